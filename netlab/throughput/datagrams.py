@@ -1,0 +1,249 @@
+"""What a measuring datagram carries, and the books a receiver keeps about them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import sub
+
+from netlab.errors import ThroughputError
+
+HEADER = struct.Struct("!IQQ")
+"""Stream id, sequence number (from 0), time of sending (CLOCK_REALTIME, ns); network byte order."""
+
+MIN_PAYLOAD_BYTES = HEADER.size
+MAX_PAYLOAD_BYTES = 65_507
+MAX_STREAM_ID = 0xFFFFFFFF
+HELLO_SEQ = 0xFFFFFFFFFFFFFFFF
+"""Sequence number of a datagram that only opens the way; it is never counted."""
+
+_MAX_GAPS = 65_536
+
+
+def check_payload_bytes(payload_bytes: int) -> None:
+    """Raise ThroughputError unless a datagram of this many bytes can be sent and can carry the header."""
+    if payload_bytes < MIN_PAYLOAD_BYTES:
+        raise ThroughputError(
+            f"A measuring datagram needs at least {MIN_PAYLOAD_BYTES} bytes of payload for its stream id, sequence "
+            f"number and time of sending; got {payload_bytes}. Ask for {MIN_PAYLOAD_BYTES} to {MAX_PAYLOAD_BYTES}."
+        )
+    if payload_bytes > MAX_PAYLOAD_BYTES:
+        raise ThroughputError(
+            f"A UDP datagram carries at most {MAX_PAYLOAD_BYTES} bytes over IPv4; got {payload_bytes}. Ask for "
+            f"{MIN_PAYLOAD_BYTES} to {MAX_PAYLOAD_BYTES}; above 1472 a datagram is fragmented on Ethernet."
+        )
+
+
+@dataclass(slots=True)
+class Interval:
+    """What arrived in one interval: `next_seq` is one more than the highest sequence number seen up to its end."""
+
+    datagrams: int = 0
+    bytes: int = 0
+    next_seq: int = 0
+    delay_sum_ns: int = 0
+
+
+class StreamAccount:
+    """The books of one UDP stream, kept from sequence numbers, sending times and arrival times.
+
+    Attributes
+    ----------
+    received_datagrams, received_bytes : int
+        Distinct datagrams and their payload bytes; duplicates are counted apart, so that
+        ``received_datagrams + duplicates`` is what the kernel delivered.
+    duplicates : int
+        Datagrams whose sequence number had been received before.
+    reordered : int
+        Datagrams with a sequence number below the next one expected [2]_.
+    jitter_ms : float
+        Smoothed mean deviation of the transit time [1]_.
+    delay_min_ms, delay_mean_ms, delay_max_ms : float
+        One-way delay; means something only where sender and receiver read the same clock. NaN without datagrams.
+    first_s, last_s : float | None
+        First and last arrival on the process's monotonic clock.
+    next_seq : int
+        One more than the highest sequence number seen.
+    intervals : dict[int, Interval]
+        By number of the interval since the receiver's `origin_s`, when it keeps intervals.
+
+    References
+    ----------
+    .. [1] H. Schulzrinne et al., RTP, RFC 3550, 2003, section 6.4.1 and appendix A.8.
+    .. [2] A. Morton et al., Packet Reordering Metrics, RFC 4737, 2006, section 3.
+
+    Examples
+    --------
+    >>> account = StreamAccount()
+    >>> for seq, sent_ns, arrival_ns in [(0, 0, 10), (2, 20, 30), (1, 10, 40), (1, 10, 41)]:
+    ...     account.add(seq, sent_ns, arrival_ns, 1000)
+    >>> account.received_datagrams, account.reordered, account.duplicates, account.next_seq
+    (3, 1, 1, 3)
+    """
+
+    def __init__(self, interval_ns: int | None = None, origin_ns: int = 0) -> None:
+        self.received_datagrams = 0
+        self.received_bytes = 0
+        self.duplicates = 0
+        self.reordered = 0
+        self.next_seq = 0
+        self.intervals: dict[int, Interval] = {}
+        self._interval_ns = interval_ns
+        self._origin_ns = origin_ns
+        self._jitter_ns = 0.0
+        self._last_transit_ns: int | None = None
+        self._delay_min_ns: float = math.inf
+        self._delay_max_ns: float = -math.inf
+        self._delay_sum_ns = 0
+        self._first_ns: int | None = None
+        self._last_ns: int | None = None
+        # Gaps that are still open, as parallel sorted lists of first and last-plus-one sequence numbers.
+        self._gap_starts: list[int] = []
+        self._gap_ends: list[int] = []
+
+    @property
+    def jitter_ms(self) -> float:
+        """Jitter of RFC 3550 in ms; 0 before the second datagram."""
+        return self._jitter_ns / 1e6
+
+    @property
+    def delay_min_ms(self) -> float:
+        """Smallest one-way delay in ms."""
+        return self._delay_min_ns / 1e6 if self.received_datagrams else math.nan
+
+    @property
+    def delay_max_ms(self) -> float:
+        """Largest one-way delay in ms."""
+        return self._delay_max_ns / 1e6 if self.received_datagrams else math.nan
+
+    @property
+    def delay_mean_ms(self) -> float:
+        """Mean one-way delay in ms."""
+        return self._delay_sum_ns / self.received_datagrams / 1e6 if self.received_datagrams else math.nan
+
+    @property
+    def first_s(self) -> float | None:
+        """First arrival in s of the monotonic clock."""
+        return None if self._first_ns is None else self._first_ns / 1e9
+
+    @property
+    def last_s(self) -> float | None:
+        """Last arrival in s of the monotonic clock."""
+        return None if self._last_ns is None else self._last_ns / 1e9
+
+    def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
+        """Book one datagram; both times on one clock for a meaningful delay, arrival on the monotonic one."""
+        if seq >= self.next_seq:
+            if seq > self.next_seq:
+                self._open_gap(self.next_seq, seq)
+            self.next_seq = seq + 1
+        elif self._close_gap(seq):
+            self.reordered += 1
+        else:
+            self.duplicates += 1
+            return
+        transit = arrival_ns - sent_ns
+        self._book((transit,), (arrival_ns,), 1, size)
+
+    def add_run(
+        self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]
+    ) -> None:
+        """Book datagrams of consecutive sequence numbers at the price of one, where they are all new."""
+        count = len(sizes)
+        if first_seq < self.next_seq:
+            for offset in range(count):
+                self.add(first_seq + offset, sent_ns[offset], arrival_ns[offset], sizes[offset])
+            return
+        if first_seq > self.next_seq:
+            self._open_gap(self.next_seq, first_seq)
+        self.next_seq = first_seq + count
+        self._book(tuple(map(sub, arrival_ns, sent_ns)), arrival_ns, count, sum(sizes))
+
+    def add_train(self, first_seq: int, count: int, sent_ns: int, arrival_ns: int, total_bytes: int) -> None:
+        """Book `count` consecutive datagrams that were sent, and arrived, at one instant."""
+        if first_seq < self.next_seq:
+            size, rest = divmod(total_bytes, count)
+            for offset in range(count):
+                self.add(first_seq + offset, sent_ns, arrival_ns, size + (rest if offset == count - 1 else 0))
+            return
+        if first_seq > self.next_seq:
+            self._open_gap(self.next_seq, first_seq)
+        self.next_seq = first_seq + count
+        transit = arrival_ns - sent_ns
+        self._book((transit,), (arrival_ns,), count, total_bytes)
+        # The others follow at a difference of 0: J += (0 - J) / 16 each.
+        self._jitter_ns *= (15 / 16) ** (count - 1)
+
+    def _book(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
+        weight = count // len(transits_ns)
+        delay_sum_ns = sum(transits_ns) * weight
+        self._delay_sum_ns += delay_sum_ns
+        self._delay_min_ns = min(self._delay_min_ns, min(transits_ns))
+        self._delay_max_ns = max(self._delay_max_ns, max(transits_ns))
+        previous = self._last_transit_ns
+        jitter = self._jitter_ns
+        if previous is None:
+            previous = transits_ns[0]
+        for transit in transits_ns:
+            jitter += (abs(transit - previous) - jitter) / 16
+            previous = transit
+        self._jitter_ns = jitter
+        self._last_transit_ns = previous
+        first, last = arrivals_ns[0], arrivals_ns[-1]
+        if self._first_ns is None:
+            self._first_ns = first
+        self._last_ns = last
+        self.received_datagrams += count
+        self.received_bytes += size
+        if self._interval_ns is None:
+            return
+        number = (first - self._origin_ns) // self._interval_ns
+        if number == (last - self._origin_ns) // self._interval_ns:
+            self._book_interval(number, count, size, delay_sum_ns, self.next_seq)
+        else:
+            self._split_over_intervals(transits_ns, arrivals_ns, size)
+
+    def _book_interval(self, number: int, count: int, size: int, delay_sum_ns: int, next_seq: int) -> None:
+        interval = self.intervals.get(number)
+        if interval is None:
+            interval = self.intervals[number] = Interval()
+        interval.datagrams += count
+        interval.bytes += size
+        interval.next_seq = next_seq
+        interval.delay_sum_ns += delay_sum_ns
+
+    def _split_over_intervals(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], size: int) -> None:
+        # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be shorter.
+        count = len(arrivals_ns)
+        each, rest = divmod(size, count)
+        assert self._interval_ns is not None
+        for offset, (transit, arrival) in enumerate(zip(transits_ns, arrivals_ns, strict=True)):
+            self._book_interval(
+                (arrival - self._origin_ns) // self._interval_ns,
+                1,
+                each + (rest if offset == count - 1 else 0),
+                transit,
+                self.next_seq - count + 1 + offset,
+            )
+
+    def _open_gap(self, start: int, end: int) -> None:
+        if len(self._gap_starts) >= _MAX_GAPS:
+            # Bounded memory: what is missing for longest is given up as lost; were it to come, it would count as
+            # a duplicate.
+            del self._gap_starts[: _MAX_GAPS // 2], self._gap_ends[: _MAX_GAPS // 2]
+        self._gap_starts.append(start)
+        self._gap_ends.append(end)
+
+    def _close_gap(self, seq: int) -> bool:
+        """Take `seq` out of the open gaps; False when it is in none."""
+        i = bisect_right(self._gap_starts, seq) - 1
+        if i < 0 or seq >= self._gap_ends[i]:
+            return False
+        start, end = self._gap_starts[i], self._gap_ends[i]
+        pieces = [(a, b) for a, b in ((start, seq), (seq + 1, end)) if a < b]
+        self._gap_starts[i : i + 1] = [a for a, _ in pieces]
+        self._gap_ends[i : i + 1] = [b for _, b in pieces]
+        return True
