@@ -1,0 +1,556 @@
+"""Runs and theory as Plotly figures, all in one template.
+
+What was measured is a marker, what theory says is a dashed line, what somebody published is an open diamond:
+the three stay apart without colour, on a white or a dark page. Colours, greys and gridlines are mid-tones for
+the same reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import plotly.graph_objects as go
+import plotly.io as pio
+from numpy.typing import ArrayLike, NDArray
+from plotly.subplots import make_subplots
+
+from netlab.errors import NetlabError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from netlab.topology import LinkDirection, Topology
+
+Array = NDArray[np.float64]
+
+TEXT = "#777777"  # 4.5:1 on white and 4.2:1 on JupyterLab's dark page
+GRID = "rgba(128,128,128,0.25)"
+COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
+SYMBOLS = ("circle", "square", "triangle-up", "x", "cross", "star")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+LABELS = {
+    "goodput_mbps": "Goodput (Mbit/s)",
+    "throughput_mbps": "Throughput (Mbit/s)",
+    "delivery_rate_mbps": "Delivery rate (Mbit/s)",
+    "cwnd_segments": "Window (segments)",
+    "ssthresh_segments": "Slow-start threshold (segments)",
+    "rtt_ms": "RTT (ms)",
+    "retransmits": "Retransmits",
+    "loss_rate": "Loss rate",
+    "backlog_packets": "Queue (packets)",
+    "backlog_bytes": "Queue (bytes)",
+    "t_s": "Time (s)",
+}
+SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; a strip that blows up 0.001 % teaches nothing
+
+
+def _template() -> go.layout.Template:
+    axis = {
+        "gridcolor": GRID,
+        "zerolinecolor": GRID,
+        "linecolor": TEXT,
+        "tickcolor": TEXT,
+        "showline": True,
+        "ticks": "outside",
+        "ticklen": 4,
+        "automargin": True,
+        "title": {"standoff": 8},
+    }
+    return go.layout.Template(
+        layout={
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": TEXT, "size": 14, "family": "system-ui, Helvetica, Arial, sans-serif"},
+            "title": {"x": 0, "xref": "paper", "font": {"size": 16}},
+            "colorway": COLOURS,
+            "xaxis": axis,
+            "yaxis": axis,
+            "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+            "margin": {"l": 70, "r": 20, "t": 80, "b": 60},
+            "hoverlabel": {"align": "left"},
+        }
+    )
+
+
+pio.templates["netlab"] = _template()
+
+
+def measured_against_theory(
+    measured_x: ArrayLike,
+    measured_y: ArrayLike,
+    theory_x: ArrayLike,
+    theory_y: ArrayLike | Callable[[Any], Any],
+    *,
+    x_label: str,
+    y_label: str,
+    title: str = "",
+    name: str = "measured",
+    published: tuple[ArrayLike, ArrayLike] | None = None,
+    details: Sequence[str] | None = None,
+    residual: str = "percent",
+    log_x: bool = False,
+    log_y: bool = False,
+    figure: go.Figure | None = None,
+) -> go.Figure:
+    """A measurement beside its theory, with a strip of residuals beneath.
+
+    Parameters
+    ----------
+    measured_x, measured_y : array
+        What was measured.
+    theory_x : array
+        Where theory is drawn; not needed to be where it was measured.
+    theory_y : array or callable
+        Theory at `theory_x`, or the formula itself, which makes the residuals exact; an array is
+        interpolated.
+    x_label, y_label : str
+        Axis titles with units, such as "Goodput (Mbit/s)".
+    title : str
+        What the figure shows.
+    name : str
+        What this series is, such as "cubic".
+    published : pair of arrays, optional
+        x and y of published measurements.
+    details : sequence of str, optional
+        A line for each measured point that its hover text adds.
+    residual : {"percent", "absolute"}
+        Measured minus theory, as per cent of theory or in y's own unit (for quantities that are often zero).
+    log_x, log_y : bool
+        Logarithmic axes.
+    figure : Figure, optional
+        A figure of this function to which the series is added.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    NetlabError
+        If x and y differ in length or `residual` is unknown.
+
+    Examples
+    --------
+    >>> from netlab import theory
+    >>> figure = measured_against_theory([1, 10], [1.0, 4.798], np.linspace(0.1, 10, 50),
+    ...     lambda offered: theory.udp_goodput_mbps(offered, 5),
+    ...     x_label="Offered rate (Mbit/s)", y_label="Goodput (Mbit/s)")
+    >>> [trace.name for trace in figure.data]
+    ['measured', 'theory', 'measured − theory']
+    """
+    if residual not in ("percent", "absolute"):
+        raise NetlabError(f"residual must be percent or absolute, got {residual!r}.")
+    x, y = _pair("measured", measured_x, measured_y)
+    line_x = np.asarray(theory_x, dtype=float)
+    if callable(theory_y):
+        line_y, at_x = _evaluate(theory_y, line_x), _evaluate(theory_y, x)
+    else:
+        line_x, line_y = _pair("theory", line_x, theory_y)
+        order = np.argsort(line_x)
+        at_x = np.interp(x, line_x[order], line_y[order])
+    first = figure is None
+    figure = _with_strip() if figure is None else figure
+    series = sum(_role(trace) == "measured" for trace in figure.data)
+    colour, symbol = COLOURS[series % len(COLOURS)], SYMBOLS[series % len(SYMBOLS)]
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = (y - at_x) / at_x * 100 if residual == "percent" else y - at_x
+    unit = " %" if residual == "percent" else ""
+    extra = [f"<br>{line}" for line in details] if details is not None else [""] * len(x)
+    hover = [
+        f"<b>{name}</b><br>{x_label}: {_short(a)}<br>{y_label}: {_short(b)}"
+        f"<br>theory: {_short(c)}<br>residual: {_signed(d)}{unit}{more}"
+        for a, b, c, d, more in zip(x, y, at_x, gap, extra, strict=True)
+    ]
+    marker = {"symbol": symbol, "size": 9, "color": colour}
+    figure.add_scatter(
+        x=x.tolist(),
+        y=y.tolist(),
+        mode="markers",
+        name=name,
+        legendgroup=name,
+        marker=marker,
+        hovertext=hover,
+        hoverinfo="text",
+        meta={"role": "measured"},
+        row=1,
+        col=1,
+    )
+    figure.add_scatter(
+        x=line_x.tolist(),
+        y=line_y.tolist(),
+        mode="lines",
+        name="theory" if first else f"theory, {name}",
+        legendgroup=name if not first else None,
+        line={"dash": "dash", "color": colour if not first else TEXT, "width": 2},
+        hovertemplate=f"<b>theory</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>",
+        meta={"role": "theory"},
+        row=1,
+        col=1,
+    )
+    if published is not None:
+        px, py = _pair("published", *published)
+        figure.add_scatter(
+            x=px.tolist(),
+            y=py.tolist(),
+            mode="markers",
+            name="published" if first else f"published, {name}",
+            marker={"symbol": "diamond-open", "size": 13, "color": TEXT, "line": {"width": 2}},
+            hovertemplate=f"<b>published</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>",
+            meta={"role": "published"},
+            row=1,
+            col=1,
+        )
+    figure.add_scatter(
+        x=x.tolist(),
+        y=_finite(gap),
+        mode="markers",
+        name=f"{name} − theory",
+        legendgroup=name,
+        showlegend=False,
+        marker={**marker, "size": 7},
+        hovertext=hover,
+        hoverinfo="text",
+        meta={"role": "residual"},
+        row=2,
+        col=1,
+    )
+
+    figure.update_xaxes(type="log" if log_x else "linear", exponentformat="SI" if not log_x else "power")
+    figure.update_xaxes(title_text=x_label, row=2, col=1)
+    figure.update_yaxes(title_text=y_label, type="log" if log_y else "linear", row=1, col=1)
+    if not log_y and min(np.nanmin(y, initial=0.0), np.nanmin(line_y, initial=0.0)) >= 0:
+        figure.update_yaxes(rangemode="tozero", row=1, col=1)
+    if title:
+        figure.update_layout(title_text=title)
+    _scale_strip(figure, residual)
+    return figure
+
+
+def time_series(
+    run: Any,
+    quantities: Sequence[str] = ("goodput_mbps", "cwnd_segments", "rtt_ms"),
+    *,
+    interfaces: Sequence[str] | None = None,
+    theory: Mapping[str, float] | None = None,
+    title: str = "",
+) -> go.Figure:
+    """A run over time: a strip per quantity with a line per flow, and the backlog of the queues.
+
+    Parameters
+    ----------
+    run : Run
+        Anything with the frames `intervals` and `queues`.
+    quantities : sequence of str
+        Columns of `run.intervals`; a column without any value is left out.
+    interfaces : sequence of str, optional
+        Queues to draw, such as "r1-eth1"; those that ever held a packet when left out, none for an empty
+        sequence.
+    theory : mapping of quantity to float, optional
+        Values drawn as dashed horizontal lines.
+    title : str
+        What the figure shows.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    NetlabError
+        If a quantity or an interface is not in the run, or there is nothing to draw.
+    """
+    intervals, queues = run.intervals, run.queues
+    for quantity in quantities:
+        if quantity not in intervals:
+            known = ", ".join(column for column in intervals if column in LABELS)
+            raise NetlabError(f"The run has no series {quantity!r}; it has {known}.")
+    shown = [quantity for quantity in quantities if intervals[quantity].notna().any()]
+    if interfaces is None:
+        busy = queues.groupby("interface", sort=False)["backlog_packets"].max() if len(queues) else {}
+        interfaces = [interface for interface, most in busy.items() if most > 0]
+    for interface in interfaces:
+        if interface not in set(queues["interface"]):
+            known = ", ".join(queues["interface"].unique()) or "none"
+            raise NetlabError(f"The run has no queue at {interface!r}; it has {known}.")
+    rows = [*shown, *(["backlog_packets"] if interfaces else [])]
+    if not rows:
+        raise NetlabError("The run has no series to draw: it ended before its first interval.")
+
+    figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.16 / len(rows))
+    for row, quantity in enumerate(shown, start=1):
+        for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
+            if frame[quantity].notna().any():
+                _line(figure, row, frame, quantity, str(flow), series)
+    for series, interface in enumerate(interfaces):
+        frame = queues[queues["interface"] == interface]
+        style = series + intervals["flow"].nunique()
+        _line(figure, len(rows), frame, "backlog_packets", f"queue {interface}", style)
+    for quantity, value in (theory or {}).items():
+        if quantity in rows:
+            figure.add_hline(
+                y=value,
+                line={"dash": "dash", "color": TEXT, "width": 2},
+                row=rows.index(quantity) + 1,
+                col=1,
+                annotation={"text": f"theory {_short(value)}", "font": {"color": TEXT, "size": 12}},
+                annotation_position="bottom right",
+            )
+    labelled: set[str] = set()
+    for trace in figure.data:
+        trace.showlegend = trace.name not in labelled
+        labelled.add(trace.name)
+    for row, quantity in enumerate(rows, start=1):
+        figure.update_yaxes(title_text=LABELS.get(quantity, quantity), rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title_text=LABELS["t_s"], row=len(rows), col=1)
+    figure.update_layout(
+        template="netlab", height=130 + 150 * len(rows), title_text=title or None, hovermode="x"
+    )
+    return figure
+
+
+def topology(network: Topology, title: str = "") -> go.Figure:
+    """A drawing of a network with rate, delay and queue on its links.
+
+    Hosts are circles, routers squares, switches diamonds. A link whose directions differ carries both.
+
+    Parameters
+    ----------
+    network : Topology
+        The network.
+    title : str
+        What the figure shows.
+
+    Returns
+    -------
+    Figure
+        The same for the same topology.
+
+    Raises
+    ------
+    NetlabError
+        If there is no node to draw.
+    """
+    if not network.nodes:
+        raise NetlabError("A topology without nodes cannot be drawn; give it hosts.")
+    place = _layout(network)
+    figure = go.Figure()
+    for link in network.links:
+        (ax, ay), (bx, by) = place[link.a], place[link.b]
+        shaped = bool(_shape_words(link.forward) or _shape_words(link.backward))
+        figure.add_scatter(
+            x=[ax, bx],
+            y=[ay, by],
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": TEXT, "width": 3 if shaped else 1.5},
+        )
+        text = _link_text(link)
+        if not text:
+            continue
+        steep = abs(by - ay) > abs(bx - ax)
+        figure.add_annotation(
+            x=(ax + bx) / 2,
+            y=(ay + by) / 2,
+            text=text,
+            showarrow=False,
+            font={"size": 12, "color": TEXT},
+            xanchor="left" if steep else "center",
+            yanchor="middle" if steep else "bottom",
+            xshift=8 if steep else 0,
+            yshift=0 if steep else 6,
+            align="left" if steep else "center",
+        )
+    kinds = (("host", network.hosts), ("router", network.routers), ("switch", network.switches))
+    for (kind, names), symbol, colour in zip(kinds, ("circle", "square", "diamond"), COLOURS, strict=False):
+        if not names:
+            continue
+        figure.add_scatter(
+            x=[place[node][0] for node in names],
+            y=[place[node][1] for node in names],
+            mode="markers+text",
+            name=kind,
+            text=names,
+            textfont={"color": "white", "size": 13},
+            hoverinfo="text",
+            hovertext=[_node_text(network, node, kind) for node in names],
+            marker={"symbol": symbol, "size": 34 if symbol != "diamond" else 40, "color": colour},
+        )
+    height = 140 + 100 * max(1.0, max(y for _, y in place.values()) - min(y for _, y in place.values()))
+    figure.update_layout(
+        template="netlab",
+        title_text=title or None,
+        height=height,
+        margin={"l": 20, "r": 20, "b": 20},
+        legend={"itemsizing": "trace", "itemclick": False, "itemdoubleclick": False},
+    )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return figure
+
+
+def faded(figure: go.Figure, age: int) -> list[Any]:
+    """The measured and theory traces of a figure as quiet background for a newer one; the older, the fainter.
+
+    Parameters
+    ----------
+    figure : Figure
+        A figure whose traces have a role, as those of `measured_against_theory`.
+    age : int
+        Runs that came since, 1 or more.
+
+    Returns
+    -------
+    list of traces
+        Copies without a legend entry.
+    """
+    kept = []
+    for trace in figure.data:
+        role = _role(trace)
+        if role in ("measured", "theory", "residual"):
+            quiet = type(trace)(trace.to_plotly_json())
+            quiet.update(
+                opacity=0.45 / age if role != "theory" else 0.3 / age,
+                showlegend=False,
+                meta={"role": "earlier"},
+            )
+            kept.append(quiet)
+    return kept
+
+
+def _role(trace: Any) -> str | None:
+    return (trace.meta or {}).get("role")
+
+
+def _with_strip() -> go.Figure:
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.76, 0.24], vertical_spacing=0.06)
+    return figure.update_layout(template="netlab", height=460)
+
+
+def _scale_strip(figure: go.Figure, residual: str) -> None:
+    gaps = [
+        abs(gap) for trace in figure.data if _role(trace) == "residual" for gap in trace.y if gap is not None
+    ]
+    largest = max(gaps, default=0.0)
+    if residual == "percent":
+        half = 1.25 * max(largest, SMALLEST_RESIDUAL_RANGE)
+    else:
+        values = [abs(v) for trace in figure.data if _role(trace) == "theory" for v in trace.y]
+        half = 1.25 * max(largest, 0.01 * max(values, default=1.0)) or 1.0
+    text = "Residual (%)" if residual == "percent" else "Residual"
+    figure.update_yaxes(title_text=text, range=[-half, half], zerolinecolor=TEXT, nticks=4, row=2, col=1)
+
+
+def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, series: int) -> None:
+    figure.add_scatter(
+        x=frame["t_s"].tolist(),
+        y=_finite(frame[quantity]),
+        mode="lines",
+        name=name,
+        legendgroup=name,
+        line={"color": COLOURS[series % len(COLOURS)], "dash": DASHES[series % len(DASHES)], "width": 2},
+        hovertemplate=f"<b>{name}</b> at %{{x:.4g}} s<br>{LABELS.get(quantity, quantity)}: %{{y:.4g}}<extra></extra>",
+        meta={"role": "measured"},
+        row=row,
+        col=1,
+    )
+
+
+def _layout(network: Topology) -> dict[str, tuple[float, float]]:
+    """Places one apart per link, the longest way across the page and the first host on its left."""
+    graph = nx.Graph(network.graph())
+    if graph.number_of_nodes() == 1:
+        return dict.fromkeys(network.nodes, (0.0, 0.0))
+    pieces = [graph.subgraph(piece) for piece in nx.connected_components(graph)]
+    place: dict[str, tuple[float, float]] = {}
+    below = 0.0
+    for piece in pieces:
+        names = [node for node in network.nodes if node in piece]
+        ordered = nx.Graph()  # in the topology's own order, so that the layout does not depend on sets
+        ordered.add_nodes_from(names)
+        ordered.add_edges_from((a, b) for a, b in graph.edges if a in piece)
+        found = nx.kamada_kawai_layout(ordered)
+        points = np.array([found[node] for node in names])
+        points -= points.mean(axis=0)
+        _, _, axes = np.linalg.svd(points, full_matrices=False)
+        points = points @ axes.T
+        for axis in range(points.shape[1]):
+            if points[0, axis] * (1 if axis == 0 else -1) > 1e-9:
+                points[:, axis] *= -1
+        lengths = [np.linalg.norm(points[names.index(a)] - points[names.index(b)]) for a, b in ordered.edges]
+        points = points / (np.mean(lengths) if lengths else 1.0)
+        points[:, 1] += below - points[:, 1].max()
+        below = points[:, 1].min() - 1
+        place |= {
+            node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)
+        }
+    return place
+
+
+def _link_text(link: Any) -> str:
+    there, back = _shape_words(link.forward), _shape_words(link.backward)
+    if there == back:
+        return "<br>".join(there)
+    return "<br>".join(
+        f"{a}→{b}: {', '.join(words) or 'unlimited'}"
+        for a, b, words in ((link.a, link.b, there), (link.b, link.a, back))
+    )
+
+
+def _shape_words(shape: LinkDirection) -> list[str]:
+    words = []
+    if shape.rate_mbps is not None:
+        giga = shape.rate_mbps >= 1000
+        words.append(f"{shape.rate_mbps / 1000:g} Gbit/s" if giga else f"{shape.rate_mbps:g} Mbit/s")
+    if shape.delay_ms:
+        words.append(f"{shape.delay_ms:g} ms")
+    if shape.loss_rate:
+        words.append(f"loss {shape.loss_rate:g}")
+    if shape.queue_packets is not None:
+        words.append(f"{shape.queue_packets} packets")
+    if shape.queue_bytes is not None:
+        words.append(f"{shape.queue_bytes} bytes")
+    if shape.aqm != "fifo":
+        words.append(shape.aqm)
+    return words
+
+
+def _node_text(network: Topology, node: str, kind: str) -> str:
+    ports = [f"{way.interface} → {way.dst}" for way in network.directions() if way.src == node]
+    return "<br>".join([f"<b>{kind} {node}</b>", *ports])
+
+
+def _pair(name: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    xs, ys = np.atleast_1d(np.asarray(x, dtype=float)), np.atleast_1d(np.asarray(y, dtype=float))
+    if xs.shape != ys.shape:
+        raise NetlabError(f"The {name} x and y must have the same length, got {xs.size} and {ys.size}.")
+    return xs, ys
+
+
+def _evaluate(formula: Callable[[Any], Any], x: Array) -> Array:
+    """The formula at each x, also where it cannot take an array."""
+    try:
+        values = np.asarray(formula(x), dtype=float)
+        if values.shape == x.shape:
+            return values
+    except (TypeError, ValueError):
+        pass
+    return np.array([float(formula(float(value))) for value in x])
+
+
+def _finite(values: Any) -> list[float | None]:
+    """A list for Plotly with gaps where there is no value."""
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2g}" if math.isfinite(value) else "none"
