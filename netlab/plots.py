@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-TEXT = "#777777"  # 4.5:1 on white and 4.2:1 on JupyterLab's dark page
+TEXT = "#7c7c7c"  # contrast 4.2 on white and 4.5 on JupyterLab's dark page
 GRID = "rgba(128,128,128,0.25)"
 COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
 SYMBOLS = ("circle", "square", "triangle-up", "x", "cross", "star")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
 LABELS = {
     "goodput_mbps": "Goodput (Mbit/s)",
     "throughput_mbps": "Throughput (Mbit/s)",
@@ -65,7 +65,14 @@ def _template() -> go.layout.Template:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"color": TEXT, "size": 14, "family": "system-ui, Helvetica, Arial, sans-serif"},
-            "title": {"x": 0, "xref": "paper", "font": {"size": 16}},
+            "title": {
+                "x": 0,
+                "xref": "paper",
+                "y": 1,
+                "yanchor": "top",
+                "pad": {"t": 14},
+                "font": {"size": 16},
+            },
             "colorway": COLOURS,
             "xaxis": axis,
             "yaxis": axis,
@@ -155,6 +162,10 @@ def measured_against_theory(
     first = figure is None
     figure = _with_strip() if figure is None else figure
     series = sum(_role(trace) == "measured" for trace in figure.data)
+    if series == 1:  # "theory" alone no longer says whose
+        figure.for_each_trace(
+            lambda trace: trace.update(name=f"theory, {figure.data[0].name}"), selector={"name": "theory"}
+        )
     colour, symbol = COLOURS[series % len(COLOURS)], SYMBOLS[series % len(SYMBOLS)]
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -187,7 +198,7 @@ def measured_against_theory(
         name="theory" if first else f"theory, {name}",
         legendgroup=name if not first else None,
         line={"dash": "dash", "color": colour if not first else TEXT, "width": 2},
-        hovertemplate=f"<b>theory</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>",
+        hovertemplate=_hover("theory", x_label, y_label),
         meta={"role": "theory"},
         row=1,
         col=1,
@@ -200,7 +211,7 @@ def measured_against_theory(
             mode="markers",
             name="published" if first else f"published, {name}",
             marker={"symbol": "diamond-open", "size": 13, "color": TEXT, "line": {"width": 2}},
-            hovertemplate=f"<b>published</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>",
+            hovertemplate=_hover("published", x_label, y_label),
             meta={"role": "published"},
             row=1,
             col=1,
@@ -227,6 +238,8 @@ def measured_against_theory(
         figure.update_yaxes(rangemode="tozero", row=1, col=1)
     if title:
         figure.update_layout(title_text=title)
+    legend_rows = 1 + sum(trace.showlegend is not False for trace in figure.data) // 4
+    figure.update_layout(margin_t=56 + 24 * legend_rows, height=436 + 24 * legend_rows)
     _scale_strip(figure, residual)
     return figure
 
@@ -292,23 +305,28 @@ def time_series(
         _line(figure, len(rows), frame, "backlog_packets", f"queue {interface}", style)
     for quantity, value in (theory or {}).items():
         if quantity in rows:
-            figure.add_hline(
-                y=value,
+            span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
+            figure.add_scatter(
+                x=span,
+                y=[value, value],
+                mode="lines",
+                name="theory",
                 line={"dash": "dash", "color": TEXT, "width": 2},
+                hovertemplate=_hover("theory", LABELS["t_s"], LABELS.get(quantity, quantity)),
+                meta={"role": "theory"},
                 row=rows.index(quantity) + 1,
                 col=1,
-                annotation={"text": f"theory {_short(value)}", "font": {"color": TEXT, "size": 12}},
-                annotation_position="bottom right",
             )
     labelled: set[str] = set()
     for trace in figure.data:
         trace.showlegend = trace.name not in labelled
         labelled.add(trace.name)
     for row, quantity in enumerate(rows, start=1):
-        figure.update_yaxes(title_text=LABELS.get(quantity, quantity), rangemode="tozero", row=row, col=1)
+        label = LABELS.get(quantity, quantity).replace(" (", "<br>(")
+        figure.update_yaxes(title_text=label, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text=LABELS["t_s"], row=len(rows), col=1)
     figure.update_layout(
-        template="netlab", height=130 + 150 * len(rows), title_text=title or None, hovermode="x"
+        template="netlab", height=130 + 160 * len(rows), title_text=title or None, hovermode="x"
     )
     return figure
 
@@ -353,18 +371,13 @@ def topology(network: Topology, title: str = "") -> go.Figure:
         text = _link_text(link)
         if not text:
             continue
-        steep = abs(by - ay) > abs(bx - ax)
         figure.add_annotation(
             x=(ax + bx) / 2,
             y=(ay + by) / 2,
             text=text,
             showarrow=False,
             font={"size": 12, "color": TEXT},
-            xanchor="left" if steep else "center",
-            yanchor="middle" if steep else "bottom",
-            xshift=8 if steep else 0,
-            yshift=0 if steep else 6,
-            align="left" if steep else "center",
+            **_beside(bx - ax, by - ay),
         )
     kinds = (("host", network.hosts), ("router", network.routers), ("switch", network.switches))
     for (kind, names), symbol, colour in zip(kinds, ("circle", "square", "diamond"), COLOURS, strict=False):
@@ -423,6 +436,10 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
     return kept
 
 
+def _hover(name: str, x_label: str, y_label: str) -> str:
+    return f"<b>{name}</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>"
+
+
 def _role(trace: Any) -> str | None:
     return (trace.meta or {}).get("role")
 
@@ -454,7 +471,7 @@ def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name:
         name=name,
         legendgroup=name,
         line={"color": COLOURS[series % len(COLOURS)], "dash": DASHES[series % len(DASHES)], "width": 2},
-        hovertemplate=f"<b>{name}</b> at %{{x:.4g}} s<br>{LABELS.get(quantity, quantity)}: %{{y:.4g}}<extra></extra>",
+        hovertemplate=_hover(name, LABELS["t_s"], LABELS.get(quantity, quantity)),
         meta={"role": "measured"},
         row=row,
         col=1,
@@ -490,6 +507,19 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
             node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)
         }
     return place
+
+
+def _beside(dx: float, dy: float) -> dict[str, Any]:
+    """Where a label stands free of a link that runs by (dx, dy): above it, or beside it where it is steep."""
+    if abs(dy) < 0.6 * abs(dx):
+        return {"xanchor": "center", "yanchor": "bottom", "yshift": 6 + 35 * abs(dy / dx)}
+    rising = dx * dy > 0
+    side = (
+        {"xanchor": "right", "align": "right", "xshift": -8}
+        if rising
+        else {"xanchor": "left", "align": "left", "xshift": 8}
+    )
+    return {**side, "yanchor": "middle", "yshift": 8}
 
 
 def _link_text(link: Any) -> str:
