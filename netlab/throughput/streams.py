@@ -567,6 +567,7 @@ class UdpReceiver:
                 and seqs[-1] == first + count - 1
                 and seqs == tuple(range(first, first + count))
                 and min(sizes) >= MIN_PAYLOAD_BYTES
+                and first != HELLO_SEQ
             ):
                 account.add_run(first, sent, arrivals, sizes)
             else:
@@ -598,6 +599,7 @@ class UdpReceiver:
             low = first & 0xFF
             if (
                 account is not None
+                and first != HELLO_SEQ
                 and last_id == stream_id
                 and last == first + count - 1
                 and last_sent_ns == sent_ns
