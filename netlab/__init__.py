@@ -1,0 +1,58 @@
+"""netlab: learn how networks perform by running them.
+
+    import netlab as nl
+    topology = nl.topologies.dumbbell(pairs=2, rate_mbps=5, delay_ms=10, queue_packets=100)
+    run = nl.run(topology, [nl.Udp("h1", "h3", rate_mbps=1), nl.Tcp("h2", "h4")], duration_s=60)
+    run.flows
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netlab import plots, theory, topologies, widgets
+    from netlab.engines import preflight
+    from netlab.experiment import Scenario, run
+    from netlab.grading import checks
+    from netlab.results import Run
+    from netlab.topology import Link, Topology
+    from netlab.traffic import Command, Ping, Tcp, Udp
+    from netlab.version import VERSION as __version__
+
+# The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
+_HOMES = {
+    "Command": "netlab.traffic",
+    "Link": "netlab.topology",
+    "Ping": "netlab.traffic",
+    "Run": "netlab.results",
+    "Scenario": "netlab.experiment",
+    "Tcp": "netlab.traffic",
+    "Topology": "netlab.topology",
+    "Udp": "netlab.traffic",
+    "preflight": "netlab.engines",
+    "run": "netlab.experiment",
+}
+_MODULES = {"checks": "netlab.grading.checks"} | {
+    name: f"netlab.{name}" for name in ("plots", "theory", "topologies", "widgets")
+}
+
+__all__ = [
+    "Command", "Link", "Ping", "Run", "Scenario", "Tcp", "Topology", "Udp",
+    "checks", "plots", "preflight", "run", "theory", "topologies", "widgets",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("netlab.version").VERSION
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'netlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,132 @@
+"""The agent: read the plan, build, send, sample, write the result."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from netlab.agent import files
+from netlab.agent.flows import Flow, UdpFlow, make_flows
+from netlab.agent.namespaces import visit
+from netlab.agent.network import Network
+from netlab.agent.sampling import QueueReader
+from netlab.agent.shaping import shape_network, whole_frames_needed
+from netlab.errors import NetlabError
+
+SETTLE_S = 0.01
+
+
+class Events:
+    """Lines of JSON that whoever started the agent reads while it works."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", buffering=1)
+
+    def tell(self, event: str, **words: Any) -> None:
+        """Write one event."""
+        self._file.write(json.dumps({"event": event, **words}) + "\n")
+
+
+def run(folder: Path) -> int:
+    """Do what `plan.json` in `folder` says and leave `result.json` there; returns an exit code."""
+    events = Events(folder / files.EVENTS)
+    events.tell("agent")
+    try:
+        plan = json.loads((folder / files.PLAN).read_text())
+        result = experiment(plan, events)
+    except NetlabError as error:
+        events.tell("error", message=str(error))
+        return 1
+    except Exception as error:
+        events.tell("error", message=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+        return 1
+    temporary = folder / (files.RESULT + ".part")
+    temporary.write_text(json.dumps(result))
+    os.replace(temporary, folder / files.RESULT)
+    events.tell("done")
+    return 0
+
+
+def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
+    """Build the network of `plan`, run its traffic, and return everything that was measured."""
+    clock = plan["clock"]
+    network = Network(plan)
+    events.tell("nodes")
+    ip_lines, tc_lines = shape_network(plan["directions"], plan["hosts"], clock)
+    network.configure(ip_lines, tc_lines)
+    events.tell("network")
+    flows = make_flows(plan, network)
+    readers = _queue_readers(plan, network)
+    origin_s = time.monotonic() + SETTLE_S
+    for flow in flows:
+        flow.launch(origin_s)
+    streams, queues = _sample(plan, flows, readers, origin_s, events)
+    finish_s = origin_s + plan["duration_s"] + plan["drain_s"]
+    for flow in flows:
+        flow.finish(finish_s)
+    return {
+        "flows": [{"flow": flow.label, **flow.summary()} for flow in flows],
+        "streams": streams,
+        "datagrams": [row for flow in flows if isinstance(flow, UdpFlow) for row in flow.intervals()],
+        "queues": queues,
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        "whole_frames": whole_frames_needed(plan["directions"], plan["hosts"], clock),
+        "tc": tc_lines,
+    }
+
+
+def _queue_readers(plan: dict[str, Any], network: Network) -> list[QueueReader]:
+    shaped: dict[str, list[str]] = {}
+    for direction in plan["directions"]:
+        if direction["shape"]["rate_mbps"] is not None:
+            shaped.setdefault(direction["src"], []).append(direction["interface"])
+    readers = []
+    for name, interfaces in shaped.items():
+        with visit(network.pid(name)):
+            readers.append(QueueReader(interfaces))
+    return readers
+
+
+def _sample(
+    plan: dict[str, Any], flows: list[Flow], readers: list[QueueReader], origin_s: float, events: Events
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    streams: list[dict[str, Any]] = []
+    queues: list[dict[str, Any]] = []
+    steps = max(1, round(plan["duration_s"] / plan["interval_s"]))
+    told_s = 0.0
+    for step in range(1, steps + 1):
+        t_s = round(step * plan["interval_s"], 9)
+        left_s = origin_s + t_s - time.monotonic()
+        if left_s > 0:
+            time.sleep(left_s)
+        for flow in flows:
+            streams.extend(flow.sample(t_s))
+        for reader in readers:
+            for interface, queue in reader.read().items():
+                queues.append(
+                    {
+                        "t_s": t_s,
+                        "interface": interface,
+                        "backlog_bytes": queue.backlog_bytes,
+                        "backlog_packets": queue.backlog_packets,
+                        "drops": queue.drops,
+                        "marks": queue.marks,
+                        "sent_bytes": queue.sent_bytes,
+                        "sent_packets": queue.sent_packets,
+                    }
+                )
+        if t_s - told_s >= plan["duration_s"] / 50:
+            told_s = t_s
+            events.tell("progress", t_s=t_s)
+    return streams, queues
+
+
+if __name__ == "__main__":
+    sys.exit(run(Path(sys.argv[1])))

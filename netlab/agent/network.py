@@ -1,0 +1,211 @@
+"""Build the network with Mininet: its nodes, links and names; addresses, routes and qdiscs come from the plan.
+
+Mininet starts a bash and a pty per node and several processes per link. Here a node is only a held namespace until
+somebody asks for its shell, and what is to be configured is collected and given to `ip -batch` once per namespace.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mininet.link import Intf, Link
+from mininet.net import Mininet
+from mininet.node import Node, Switch
+
+from netlab.agent.namespaces import hold_new_namespace, visit
+from netlab.errors import RunError
+
+STATIC_SYSCTLS = {
+    # The next run must not start from what this one learnt.
+    "net.ipv4.tcp_no_metrics_save": "1",
+    # A router here has one path for a flow and nothing to redirect.
+    "net.ipv4.conf.all.send_redirects": "0",
+    "net.ipv4.conf.default.send_redirects": "0",
+    "net.ipv4.conf.all.rp_filter": "0",
+    # Echo replies must not be rationed.
+    "net.ipv4.icmp_ratelimit": "0",
+}
+
+
+class LazyShell:
+    """A Mininet node whose shell starts with its first command; until then it is a namespace and nothing else."""
+
+    name: str
+    pid: int
+    shell: Any
+
+    @classmethod
+    def setup(cls) -> None:
+        """Mininet would ask for programs that are not needed here, such as ifconfig; the engine has checked the rest."""
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
+        """Hold the namespace; see `sendCmd` for the shell."""
+        self.pid = hold_new_namespace()
+
+    def sendCmd(self, *args: Any, **kwargs: Any) -> None:  # noqa: N802 (Mininet's name)
+        """Start the shell if need be, inside the namespace, then send the command."""
+        if not self.shell:
+            holder = self.pid
+            super().startShell(mnopts=f"-cda {holder}")  # type: ignore[misc]
+            self.pid = holder
+        super().sendCmd(*args, **kwargs)  # type: ignore[misc]
+
+    def cmd(self, *args: Any, **kwargs: Any) -> str:
+        """Run a command in the node and return its output."""
+        self.sendCmd(*args, **kwargs)
+        return str(self.waitOutput(kwargs.get("verbose", False)))  # type: ignore[attr-defined]
+
+    def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[bytes]:
+        # Mininet writes the options as one word: "-cda PID" must arrive as two.
+        words = [part for word in cmd[:2] for part in word.split()] + list(cmd[2:])
+        words = [word.removesuffix("n") if word.startswith("-cda") else word for word in words]
+        return subprocess.Popen(words, **params)
+
+    def terminate(self) -> None:
+        """Let the namespace go."""
+        super().terminate()  # type: ignore[misc]
+        os.kill(self.pid, 9)
+        os.waitpid(self.pid, 0)
+
+
+class Host(LazyShell, Node):  # type: ignore[misc]
+    """An end system."""
+
+
+class Router(LazyShell, Node):  # type: ignore[misc]
+    """A node that forwards."""
+
+
+class Bridge(LazyShell, Switch):  # type: ignore[misc]
+    """A learning switch: a Linux bridge in a namespace of its own."""
+
+    def start(self, _controllers: Any = None) -> None:
+        """The bridge is configured with the other nodes."""
+
+
+class BatchedLink(Link):  # type: ignore[misc]
+    """A veth pair that is made together with all others."""
+
+    pending: list[str] = []
+
+    @classmethod
+    def makeIntfPair(  # noqa: N802 (Mininet's name)
+        cls,
+        intfname1: str,
+        intfname2: str,
+        addr1: str | None = None,
+        addr2: str | None = None,
+        node1: Any = None,
+        node2: Any = None,
+        deleteIntfs: bool = True,  # noqa: N803 (Mininet's name)
+    ) -> None:
+        """Note the pair for the batch."""
+        cls.pending.append(
+            f"link add name {intfname1} address {addr1} netns {node1.pid} "
+            f"type veth peer name {intfname2} address {addr2} netns {node2.pid}"
+        )
+
+
+class PlannedIntf(Intf):  # type: ignore[misc]
+    """An interface that is configured from the plan, not by ifconfig."""
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        """Nothing to do yet."""
+        return {}
+
+
+class Network:
+    """A running network.
+
+    Parameters
+    ----------
+    plan : dict
+        Node names by kind, directions, addresses, routes, neighbours and sysctls, as the experiment planned them.
+    shaping : dict
+        By node, the commands for `ip`, `tc` and the wire devices from `netlab.agent.shaping`.
+    """
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.plan = plan
+        for key, value in plan.get("machine_sysctls", {}).items():
+            set_sysctl(key, value, "the guest")
+        # What Mininet would do here to the machine's own limits, the plan does to the namespaces.
+        Mininet.inited = True
+        self.mininet = Mininet(build=False, controller=None, link=BatchedLink, intf=PlannedIntf)
+        self.nodes: dict[str, Any] = {}
+        for name in plan["hosts"]:
+            self.nodes[name] = self.mininet.addHost(name, cls=Host, ip=None)
+        for name in plan["routers"]:
+            self.nodes[name] = self.mininet.addHost(name, cls=Router, ip=None)
+        for number, name in enumerate(plan["switches"], start=1):
+            self.nodes[name] = self.mininet.addSwitch(name, cls=Bridge, dpid=f"{number:x}", inNamespace=True)
+        BatchedLink.pending = []
+        macs = plan["macs"]
+        for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
+            self.mininet.addLink(
+                forward["src"],
+                forward["dst"],
+                addr1=macs[forward["interface"]],
+                addr2=macs[backward["interface"]],
+            )
+        _batch("ip", BatchedLink.pending, None)
+
+    def configure(self, ip_lines: dict[str, list[str]], tc_lines: dict[str, list[str]]) -> None:
+        """Addresses, routes, neighbours, offloads, then qdiscs; one `ip` and one `tc` per namespace."""
+        lines: dict[str, list[str]] = {name: [] for name in self.nodes}
+        for switch in self.plan["switches"]:
+            lines[switch].append(f"link add name {switch} type bridge forward_delay 0 mcast_snooping 0")
+            lines[switch].append(f"link set dev {switch} up")
+        for direction in self.plan["directions"]:
+            name, interface = direction["src"], direction["interface"]
+            master = f" master {name}" if name in self.plan["switches"] else ""
+            lines[name].append(f"link set dev {interface} up{master}")
+        for item in self.plan["addresses"]:
+            lines[item["node"]].append(f"address add {item['address']} dev {item['interface']}")
+            self.nodes[item["node"]].nameToIntf[item["interface"]].ip = item["address"].partition("/")[0]
+        for item in self.plan["routes"]:
+            lines[item["node"]].append(f"route add {item['to']} via {item['via']}")
+        for item in self.plan["neighbours"]:
+            lines[item["node"]].append(
+                f"neighbour replace {item['address']} lladdr {item['mac']} dev {item['interface']} nud permanent"
+            )
+        for name, node in self.nodes.items():
+            with visit(node.pid):
+                self._set_sysctls(name)
+            _batch("ip", ["link set dev lo up", *lines[name], *ip_lines.get(name, [])], node.pid)
+            _batch("tc", tc_lines.get(name, []), node.pid)
+
+    def _set_sysctls(self, name: str) -> None:
+        forward = {"net.ipv4.ip_forward": "1"} if name in self.plan["routers"] else {}
+        for key, value in {**STATIC_SYSCTLS, **self.plan["sysctls"], **forward}.items():
+            set_sysctl(key, value, name)
+
+    def pid(self, name: str) -> int:
+        """Process that holds the namespace of a node."""
+        return int(self.nodes[name].pid)
+
+
+def set_sysctl(key: str, value: str, where: str) -> None:
+    """Write one kernel setting of the present network namespace, or raise RunError."""
+    try:
+        with open("/proc/sys/" + key.replace(".", "/"), "w") as file:
+            file.write(value)
+    except OSError as error:
+        raise RunError(f"The setting {key} = {value} was refused in {where}: {error.strerror}.") from None
+
+
+def _batch(program: str, lines: Iterable[str], pid: int | None) -> None:
+    text = "\n".join(lines)
+    if not text:
+        return
+    # Forked by hand through Popen's own fork: the namespace is this thread's, and the child inherits it.
+    if pid is None:
+        done = subprocess.run([program, "-batch", "-"], input=text, text=True, capture_output=True)
+    else:
+        with visit(pid):
+            done = subprocess.run([program, "-batch", "-"], input=text, text=True, capture_output=True)
+    if done.returncode != 0:
+        raise RunError(f"`{program} -batch` failed: {done.stderr.strip()}\n{text}")

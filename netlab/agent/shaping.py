@@ -1,0 +1,223 @@
+"""What one direction of a link becomes in `ip` and `tc`: queue and rate on the sending side, the wire on the receiving.
+
+Three things in three places:
+
+- The queue that the student set and its rate limit, a `tbf`, sit on the sending interface. The bucket holds one frame, so
+  that a frame leaves when the one before it has had its time, and so that `tbf` splits super-sized segments before they
+  queue.
+- The wire (propagation delay, jitter, loss, duplication) is a `netem` on an intermediate device behind the receiving
+  interface. There, packets in flight count against no queue, and TCP's small-queue limit does not see them.
+- A bucket lets the first frame go at once; a wire takes its serialisation time. So `netem` also gets the rate. It holds no
+  queue, because frames reach it no faster than that rate; it only makes each of them as late as its bits are long.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+FRAME_BYTES = 1514
+LARGEST_SEGMENT_BYTES = 65_536 + 14
+KERNEL_QUEUE_PACKETS = 1000
+ETHERNET_OVERHEAD_BYTES = 24
+SMALLEST_ETHERNET_BYTES = 84
+SUPER_SEGMENTS_ABOVE_MBPS = 1000
+WIRE_LIMIT_PACKETS = 10_000_000
+IN_ORDER_RATE = "1000gbit"
+REAL_CLOCK_BURST_S = 0.002
+
+
+def rate_word(rate_mbps: float) -> str:
+    """A rate as `tc` understands it without doubt, in bit/s (its ``mbps`` would be megabytes).
+
+    >>> rate_word(4.798)
+    '4798000bit'
+    """
+    return f"{round(rate_mbps * 1e6)}bit"
+
+
+def time_word(time_ms: float) -> str:
+    """A time as every `tc` understands it, to its grain of a microsecond.
+
+    >>> time_word(10)
+    '10000us'
+    """
+    return f"{round(time_ms * 1e3)}us"
+
+
+def has_super_segments(shape: dict[str, Any]) -> bool:
+    """Whether segments of up to 64 kB may pass this direction as one packet."""
+    chosen = shape["super_segments"]
+    if chosen is None:
+        return shape["rate_mbps"] is not None and shape["rate_mbps"] > SUPER_SEGMENTS_ABOVE_MBPS
+    return bool(chosen)
+
+
+def has_wire(shape: dict[str, Any]) -> bool:
+    """Whether this direction needs a `netem`."""
+    return bool(
+        shape["rate_mbps"]
+        or shape["delay_ms"]
+        or shape["jitter_ms"]
+        or shape["loss_rate"]
+        or shape["burst_loss"]
+        or shape["duplicate_rate"]
+    )
+
+
+def queue_lines(interface: str, shape: dict[str, Any], clock: str) -> list[str]:
+    """`tc` lines for the queue and rate on the sending `interface`; none for an unlimited link."""
+    rate_mbps = shape["rate_mbps"]
+    if rate_mbps is None:
+        return []
+    frame_bytes = FRAME_BYTES + (ETHERNET_OVERHEAD_BYTES if shape["framing"] == "ethernet" else 0)
+    burst_bytes = LARGEST_SEGMENT_BYTES if has_super_segments(shape) else frame_bytes
+    if clock == "real":
+        # Timers come late by the machine's clock; a bucket of one frame would lose that time.
+        burst_bytes = max(burst_bytes, round(rate_mbps * 1e6 / 8 * REAL_CLOCK_BURST_S))
+    # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
+    stab = f"stab overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES} " if shape["framing"] == "ethernet" else ""
+    return [
+        f"qdisc add dev {interface} root handle 1: {stab}tbf rate {rate_word(rate_mbps)} burst {burst_bytes}b limit 1000000000b",
+        # A segment that tbf splits is measured anew by the inner queue, so that one has to know the framing too.
+        f"qdisc add dev {interface} parent 1: handle 2: {stab}{_discipline(shape)}",
+    ]
+
+
+def wire_lines(device: str, shape: dict[str, Any]) -> list[str]:
+    """`tc` lines for the wire on the intermediate `device`."""
+    words = [f"qdisc add dev {device} root handle 1: netem limit {WIRE_LIMIT_PACKETS}"]
+    if shape["delay_ms"] or shape["jitter_ms"]:
+        words.append(f"delay {time_word(shape['delay_ms'])}")
+        if shape["jitter_ms"]:
+            words.append(time_word(shape["jitter_ms"]))
+    burst = shape["burst_loss"]
+    if burst:
+        bad, good = burst.get("bad_loss_rate", 1.0), burst.get("good_loss_rate", 0.0)
+        words.append(
+            f"loss gemodel {_percent(burst['enter_rate'])} {_percent(burst['leave_rate'])} {_percent(bad)} {_percent(good)}"
+        )
+    elif shape["loss_rate"]:
+        words.append(f"loss random {_percent(shape['loss_rate'])}")
+    if shape["duplicate_rate"]:
+        words.append(f"duplicate {_percent(shape['duplicate_rate'])}")
+    if shape["jitter_ms"] and shape["reorder"]:
+        return [" ".join(words)]
+    if shape["rate_mbps"] is not None:
+        overhead = f" {ETHERNET_OVERHEAD_BYTES}" if shape["framing"] == "ethernet" else ""
+        words.append(f"rate {rate_word(shape['rate_mbps'])}{overhead}")
+    elif shape["jitter_ms"]:
+        # With a rate, netem sends each packet after the one before it: that is what keeps the order.
+        words.append(f"rate {IN_ORDER_RATE}")
+    return [" ".join(words)]
+
+
+def redirect_lines(interface: str, device: str) -> list[str]:
+    """`tc` lines that lead all that arrives at `interface` over the wire `device`."""
+    return [
+        f"qdisc add dev {interface} ingress",
+        f"filter add dev {interface} parent ffff: protocol all prio 1 matchall action mirred egress redirect dev {device}",
+    ]
+
+
+def wire_device(interface: str) -> str:
+    """Name of the wire device behind a receiving interface: ``h1-eth0`` gets ``wire0``.
+
+    >>> wire_device("r12-eth3")
+    'wire3'
+    """
+    return "wire" + interface.rpartition("-eth")[2]
+
+
+def shape_network(
+    directions: list[dict[str, Any]], hosts: list[str], clock: str
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The `ip` lines and the `tc` lines of every node."""
+    ip_lines: dict[str, list[str]] = {}
+    tc_lines: dict[str, list[str]] = {}
+    for direction in directions:
+        src, dst, shape = direction["src"], direction["dst"], direction["shape"]
+        tc_lines.setdefault(src, []).extend(queue_lines(direction["interface"], shape, clock))
+        if has_wire(shape):
+            device = wire_device(direction["dst_interface"])
+            ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
+            tc_lines.setdefault(dst, []).extend(wire_lines(device, shape))
+            tc_lines[dst].extend(redirect_lines(direction["dst_interface"], device))
+    for name in whole_frames_needed(directions, hosts, clock):
+        for direction in directions:
+            if direction["src"] == name:
+                ip_lines.setdefault(name, []).append(f"link set dev {direction['interface']} gso_max_segs 1")
+    return ip_lines, tc_lines
+
+
+def whole_frames_needed(directions: list[dict[str, Any]], hosts: list[str], clock: str) -> list[str]:
+    """Hosts that must send frame by frame, because something would count or lose a super-sized segment as one packet.
+
+    A segment may leave a host whole only where every way out of it is without effect on packets up to a `tbf` that
+    splits it (or up to the receiver).
+    """
+    leaving: dict[str, list[dict[str, Any]]] = {}
+    for direction in directions:
+        leaving.setdefault(direction["src"], []).append(direction)
+    return [host for host in hosts if _meets_wire_whole(host, leaving, set(hosts), clock)]
+
+
+def _meets_wire_whole(host: str, leaving: dict[str, list[dict[str, Any]]], hosts: set[str], clock: str) -> bool:
+    seen, ahead = {host}, [host]
+    while ahead:
+        for direction in leaving.get(ahead.pop(), []):
+            shape = direction["shape"]
+            if shape["rate_mbps"] is not None:
+                if clock == "real" and not has_super_segments(shape):
+                    return True
+                if not has_super_segments(shape):
+                    continue
+            elif has_wire(shape) and not shape["super_segments"]:
+                return True
+            if direction["dst"] not in seen and direction["dst"] not in hosts:
+                seen.add(direction["dst"])
+                ahead.append(direction["dst"])
+    return False
+
+
+def _discipline(shape: dict[str, Any]) -> str:
+    options = shape["aqm_options"]
+    packets, in_bytes = shape["queue_packets"], shape["queue_bytes"]
+    aqm = shape["aqm"]
+    if packets is None and in_bytes is None:
+        packets = KERNEL_QUEUE_PACKETS
+    frame_bytes = FRAME_BYTES
+    ecn = " ecn" if options.get("ecn") else ""
+    target = f" target {time_word(options['target_ms'])}" if "target_ms" in options else ""
+    interval = f" interval {time_word(options['interval_ms'])}" if "interval_ms" in options else ""
+    if aqm == "fifo":
+        if in_bytes is not None:
+            return f"bfifo limit {in_bytes}b"
+        if has_super_segments(shape):
+            # One packet here may be 45 frames: only bytes mean what the student meant.
+            return f"bfifo limit {packets * frame_bytes}b"
+        return f"pfifo limit {packets}"
+    if aqm == "red":
+        limit_bytes = in_bytes if in_bytes is not None else packets * frame_bytes
+        low = options.get("min_packets", max(1, limit_bytes / frame_bytes / 12))
+        high = options.get("max_packets", 3 * low)
+        probability = options.get("probability", 0.1)
+        burst = max(1, round((2 * low + high) / 3))
+        return (
+            f"red limit {limit_bytes}b min {round(low * frame_bytes)}b max {round(high * frame_bytes)}b avpkt 1000b "
+            f"burst {max(burst, round(low * frame_bytes / 1000) + 1)} probability {probability} "
+            f"bandwidth {rate_word(shape['rate_mbps'])}{ecn}"
+        )
+    if aqm == "codel":
+        return f"codel limit {packets}{target}{interval}{ecn or ' noecn'}"
+    if aqm == "fq_codel":
+        flows = f" flows {options['flows']}" if "flows" in options else ""
+        return f"fq_codel limit {packets}{target}{interval}{flows}{ecn or ' noecn'}"
+    if aqm == "pie":
+        return f"pie limit {packets}{target}{ecn}"
+    rtt = f" rtt {time_word(options['rtt_ms'])}" if "rtt_ms" in options else ""
+    memory = in_bytes if in_bytes is not None else packets * frame_bytes
+    return f"cake unlimited besteffort raw no-split-gso memlimit {memory}b{rtt}"
+
+
+def _percent(rate: float) -> str:
+    return f"{rate * 100:.6f}%"

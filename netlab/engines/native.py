@@ -1,0 +1,127 @@
+"""The native engine: the same agent with root on this machine's own kernel, in real time."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from netlab.agent import files
+from netlab.engines import scratch
+from netlab.engines.base import POLL_S, Check, EventTail, OnEvent, cancelled, read_result, require
+from netlab.engines.paths import python_path, system_path
+
+PROGRAM = """
+import json, os, sys
+words = json.load(open(sys.argv[1] + "/boot.json"))
+sys.path.extend(words["packages"])
+os.environ["PATH"] = ":".join(words["path"])
+os.environ.setdefault("SHELL", "/bin/sh")
+from pathlib import Path
+from netlab.agent.main import run
+sys.exit(run(Path(sys.argv[1])))
+"""
+PROBE = "ip link add nlprobe0 type ifb && tc qdisc add dev nlprobe0 root netem delay 1ms"
+
+
+class NativeEngine:
+    """Runs plans on this machine's kernel, as root or through sudo without a password."""
+
+    name = "native"
+    clock = "real"
+
+    def checks(self) -> list[Check]:
+        """All that it needs on this machine."""
+        prefix = privilege()
+        found = [
+            Check(
+                "root",
+                prefix is not None,
+                "yes" if prefix is not None else "neither root nor sudo without a password",
+                "Run as root, allow sudo, or use the pocket engine, which needs no privilege.",
+            )
+        ]
+        for tool in ("ip", "tc", "unshare", "mnexec"):
+            place = shutil.which(tool, path=":".join(system_path()))
+            package = {"mnexec": "mininet (or build the pocket kernel, which brings one)", "unshare": "util-linux"}.get(
+                tool, "iproute2"
+            )
+            found.append(Check(tool, place is not None, place or "not found", f"Install the package {package}."))
+        if all(check.ok for check in found):
+            found.append(_netem_check(prefix or []))
+        return found
+
+    def execute(
+        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+    ) -> dict[str, Any]:
+        """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
+        require(self.checks())
+        with scratch.run_directory() as directory:
+            folder = directory / "out"
+            folder.mkdir()
+            (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock}))
+            (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
+            log = directory / "console.log"
+            tail = EventTail(folder, on_event)
+            # In a network namespace of its own, so that nothing of the run shows in the machine's; and the agent dies
+            # with the process that started it, its namespaces and interfaces with it.
+            command = [
+                *(privilege() or []), "unshare", "--net", "--kill-child",
+                sys.executable, "-I", "-S", "-c", PROGRAM, str(folder),
+            ]  # fmt: skip
+            with log.open("wb") as out:
+                process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd="/"
+                )
+            try:
+                while process.poll() is None:
+                    tail.poll()
+                    if cancel is not None and cancel.is_set():
+                        raise cancelled()
+                    try:
+                        process.wait(POLL_S)
+                    except subprocess.TimeoutExpired:
+                        continue
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+                    process.wait()
+            tail.poll()
+            result = read_result(folder, tail, log)
+        result["engine"] = {
+            "engine": self.name,
+            "clock": self.clock,
+            "seeded": False,
+            "confined": False,
+            "machine": platform.node(),
+        }
+        return result
+
+
+def privilege() -> list[str] | None:
+    """Words before a command that give it root: none for root, `sudo -n` where that works, None where nothing does."""
+    if os.geteuid() == 0:
+        return []
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True).returncode == 0:
+        return [sudo, "-n"]
+    return None
+
+
+def _netem_check(prefix: list[str]) -> Check:
+    done = subprocess.run(
+        [*prefix, "unshare", "--net", "sh", "-c", PROBE], capture_output=True, text=True,
+        env={**os.environ, "PATH": ":".join(system_path())},
+    )  # fmt: skip
+    return Check(
+        "netem and ifb",
+        done.returncode == 0,
+        "the kernel has them" if done.returncode == 0 else f"the kernel has not ({done.stderr.strip() or 'no word'})",
+        "Load the modules sch_netem and ifb (Debian: linux-image, not -cloud), or use the pocket engine.",
+    )
+

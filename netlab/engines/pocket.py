@@ -1,0 +1,190 @@
+"""The pocket engine: boot a User-Mode Linux kernel of our own for one run, as an ordinary process without privileges."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from netlab import kernel
+from netlab.agent import files, guest
+from netlab.engines import launcher, scratch
+from netlab.engines.base import POLL_S, Check, EventTail, OnEvent, cancelled, read_result, require
+from netlab.engines.paths import python_path, system_path
+from netlab.errors import EngineError, KernelError
+
+MEMORY_MB = 1024
+START_NS = 1_700_000_000_000_000_000
+TOOLS = ("ip", "tc")
+BOOT_PATIENCE_S = 20.0
+
+# The kernel would derive it from `mem=`, and flows with large windows would starve without a drop in any counter.
+MACHINE_SYSCTLS = {"net.ipv4.tcp_mem": "1048576 1310720 1572864"}
+
+
+class PocketEngine:
+    """Runs plans in a pocket kernel.
+
+    Parameters
+    ----------
+    clock : {"virtual", "real"}
+        Virtual time is repeatable and fast; real time is for what needs the machine's own clock.
+    """
+
+    name = "pocket"
+
+    def __init__(self, clock: str | None = None) -> None:
+        self.kernel = kernel.find()
+        can_travel = "virtual_time" in self.kernel.capabilities
+        if clock == "virtual" and not can_travel:
+            raise EngineError(
+                f"The kernel {self.kernel.path} has no virtual time; leave the clock out to run in real time, or unset "
+                "NETLAB_KERNEL to use netlab's own build."
+            )
+        self.clock = clock or ("virtual" if can_travel else "real")
+
+    def checks(self) -> list[Check]:
+        """All that it needs on this machine."""
+        return machine_checks()
+
+    def execute(
+        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+    ) -> dict[str, Any]:
+        """Boot, run the plan, and bring its result back.
+
+        Raises
+        ------
+        EngineError
+            When the machine lacks something.
+        RunError
+            When the guest ended without a result.
+        RunCancelled
+            When `cancel` was set.
+        """
+        require(self.checks())
+        with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
+            folder = directory / "out"
+            folder.mkdir()
+            (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}))
+            (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
+            log = directory / "console.log"
+            began = time.monotonic()
+            boot_s: list[float] = []
+
+            def heard(event: dict[str, Any]) -> None:
+                if event["event"] == "agent":
+                    boot_s.append(time.monotonic() - began)
+                on_event(event)
+
+            tail = EventTail(folder, heard)
+            process = self._boot(directory, folder, plan["seed"], cpu, slot, log)
+            try:
+                while process.poll() is None:
+                    tail.poll()
+                    if cancel is not None and cancel.is_set():
+                        raise cancelled()
+                    if not boot_s and time.monotonic() - began > BOOT_PATIENCE_S:
+                        break
+                    try:
+                        process.wait(POLL_S)
+                    except subprocess.TimeoutExpired:
+                        continue
+            finally:
+                end_group(process)
+            tail.poll()
+            result = read_result(folder, tail, log)
+        result["engine"] = {
+            "engine": self.name,
+            "clock": self.clock,
+            "boot_s": round(boot_s[0], 3) if boot_s else None,
+            "memory_mb": MEMORY_MB,
+            "seeded": "seeded_random" in self.kernel.capabilities and self.clock == "virtual",
+            "confined": launcher.landlock_version() > 0,
+        }
+        return result
+
+    def _boot(
+        self, directory: Path, folder: Path, seed: int, cpu: int, slot: int | None, log: Path
+    ) -> subprocess.Popen[bytes]:
+        # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
+        python, init = directory / "python", directory / "guest.py"
+        python.symlink_to(os.path.realpath(sys.executable))
+        shutil.copy(guest.__file__, init)
+        words = [
+            str(self.kernel.path),
+            f"mem={MEMORY_MB}M",
+            "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
+            f"uml_dir={directory} umid=guest",
+            f"init={python}",
+        ]
+        if "seccomp" in self.kernel.capabilities:
+            words.append("seccomp=auto")
+        if self.clock == "virtual":
+            words.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
+        if "seeded_random" in self.kernel.capabilities:
+            words.append(f"netlab_seed={seed}")
+        words.append(f"-- -I -S {init} {folder}")
+        arguments = [word for group in words[1:] for word in group.split(" ")]
+        command = [
+            sys.executable, "-I", "-S", launcher.__file__,
+            str(os.getpid()), str(cpu), str(directory), words[0], *arguments,
+        ]  # fmt: skip
+        with log.open("wb") as out:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd="/",
+                env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": os.environ.get("PATH", os.defpath)},
+                start_new_session=True,
+                pass_fds=() if slot is None else (slot,),
+            )
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill the guest: the kernel and each of its programs is a host process of one group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def machine_checks(which: Sequence[str] = TOOLS) -> list[Check]:
+    """What the pocket engine needs and finds on this machine."""
+    found: list[Check] = []
+    try:
+        here = kernel.find()
+        found.append(Check("pocket kernel", True, f"{here.release} at {here.path}"))
+    except KernelError as error:
+        found.append(Check("pocket kernel", False, "none is built", str(error)))
+    for tool in which:
+        place = shutil.which(tool, path=":".join(system_path()))
+        found.append(
+            Check(tool, place is not None, place or "not found", "Ask your administrator for the package iproute2.")
+        )
+    try:
+        found.append(Check("scratch directory", True, str(scratch.base())))
+    except EngineError as error:
+        found.append(Check("scratch directory", False, "none is usable", str(error)))
+    version = launcher.landlock_version()
+    found.append(
+        Check(
+            "Landlock",
+            version > 0,
+            f"version {version}" if version else "this host has none",
+            "Guests still run behind an overlay, which keeps accidents from your files; Landlock (Linux 5.13 or later, "
+            "switched on) also stops a deliberate escape.",
+            required=False,
+        )
+    )
+    return found

@@ -1,0 +1,105 @@
+"""A directory for one run: made where memory may be mapped executable, removed afterwards whatever happens."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from netlab.errors import EngineError
+
+LOCK = "lock"
+SMALLEST_FREE_BYTES = 512 << 20
+
+
+def usable(directory: Path) -> str | None:
+    """None when the guest's memory file can live in `directory`, else the reason why not."""
+    if any(letter.isspace() or letter in ':"' for letter in str(directory)):
+        return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.truncate(mmap.PAGESIZE)
+            mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC).close()
+    except OSError as error:
+        return f"it is not writable or forbids programs ({error.strerror})"
+    if shutil.disk_usage(directory).free < SMALLEST_FREE_BYTES:
+        return f"less than {SMALLEST_FREE_BYTES >> 20} MB are free there"
+    return None
+
+
+def base() -> Path:
+    """The first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
+
+    Raises
+    ------
+    EngineError
+        When none will do, with the reason for each.
+    """
+    candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]
+    reasons = []
+    for name in dict.fromkeys(candidate for candidate in candidates if candidate):
+        reason = usable(Path(name).absolute())
+        if reason is None:
+            return Path(name).absolute()
+        reasons.append(f"{name}: {reason}")
+    raise EngineError(
+        "The pocket kernel needs a directory on disk for its memory, and none will do:\n  "
+        + "\n  ".join(reasons)
+        + "\nSet TMPDIR to a writable directory that allows programs and has 1 GB free."
+    )
+
+
+@contextmanager
+def run_directory() -> Iterator[Path]:
+    """A fresh directory for a run; those of runs that were killed are cleared away first."""
+    parent = base() / f"netlab-{os.getuid()}"
+    parent.mkdir(mode=0o700, exist_ok=True)
+    if parent.stat().st_uid != os.getuid():
+        raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")
+    _clear_abandoned(parent)
+    directory = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+    with (directory / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield directory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _clear_abandoned(parent: Path) -> None:
+    for directory in parent.glob("run-*"):
+        try:
+            with (directory / LOCK).open("r+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(directory, ignore_errors=True)
+        except (OSError, ValueError):
+            # Still in use, or just being made by another run.
+            continue
+
+
+@contextmanager
+def cpu_slot() -> Iterator[tuple[int, int | None]]:
+    """A CPU that no other run of ours is pinned to, and the lock's descriptor; CPU -1 when all are taken.
+
+    A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third.
+    """
+    parent = base() / f"netlab-{os.getuid()}"
+    parent.mkdir(mode=0o700, exist_ok=True)
+    for cpu in sorted(os.sched_getaffinity(0), reverse=True):
+        handle = os.open(parent / f"cpu-{cpu}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            continue
+        try:
+            yield cpu, handle
+        finally:
+            os.close(handle)
+        return
+    yield -1, None

@@ -1,0 +1,44 @@
+"""What can go wrong, said in sentences a student can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class NetlabError(Exception):
+    """Every error that netlab raises on purpose; its text is one or more whole sentences."""
+
+
+class ScenarioError(NetlabError):
+    """A topology or its traffic cannot be run; `problems` holds every mistake found, not just the first."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        count = len(self.problems)
+        head = "This scenario cannot run:" if count == 1 else f"This scenario has {count} mistakes:"
+        super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
+
+
+class KernelError(NetlabError):
+    """The pocket kernel is missing, broken or cannot be built here."""
+
+
+class EngineError(NetlabError):
+    """The chosen engine cannot run on this machine; the text names the remedy."""
+
+
+class RunError(NetlabError):
+    """A run started and did not finish."""
+
+
+class RunCancelled(RunError):
+    """A run was stopped by whoever started it."""
+
+
+class ThroughputError(NetlabError):
+    """The throughput engine cannot do what it was asked."""
+
+
+def one_of(value: object, allowed: Sequence[object]) -> str:
+    """Say 'got X; allowed: a, b, c', the tail of most messages about a wrong word."""
+    return f"got {value!r}; allowed: {', '.join(str(word) for word in allowed)}"

@@ -1,0 +1,353 @@
+"""Settings in, a `Run` out: validate everything, plan, let an engine run it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from netlab import engines, measure, routing, traffic
+from netlab.engines.base import Engine
+from netlab.errors import ScenarioError, one_of
+from netlab.results import Run
+from netlab.topology import Topology
+from netlab.traffic import Command, Tcp, Traffic, Udp
+from netlab.units import ms_to_s
+from netlab.version import VERSION
+
+DEFAULT_INTERVAL_S = 0.1
+SHORTEST_INTERVAL_S = 0.001
+LONGEST_RUN_S = 86_400.0
+MOST_INTERVALS = 200_000
+FRAME_BITS = 1514 * 8
+KERNEL_QUEUE_PACKETS = 1000
+
+TCP_SYSCTLS = {
+    # Large enough that the network limits a flow, not the host's memory: the kernel would derive them from `mem=`.
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_wmem": "4096 16384 67108864",
+}
+
+Progress = Callable[[float, float], None]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything that decides what a run measures.
+
+    Parameters
+    ----------
+    topology : Topology
+    traffic : sequence of Tcp, Udp, Ping or Command
+    duration_s : float
+        Network time in s, above 0 and at most a day.
+    seed : int
+        Fixes all that is random: loss, jitter, the guest's own random numbers.
+    interval_s : float
+        Length in s of the intervals of the series, at least 0.001.
+    sysctls : mapping
+        Kernel settings of every node beside netlab's own, e.g. ``{"net.ipv4.tcp_sack": 0}``.
+    """
+
+    topology: Topology
+    traffic: Sequence[Traffic]
+    duration_s: float = 10.0
+    seed: int = 1
+    interval_s: float = DEFAULT_INTERVAL_S
+    sysctls: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario in the words of its file."""
+        return {
+            "topology": self.topology.to_dict(),
+            "traffic": [item.to_dict() for item in self.traffic],
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "interval_s": self.interval_s,
+            "sysctls": dict(self.sysctls),
+        }
+
+    @classmethod
+    def from_dict(cls, words: Mapping[str, Any]) -> Scenario:
+        """Read a scenario, checking everything in it.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake found in the topology, the traffic and the rest.
+        """
+        if not isinstance(words, Mapping):
+            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {words!r}"])
+        allowed = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls")
+        problems = [f"scenario: {one_of(word, allowed)}" for word in words if word not in allowed]
+        problems += [f"scenario: {word} is missing" for word in ("topology", "traffic") if word not in words]
+        topology = Topology()
+        if "topology" in words:
+            try:
+                topology = Topology.from_dict(words["topology"])
+            except ScenarioError as error:
+                problems += error.problems
+        items: list[Traffic] = []
+        given = words.get("traffic", [])
+        if not isinstance(given, (list, tuple)):
+            problems.append(f"traffic must be a list, got {given!r}")
+            given = []
+        for number, item in enumerate(given, start=1):
+            try:
+                items.append(traffic.from_dict(item, f"traffic {number}"))
+            except ScenarioError as error:
+                problems += error.problems
+        rest = {name: words[name] for name in ("duration_s", "seed", "interval_s", "sysctls") if name in words}
+        scenario = cls(topology, items, **rest)
+        if problems:
+            known = set(problems)
+            later = scenario.problems(check_nodes="topology" in words and bool(topology.nodes))
+            raise ScenarioError(problems + [problem for problem in later if problem not in known])
+        scenario.validate()
+        return scenario
+
+    def validate(self) -> None:
+        """Raise ScenarioError with every mistake, if there is one."""
+        problems = self.problems()
+        if problems:
+            raise ScenarioError(problems)
+
+    def problems(self, check_nodes: bool = True) -> list[str]:
+        """Every mistake, a sentence each."""
+        found = self.topology.problems() if check_nodes else []
+        sound = check_nodes and not found
+        found += self._settings_problems()
+        if not self.traffic:
+            found.append("there is no traffic; add at least one of " + ", ".join(traffic.KINDS))
+        for number, item in enumerate(self.traffic, start=1):
+            where = f"traffic {number} ({item.kind})"
+            found += item.problems(where)
+            if check_nodes:
+                found += self._end_problems(item, where, sound)
+            if _is_number(item.start_s) and _is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
+                found.append(f"{where}: it starts at {item.start_s:g} s, when the run of {self.duration_s:g} s is over")
+        return found
+
+    def _settings_problems(self) -> list[str]:
+        found = []
+        if not (_is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
+            found.append(f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, got {self.duration_s!r}")
+        elif _is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S:
+            if self.duration_s / self.interval_s > MOST_INTERVALS:
+                found.append(
+                    f"interval_s={self.interval_s:g} makes {self.duration_s / self.interval_s:.0f} intervals of a run of "
+                    f"{self.duration_s:g} s; {MOST_INTERVALS} is the most"
+                )
+        if not (_is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
+            found.append(f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {self.interval_s!r}")
+        if not (isinstance(self.seed, int) and not isinstance(self.seed, bool) and 0 <= self.seed < 2**64):
+            found.append(f"seed must be a whole number from 0 to 2**64 - 1, got {self.seed!r}")
+        if not isinstance(self.sysctls, Mapping):
+            found.append(f"sysctls must be a mapping of names to values, got {self.sysctls!r}")
+        else:
+            found += [
+                f"sysctls: {name!r} must begin with net."
+                for name in self.sysctls
+                if not (isinstance(name, str) and name.startswith("net.") and "/" not in name and ".." not in name)
+            ]
+        return found
+
+    def _end_problems(self, item: Traffic, where: str, sound: bool) -> list[str]:
+        topology = self.topology
+        if isinstance(item, Command):
+            ends = {"host": item.host}
+            allowed = topology.nodes
+        else:
+            ends = {"src": item.src, "dst": item.dst}
+            allowed = [*topology.hosts, *topology.routers]
+        found = [f"{where}: {word}: {one_of(name, allowed)}" for word, name in ends.items() if name not in allowed]
+        if found or isinstance(item, Command):
+            return found
+        if item.src == item.dst:
+            return [f"{where}: src and dst are both {item.src}; traffic needs two ends"]
+        if sound:
+            for one, other in ((item.src, item.dst), (item.dst, item.src)):
+                try:
+                    topology.path(one, other)
+                except ScenarioError as error:
+                    return [f"{where}: {problem}" for problem in error.problems]
+            if isinstance(item, Tcp) and item.num_bytes is None and math.isinf(topology.bottleneck_mbps(item.src, item.dst)):
+                return [f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
+                        "breathe; give one link a rate, or the flow a num_bytes"]
+        return found
+
+    def plan(self) -> dict[str, Any]:
+        """What the agent needs, as plain data."""
+        topology = self.topology
+        labels = traffic.unique_labels(self.traffic)
+        return {
+            "hosts": topology.hosts,
+            "routers": topology.routers,
+            "switches": topology.switches,
+            "directions": [direction.to_dict() for direction in topology.directions()],
+            **routing.make_plan(topology).to_dict(),
+            "traffic": [{**item.to_dict(), "label": label} for item, label in zip(self.traffic, labels, strict=True)],
+            "duration_s": float(self.duration_s),
+            "interval_s": float(self.interval_s),
+            "drain_s": self._drain_s(),
+            "seed": self.seed,
+            "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
+        }
+
+    def _drain_s(self) -> float:
+        """Longest time that a packet sent at the end can still take, there and back."""
+        longest_s = 0.0
+        for item in self.traffic:
+            if isinstance(item, (Command, Tcp)):
+                continue
+            ways = [(item.src, item.dst)] if isinstance(item, Udp) else [(item.src, item.dst), (item.dst, item.src)]
+            total_s = 0.0
+            for src, dst in ways:
+                for direction in self.topology.path_directions(src, dst):
+                    shape = direction.shape
+                    total_s += ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
+                    if shape.rate_mbps is not None:
+                        queue_bits = (
+                            shape.queue_bytes * 8
+                            if shape.queue_bytes is not None
+                            else (shape.queue_packets or KERNEL_QUEUE_PACKETS) * FRAME_BITS
+                        )
+                        total_s += (queue_bits + 2 * FRAME_BITS) / (shape.rate_mbps * 1e6)
+            longest_s = max(longest_s, total_s)
+        return longest_s + 0.1
+
+
+def run(
+    topology: Topology | Scenario | Mapping[str, Any],
+    traffic: Sequence[Traffic] = (),
+    duration_s: float = 10.0,
+    seed: int = 1,
+    interval_s: float = DEFAULT_INTERVAL_S,
+    *,
+    sysctls: Mapping[str, Any] | None = None,
+    engine: str | Engine | None = None,
+    progress: bool | Progress = True,
+    cancel: threading.Event | None = None,
+) -> Run:
+    """Build the network, send the traffic, and return what was measured.
+
+    Parameters
+    ----------
+    topology : Topology
+        Also a whole `Scenario` or the dict of a scenario file; then nothing else of the scenario may follow.
+    traffic, duration_s, seed, interval_s, sysctls
+        See `Scenario`.
+    engine : {"pocket", "pocket-real", "native"} or Engine, optional
+        Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time.
+    progress : bool or callable
+        Show a progress bar, or call with the network time done and the whole, both in s.
+    cancel : threading.Event, optional
+        Set it from another thread to stop the run.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in the scenario; nothing has been started.
+    EngineError, KernelError
+        When this machine lacks something; the text says what to do.
+    RunCancelled, RunError
+        When the run did not reach its end.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=10)  # doctest: +SKIP
+    """
+    if isinstance(topology, Scenario):
+        scenario = topology
+        scenario.validate()
+    elif isinstance(topology, Mapping):
+        scenario = Scenario.from_dict(topology)
+    else:
+        scenario = Scenario(topology, traffic, duration_s, seed, interval_s, sysctls or {})
+        scenario.validate()
+    runner = engines.choose(engine)
+    plan = scenario.plan()
+    began = time.monotonic()
+    with _Shown(progress, scenario.duration_s) as tell:
+
+        def heard(event: dict[str, Any]) -> None:
+            if event["event"] == "progress":
+                tell(event["t_s"], scenario.duration_s)
+
+        raw = runner.execute(plan, on_event=heard, cancel=cancel)
+    settings = {
+        "scenario": scenario.to_dict(),
+        "network_s": float(scenario.duration_s),
+        **raw["engine"],
+        "kernel": raw["kernel"],
+        "python": raw["python"],
+        "netlab": VERSION,
+        "sysctls": plan["sysctls"],
+        "tc": raw["tc"],
+        "wall_s": round(time.monotonic() - began, 3),
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    return measure.to_run(raw, plan, settings)
+
+
+def read_scenario(path: str | os.PathLike[str]) -> Scenario:
+    """Read and check a scenario file.
+
+    Raises
+    ------
+    ScenarioError
+        When the file cannot be read, is not JSON, or holds mistakes.
+    """
+    try:
+        words = json.loads(Path(path).read_text())
+    except OSError as error:
+        raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise ScenarioError([f"{path} is not a text file"]) from None
+    except json.JSONDecodeError as error:
+        raise ScenarioError([f"{path} is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"]) from None
+    return Scenario.from_dict(words)
+
+
+class _Shown:
+    """A progress bar, a caller's function, or nothing."""
+
+    def __init__(self, progress: bool | Progress, total_s: float) -> None:
+        self._progress = progress
+        self._bar: Any = None
+        self._total_s = total_s
+
+    def __enter__(self) -> Progress:
+        if callable(self._progress):
+            return self._progress
+        in_notebook = "ipykernel" in sys.modules
+        if self._progress and (in_notebook or sys.stderr.isatty()):
+            self._bar = tqdm(total=self._total_s, unit="s", desc="network time", leave=False, delay=1.0,
+                             bar_format="{desc}: {n:.1f} of {total:g} s {bar} {remaining} left")
+        return self._tell
+
+    def _tell(self, done_s: float, _total_s: float) -> None:
+        if self._bar is not None:
+            self._bar.update(done_s - self._bar.n)
+
+    def __exit__(self, *_error: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,84 @@
+"""The named topologies of the chapters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from netlab.errors import ScenarioError
+from netlab.topology import Link, Topology
+
+
+def dumbbell(
+    pairs: int = 2, rate_mbps: float = 5, delay_ms: float = 10, queue_packets: int | None = 100, **bottleneck: Any
+) -> Topology:
+    """`pairs` senders and as many receivers on either side of one bottleneck between routers r1 and r2.
+
+    h1 … hN send (left), hN+1 … h2N receive (right): h1's partner is hN+1. Access links are unlimited and without delay.
+
+    Parameters
+    ----------
+    pairs : int
+        Number of sender-receiver pairs, at least 1.
+    rate_mbps, delay_ms, queue_packets
+        Of the bottleneck, both ways; further fields of `LinkDirection` may follow.
+    """
+    if not (isinstance(pairs, int) and pairs >= 1):
+        raise ScenarioError([f"pairs must be a whole number of at least 1, got {pairs!r}"])
+    left = [f"h{i}" for i in range(1, pairs + 1)]
+    right = [f"h{i}" for i in range(pairs + 1, 2 * pairs + 1)]
+    middle = Link("r1", "r2", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue_packets, **bottleneck)
+    access = [Link(name, "r1") for name in left] + [Link("r2", name) for name in right]
+    return Topology(hosts=[*left, *right], routers=["r1", "r2"], links=[*access, middle])
+
+
+def three_pcs(rate_mbps: float = 5, queue_packets: int | None = 100, **bottleneck: Any) -> Topology:
+    """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
+    unlimited = {"rate_mbps": None, "queue_packets": None, "queue_bytes": None, "aqm": "fifo", "aqm_options": {}}
+    return Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        switches=["s1"],
+        links=[
+            Link("h1", "s1"),
+            Link("h2", "s1"),
+            Link("s1", "r1"),
+            Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue_packets, reverse=unlimited, **bottleneck),
+        ],
+    )
+
+
+def portfolio() -> Topology:
+    """Nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`)."""
+    return Topology(
+        hosts=[f"h{i}" for i in range(1, 10)],
+        routers=["r1", "r2", "r3", "r4"],
+        switches=["s1", "s2"],
+        links=[
+            *(Link(f"h{i}", "s1") for i in (1, 2, 3)),
+            Link("s1", "r1"),
+            Link("r1", "r2", rate_mbps=40, delay_ms=10, queue_packets=67),
+            Link("h7", "r2"),
+            Link("r2", "r3", rate_mbps=30, delay_ms=20, queue_packets=100),
+            *(Link(f"h{i}", "s2") for i in (4, 5, 6)),
+            Link("s2", "r3"),
+            Link("h8", "r3"),
+            Link("r3", "r4", rate_mbps=20, delay_ms=10, queue_packets=33),
+            Link("h9", "r4"),
+        ],
+    )
+
+
+def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100) -> Topology:
+    """Hosts h1 and h2 at the ends of a chain of links with the given rates (Mbit/s) and one-way delays (ms)."""
+    if len(rates_mbps) != len(delays_ms) or not rates_mbps:
+        raise ScenarioError([
+            f"a chain needs as many rates as delays and at least one of each, got {len(rates_mbps)} and {len(delays_ms)}"
+        ])
+    routers = [f"r{i}" for i in range(1, len(rates_mbps))]
+    nodes = ["h1", *routers, "h2"]
+    links = [
+        Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=queue_packets if rate is not None else None)
+        for a, b, rate, delay in zip(nodes, nodes[1:], rates_mbps, delays_ms, strict=False)
+    ]
+    return Topology(hosts=["h1", "h2"], routers=routers, links=links)

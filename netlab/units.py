@@ -1,0 +1,44 @@
+"""The only place where a number changes its unit."""
+
+from __future__ import annotations
+
+BITS_PER_BYTE = 8
+BITS_PER_MEGABIT = 1_000_000
+MS_PER_S = 1000.0
+US_PER_MS = 1000.0
+NS_PER_S = 1_000_000_000
+
+
+def mbps_to_bps(rate_mbps: float) -> int:
+    """Rate in whole bit/s from Mbit/s (10**6 bit/s).
+
+    >>> mbps_to_bps(4.798)
+    4798000
+    """
+    return round(rate_mbps * BITS_PER_MEGABIT)
+
+
+def rate_mbps(volume_bytes: float, duration_s: float) -> float:
+    """Mean rate in Mbit/s of a volume in bytes over a duration in seconds (NaN over no time).
+
+    >>> rate_mbps(625_000, 1.0)
+    5.0
+    """
+    if duration_s <= 0:
+        return float("nan")
+    return volume_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT / duration_s
+
+
+def ms_to_s(time_ms: float) -> float:
+    """Seconds from milliseconds."""
+    return time_ms / MS_PER_S
+
+
+def s_to_ms(time_s: float) -> float:
+    """Milliseconds from seconds."""
+    return time_s * MS_PER_S
+
+
+def ms_to_us(time_ms: float) -> int:
+    """Whole microseconds from milliseconds."""
+    return round(time_ms * US_PER_MS)
