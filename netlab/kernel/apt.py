@@ -1,0 +1,315 @@
+"""Linux source packages by way of apt: which are there, and fetching one verified as apt verifies.
+
+On Debian a private apt directory is used, so that a release's backports can be read without changing the machine's own
+sources and without root. Its mirror is the one that the machine's apt is configured with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.errors import KernelError
+from netlab.kernel import programs
+from netlab.kernel.fragment import Version, parse_version
+
+# The release whose source packages netlab is tested with; its backports carry the newest kernel.
+TESTED_DEBIAN = ("trixie", 13)
+KEYRINGS = (
+    Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
+    Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
+)
+TARGET_FORMAT = "$(ORIGIN)|$(LABEL)|$(RELEASE)|$(COMPONENT)|$(REPO_URI)"
+PACKAGE_NAME = re.compile(r"linux-source-\d+(\.\d+)+")
+LIST_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """One component of one suite that apt is configured to read."""
+
+    origin: str
+    label: str
+    release: str
+    component: str
+    repository: str
+
+
+@dataclass(frozen=True)
+class Package:
+    """A source package that can be fetched: `version` is the package's, `size_bytes` that of the file."""
+
+    name: str
+    version: str
+    sha256: str
+    size_bytes: int
+
+    @property
+    def kernel_version(self) -> Version:
+        """The kernel's numbers: (7, 3, 4) for `7.3.4-1~bpo13+1`."""
+        return parse_version(self.version)
+
+    @property
+    def file_name(self) -> str:
+        """A name for the downloaded file, free of characters that a file system may refuse."""
+        return f"{self.name}_{self.version.replace(':', '%3a')}_all.deb"
+
+
+def parse_targets(text: str) -> list[Target]:
+    """Read what `apt-get indextargets --format TARGET_FORMAT` prints; fields apt does not know are empty."""
+    targets = []
+    for line in text.splitlines():
+        fields = ["" if word.startswith("$(") else word for word in line.split("|")]
+        if len(fields) == 5 and fields[4]:
+            targets.append(Target(*fields))
+    return targets
+
+
+def debian_mirror(targets: Iterable[Target], codename: str) -> str | None:
+    """The repository from which apt gets Debian itself (not its security updates, not third parties).
+
+    >>> debian_mirror([Target("", "", "trixie", "main", "http://mirror.test/debian/")], "trixie")
+    'http://mirror.test/debian/'
+    """
+    rows = [target for target in targets if target.component == "main"]
+    for target in rows:
+        if target.origin == "Debian" and target.label == "Debian":
+            return target.repository
+    # Before the first 'apt-get update' apt knows no origins, only what is written in its sources.
+    for target in rows:
+        if not target.origin and target.release in {codename, "stable", "testing", "unstable", "sid"}:
+            return target.repository
+    return None
+
+
+def suites(codename: str, number: int | None) -> list[list[str]]:
+    """Suites to look in, group by group: the first group that has a source decides.
+
+    Parameters
+    ----------
+    codename, number
+        The machine's Debian release, such as `"bookworm", 12`; the number is None for testing and unstable.
+
+    >>> suites("bookworm", 12)
+    [['trixie-backports'], ['trixie'], ['bookworm-backports', 'bookworm']]
+    """
+    tested, tested_number = TESTED_DEBIAN
+    own = [[f"{codename}-backports", codename]] if number is not None else [[codename]]
+    wanted = [[f"{tested}-backports"], [tested]]
+    groups = wanted + own if number is not None and number <= tested_number else own + wanted
+    seen: set[str] = set()
+    result = []
+    for group in groups:
+        fresh = [suite for suite in group if suite and suite not in seen]
+        seen.update(fresh)
+        if fresh:
+            result.append(fresh)
+    return result
+
+
+def parse_packages(text: str) -> list[Package]:
+    """Read the stanzas of `apt-cache show` and keep the Linux source packages that are real files."""
+    packages = []
+    for stanza in text.split("\n\n"):
+        fields = dict(re.findall(r"(?m)^([A-Za-z0-9-]+): (.*)$", stanza))
+        name = fields.get("Package", "")
+        if PACKAGE_NAME.fullmatch(name) and {"Version", "SHA256", "Size"} <= fields.keys():
+            packages.append(Package(name, fields["Version"], fields["SHA256"], int(fields["Size"])))
+    return packages
+
+
+def newest(packages: Iterable[Package]) -> Package | None:
+    """The package with the highest kernel version (of equal ones, the highest package version's text)."""
+    return max(packages, key=lambda package: (package.kernel_version, package.version), default=None)
+
+
+def parse_os_release(text: str) -> dict[str, str]:
+    """Read the lines of /etc/os-release."""
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.strip().strip("\"'") for key, _, value in pairs}
+
+
+class Apt:
+    """apt, either the machine's own or one with its own sources, lists and cache in `private`."""
+
+    def __init__(self, log: Path, private: Path | None = None) -> None:
+        self._log = log
+        self._private = private
+        self.options: list[str] = ["-o", "Acquire::Languages=none", "-o", "APT::Sandbox::User="]
+        if private:
+            for folder in ("lists/partial", "archives/partial"):
+                (private / folder).mkdir(parents=True, exist_ok=True)
+            settings = {
+                "Dir::Etc::sourcelist": private / "sources.list",
+                "Dir::Etc::sourceparts": "/dev/null",
+                "Dir::Etc::preferences": "/dev/null",
+                "Dir::Etc::preferencesparts": "/dev/null",
+                "Dir::State": private,
+                "Dir::State::lists": private / "lists",
+                "Dir::State::status": "/dev/null",
+                "Dir::Cache": private,
+                "Dir::Cache::archives": private / "archives",
+                "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
+                "Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled": "false",
+                "Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled": "false",
+                "Acquire::IndexTargets::deb::DEP-11-icons-hidpi::DefaultEnabled": "false",
+            }
+            for key, value in settings.items():
+                self.options += ["-o", f"{key}={value}"]
+
+    def read(self, mirror: str, names: Iterable[str]) -> None:
+        """Fetch the lists of some suites of a mirror into the private directory; a suite that is not there is no error."""
+        assert self._private is not None
+        signed = next((f"[signed-by={path}] " for path in KEYRINGS if path.exists()), "")
+        lines = [f"deb {signed}{mirror} {name} main\n" for name in names]
+        (self._private / "sources.list").write_text("".join(lines))
+        programs.run(
+            ["apt-get", *self.options, "update"],
+            log=self._log,
+            doing="read the package lists",
+            env=_english(),
+            allow_failure=True,
+        )
+
+    def sources(self) -> list[Package]:
+        """The Linux source packages that the lists offer, one candidate each."""
+        found = _ask(["apt-cache", *self.options, "search", "--names-only", r"^linux-source-[0-9.]+$"])
+        names = sorted({line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])})
+        if not names:
+            return []
+        return parse_packages(_ask(["apt-cache", *self.options, "show", "--no-all-versions", *names]))
+
+    def download(self, package: Package, directory: Path, on_share: Callable[[float], None]) -> Path:
+        """Fetch a package into a directory, unless it is there already; verified by apt and by its checksum."""
+        wanted = directory / package.file_name
+        if wanted.is_file() and sha256_of(wanted) == package.sha256:
+            return wanted
+        partial = directory / "partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        try:
+            with _watching(partial, package.size_bytes, on_share):
+                programs.run(
+                    ["apt-get", *self.options, "download", f"{package.name}={package.version}"],
+                    log=self._log,
+                    doing=f"download {package.name} {package.version}",
+                    cwd=partial,
+                    env=_english(),
+                )
+            files = list(partial.glob("*.deb"))
+            if len(files) != 1 or sha256_of(files[0]) != package.sha256:
+                raise KernelError(
+                    f"What apt downloaded as {package.name} {package.version} does not have the checksum that its "
+                    "list promises. Try again; a cache between this machine and the mirror may be stale."
+                )
+            files[0].replace(wanted)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return wanted
+
+
+def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:
+    """The newest Linux source that apt can fetch here, and the apt that can.
+
+    Raises
+    ------
+    KernelError
+        When apt is missing or offers none; names what to do.
+    """
+    if not shutil.which("apt-get") or not shutil.which("apt-cache"):
+        raise KernelError(
+            "There is no apt on this machine to fetch the kernel's source with. Download a kernel source (linux-7.x.tar.xz "
+            "from kernel.org) and run 'netlab kernel build --source FILE', or take a built kernel from "
+            "another machine with 'netlab kernel unpack FILE'."
+        )
+    release = _os_release()
+    if release.get("ID") == "debian":
+        codename = release.get("VERSION_CODENAME", "")
+        number = release.get("VERSION_ID", "")
+        mirror = debian_mirror(_targets(), codename) or debian_mirror(_targets("--no-release-info"), codename)
+        if mirror:
+            apt = Apt(log, private)
+            for group in suites(codename or "unstable", int(number) if number.isdigit() else None):
+                on_step(0.1, f"package lists of {', '.join(group)}")
+                apt.read(mirror, group)
+                package = newest(apt.sources())
+                if package:
+                    return apt, package
+    apt = Apt(log)
+    package = newest(apt.sources())
+    if not package:
+        raise KernelError(
+            "apt offers no linux-source package. Run 'sudo apt-get update' and try again (without a network: "
+            f"'netlab kernel build --source FILE'). What apt said is in {log}."
+        )
+    return apt, package
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _targets(*options: str) -> list[Target]:
+    return parse_targets(_ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"]))
+
+
+def _os_release() -> dict[str, str]:
+    try:
+        return parse_os_release(Path("/etc/os-release").read_text())
+    except OSError:
+        return {}
+
+
+def _english() -> Mapping[str, str]:
+    return {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+
+
+def _ask(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIST_TIMEOUT_S,
+            env={**os.environ, **_english()},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise KernelError(f"{command[0]} could not be asked for what it offers ({error}).") from error
+    return done.stdout if done.returncode == 0 else ""
+
+
+class _watching:
+    """Report the share of a download by the size of the files in a directory, once a second."""
+
+    def __init__(self, directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> None:
+        self._directory, self._size_bytes, self._on_share = directory, size_bytes, on_share
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        while not self._done.wait(1.0):
+            try:
+                have = sum(path.stat().st_size for path in self._directory.rglob("*") if path.is_file())
+            except OSError:
+                continue
+            self._on_share(min(1.0, have / self._size_bytes))
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *unused: object) -> None:
+        self._done.set()
+        self._thread.join()

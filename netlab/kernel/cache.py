@@ -1,0 +1,25 @@
+"""Where built kernels and downloaded sources live."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def root() -> Path:
+    """netlab's cache: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else `~/.cache/netlab`."""
+    named = os.environ.get("NETLAB_CACHE")
+    if named:
+        return Path(named).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "netlab"
+
+
+def kernels() -> Path:
+    """One directory per built kernel: `<version>-<key>/{linux,mnexec,config,build.json,...}`."""
+    return root() / "kernels"
+
+
+def sources() -> Path:
+    """Downloaded source packages."""
+    return root() / "sources"

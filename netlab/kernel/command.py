@@ -1,0 +1,110 @@
+"""`netlab kernel build | info | pack | unpack`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from netlab.errors import KernelError
+from netlab.kernel import apt, archive, building, installed
+from netlab.kernel.installed import CAPABILITIES, Kernel
+from netlab.kernel.progress import Printer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands and their options to `netlab kernel`'s parser."""
+    commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
+
+    build = commands.add_parser("build", help="build the pocket kernel, unless it is there (about 3 minutes)")
+    build.add_argument("--source", type=Path, help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one")
+    build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
+    build.add_argument("--quiet", action="store_true", help="show no progress")
+
+    commands.add_parser("info", help="say which kernel would run, and what it can do")
+
+    pack = commands.add_parser("pack", help="put the built kernel into one file for other machines")
+    pack.add_argument("--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)")
+
+    unpack = commands.add_parser("unpack", help="check a packed kernel and install it for this user")
+    unpack.add_argument("file", type=Path, help="what 'netlab kernel pack' wrote")
+    unpack.add_argument("--sha256", help="the checksum that the file must have (default: the one in FILE.sha256, if any)")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the subcommand chosen on the command line; returns the exit status."""
+    try:
+        if args.kernel_command == "build":
+            _build(args)
+        elif args.kernel_command == "info":
+            print(describe(installed.find()))
+        elif args.kernel_command == "pack":
+            target = archive.pack(installed.find(), args.output)
+            print(f"{target}: {target.stat().st_size / 1e6:.1f} MB\nSHA-256 {apt.sha256_of(target)}")
+            print(f"On the other machine: netlab kernel unpack {target.name}")
+        else:
+            kernel = archive.unpack(args.file, args.sha256)
+            print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
+    except KernelError as error:
+        print(f"netlab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nnetlab: stopped; nothing was left behind.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _build(args: argparse.Namespace) -> None:
+    printer = Printer()
+    try:
+        kernel = building.build(args.source, None if args.quiet else printer, newest=args.newest)
+    finally:
+        printer.close()
+    print(f"Linux {kernel.release} is ready: {kernel.path}")
+
+
+def describe(kernel: Kernel) -> str:
+    """What `netlab kernel info` prints.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel that `find()` gives.
+
+    Returns
+    -------
+    str
+        Lines of "name: value", the longest ones last.
+    """
+    lines = [f"kernel:        Linux {kernel.release} (User-Mode Linux)", f"file:          {kernel.path}"]
+    lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
+    build = kernel.build
+    if build:
+        source = build["source"]
+        lines += [
+            f"built:         {build['built_at']} in {build['build_s']:.0f} s (compiling {build['compile_s']:.0f} s)",
+            f"source:        {source['name']} {source['version']}",
+            f"compiler:      {build['compiler']}",
+            f"static:        {'yes' if build['static'] else 'no, it needs the C library of the machine that built it'}",
+        ]
+    else:
+        lines.append("built:         not by netlab")
+    clock = "virtual" if "virtual_time" in kernel.capabilities else "real time only"
+    lines.append(f"clock:         {clock}")
+    names = sorted({*CAPABILITIES, "seccomp"})
+    lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
+    if kernel.modules:
+        lines.append("as modules:    " + " ".join(name for name in names if name in kernel.modules))
+    lacking = [name for name in names if name not in kernel.capabilities | kernel.modules]
+    lines.append("lacks:         " + (" ".join(lacking) or "nothing that netlab uses"))
+    return "\n".join(lines)
+
+
+def _run(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="netlab kernel")
+    add_arguments(parser)
+    return main(parser.parse_args(argv))
+
+
+if __name__ == "__main__":
+    raise SystemExit(_run())

@@ -1,0 +1,113 @@
+"""What netlab changes in the kernel's source: few, small edits, each of which must find its place."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.errors import KernelError
+
+RECIPE = Path(__file__).parent / "recipe"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace the only place in `path` that the pattern matches, for the reason given."""
+
+    path: str
+    pattern: str
+    replacement: str
+    reason: str
+
+
+def edits() -> list[Edit]:
+    """The edits of this version of netlab, in the order in which they are made."""
+    return [
+        Edit(
+            "arch/um/Kconfig",
+            r"(?m)^config HZ\n\tint\n\tdefault 100\n",
+            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n",
+            "timers with the grain of a student's own machine (1 ms instead of 10 ms)",
+        ),
+        Edit(
+            "arch/um/os-Linux/util.c",
+            r"(?ms)^ssize_t os_getrandom\(void \*buf, size_t len, unsigned int flags\)\n\{\n.*?^\}\n",
+            (RECIPE / "seeded_random.c").read_text(),
+            "the random generator starts from netlab_seed= where that is given",
+        ),
+        Edit(
+            "drivers/char/random.c",
+            r"(?m)^\t_mix_pool_bytes\(command_line, strlen\(command_line\)\);\n",
+            "",
+            "directories named on the command line must not change the random numbers",
+        ),
+        Edit(
+            "net/ipv4/Kconfig",
+            r"(?m)^config TCP_CONG_BBR\n",
+            'config TCP_CONG_TAHOE\n\ttristate "TCP Tahoe"\n\tdefault n\n\nconfig TCP_CONG_BBR\n',
+            "TCP Tahoe can be configured",
+        ),
+        Edit(
+            "net/ipv4/Makefile",
+            r"(?m)^obj-\$\(CONFIG_TCP_CONG_BBR\) \+= tcp_bbr\.o\n",
+            "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o\n",
+            "TCP Tahoe is compiled",
+        ),
+    ]
+
+
+def additions() -> dict[str, Path]:
+    """New files: place in the kernel's tree and netlab's file that goes there."""
+    return {"net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c"}
+
+
+def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
+    """Make the edits in a source tree and add the new files.
+
+    Parameters
+    ----------
+    tree : Path
+        An unpacked kernel source.
+    wanted : list of Edit, optional
+        Other edits than `edits()`.
+
+    Returns
+    -------
+    str
+        The change to existing files as a unified diff, to be kept beside the binary.
+
+    Raises
+    ------
+    KernelError
+        When a place is not there exactly once; nothing is written for that file.
+    """
+    changes = []
+    for edit in edits() if wanted is None else wanted:
+        path = tree / edit.path
+        try:
+            before = path.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise KernelError(f"{_unknown_source(edit)} The file cannot be read ({error.strerror}).") from error
+        after, count = re.subn(edit.pattern, lambda _, text=edit.replacement: text, before)
+        if count != 1:
+            raise KernelError(f"{_unknown_source(edit)} Its text was found {count} times instead of once.")
+        path.write_text(after, encoding="utf-8", errors="surrogateescape")
+        changes += difflib.unified_diff(
+            before.splitlines(keepends=True),
+            after.splitlines(keepends=True),
+            f"a/{edit.path}",
+            f"b/{edit.path}",
+        )
+    if wanted is None:
+        for place, source in additions().items():
+            (tree / place).write_bytes(source.read_bytes())
+    return "".join(changes)
+
+
+def _unknown_source(edit: Edit) -> str:
+    return (
+        f"This kernel source is not one that netlab knows how to change: in {edit.path} the place was "
+        f"looked for where {edit.reason}. Build from linux-source 6.12 or 7.x, or report this version."
+    )

@@ -1,0 +1,177 @@
+"""Kernels that are there: finding one, and what it can do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netlab.errors import KernelError
+from netlab.kernel import cache
+from netlab.kernel.fragment import Version, parse_version, read_config
+
+ASK_TIMEOUT_S = 10.0
+SECCOMP_SINCE = (6, 16)
+FILES = ("linux", "mnexec", "config", "build.json")
+
+# What a capability needs to be configured.
+CAPABILITIES = {
+    "virtual_time": "CONFIG_UML_TIME_TRAVEL_SUPPORT",
+    "seeded_random": "CONFIG_NETLAB_SEED",
+    "hostfs": "CONFIG_HOSTFS",
+    "overlay": "CONFIG_OVERLAY_FS",
+    "bridge": "CONFIG_BRIDGE",
+    "netem": "CONFIG_NET_SCH_NETEM",
+    "tbf": "CONFIG_NET_SCH_TBF",
+    "htb": "CONFIG_NET_SCH_HTB",
+    "red": "CONFIG_NET_SCH_RED",
+    "ecn": "CONFIG_INET",
+    "codel": "CONFIG_NET_SCH_CODEL",
+    "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
+    "pie": "CONFIG_NET_SCH_PIE",
+    "cake": "CONFIG_NET_SCH_CAKE",
+    "dualpi2": "CONFIG_NET_SCH_DUALPI2",
+    "reno": "CONFIG_INET",
+    "cubic": "CONFIG_TCP_CONG_CUBIC",
+    "bbr": "CONFIG_TCP_CONG_BBR",
+    "dctcp": "CONFIG_TCP_CONG_DCTCP",
+    "vegas": "CONFIG_TCP_CONG_VEGAS",
+    "westwood": "CONFIG_TCP_CONG_WESTWOOD",
+    "htcp": "CONFIG_TCP_CONG_HTCP",
+    "tahoe": "CONFIG_TCP_CONG_TAHOE",
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A User-Mode Linux binary and what netlab knows about it.
+
+    Attributes
+    ----------
+    path : Path
+        The binary.
+    release : str
+        What `uname -r` says in it, such as "7.3.4".
+    version : tuple of int
+        The release's numbers, to compare: `(7, 3, 4)`.
+    capabilities : frozenset of str
+        Names of `CAPABILITIES` that are built in, and "seccomp" where that mode exists.
+    modules : frozenset of str
+        Capabilities that this kernel has as loadable modules.
+    mnexec_path : Path or None
+        netlab's own `mnexec`; None beside a kernel that netlab did not build.
+    build : dict
+        `build.json` of the build: source, compiler, built_at, build_s, size_bytes, ...; empty for other binaries.
+    """
+
+    path: Path
+    release: str
+    version: Version
+    capabilities: frozenset[str]
+    modules: frozenset[str] = frozenset()
+    mnexec_path: Path | None = None
+    build: dict[str, Any] = field(default_factory=dict)
+
+
+def capabilities_of(config: str, version: Version) -> tuple[frozenset[str], frozenset[str]]:
+    """Capabilities built in, and those that are modules, from a kernel's configuration.
+
+    >>> sorted(capabilities_of("CONFIG_INET=y\\nCONFIG_TCP_CONG_BBR=m\\n", (6, 12))[1])
+    ['bbr']
+    """
+    values = read_config(config)
+    built_in = {name for name, option in CAPABILITIES.items() if values.get(option) == "y"}
+    modules = {name for name, option in CAPABILITIES.items() if values.get(option) == "m"}
+    if version >= SECCOMP_SINCE:
+        built_in.add("seccomp")
+    return frozenset(built_in), frozenset(modules)
+
+
+def find() -> Kernel:
+    """The kernel to run: `$NETLAB_KERNEL` if set, else the best build in the cache.
+
+    Best is: built by this netlab's recipe, then the highest version, then the latest build.
+
+    Raises
+    ------
+    KernelError
+        When there is none, or `$NETLAB_KERNEL` names something that is no User-Mode Linux; names the remedy.
+    """
+    named = os.environ.get("NETLAB_KERNEL")
+    if named:
+        return inspect(Path(named).expanduser().absolute())
+    found = builds()
+    if not found:
+        raise KernelError(
+            f"There is no pocket kernel in {cache.kernels()} yet. Build one with 'netlab kernel build' "
+            "(about 3 minutes), take one from another machine with 'netlab kernel unpack FILE', "
+            "or name a User-Mode Linux binary in $NETLAB_KERNEL."
+        )
+    return found[0]
+
+
+def builds() -> list[Kernel]:
+    """Every kernel in the cache, best first; directories that are not whole are passed over."""
+    from netlab.kernel.recipe_key import recipe_hash
+
+    current = recipe_hash()
+    kernels = []
+    for path in sorted(cache.kernels().glob("*-*/build.json")):
+        try:
+            kernels.append(from_directory(path.parent))
+        except KernelError:
+            continue
+    return sorted(
+        kernels,
+        key=lambda k: (k.build.get("recipe") == current, k.version, k.build.get("built_at", "")),
+        reverse=True,
+    )
+
+
+def from_directory(directory: Path) -> Kernel:
+    """A kernel built by netlab, from its directory.
+
+    Raises
+    ------
+    KernelError
+        When a file is missing or `build.json` cannot be read.
+    """
+    missing = [name for name in FILES if not (directory / name).is_file()]
+    if missing:
+        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
+    try:
+        build = json.loads((directory / "build.json").read_text())
+        release = str(build["release"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
+    version = parse_version(release)
+    built_in, modules = capabilities_of((directory / "config").read_text(), version)
+    return Kernel(directory / "linux", release, version, built_in, modules, directory / "mnexec", build)
+
+
+def inspect(path: Path) -> Kernel:
+    """A User-Mode Linux binary from anywhere, asked for its version and configuration."""
+    if path.name == "linux" and all((path.parent / name).is_file() for name in FILES):
+        return from_directory(path.parent)
+    release = _ask(path, "--version").strip()
+    if not release[:1].isdigit():
+        raise KernelError(f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary.")
+    version = parse_version(release)
+    built_in, modules = capabilities_of(_ask(path, "--showconfig"), version)
+    return Kernel(path, release, version, built_in, modules)
+
+
+def _ask(path: Path, option: str) -> str:
+    remedy = "Set $NETLAB_KERNEL to a User-Mode Linux binary for this machine, or unset it."
+    try:
+        done = subprocess.run(
+            [str(path), option], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ASK_TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
+        raise KernelError(f"{path} cannot be run as a kernel ({error}). {remedy}") from error
+    if done.returncode != 0:
+        raise KernelError(f"{path} {option} ended with status {done.returncode}. {remedy}")
+    return done.stdout

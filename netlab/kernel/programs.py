@@ -1,0 +1,136 @@
+"""Running the programs that fetch and build: with a log, with progress, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from netlab.errors import KernelError
+
+LAST_LINES = 15
+GRACE_S = 3.0
+
+
+def run(
+    command: Sequence[str],
+    *,
+    log: Path,
+    doing: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str | None] | None = None,
+    on_line: Callable[[str], None] | None = None,
+    allow_failure: bool = False,
+) -> int:
+    """Run a program in a process group of its own, its output appended to a log.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and arguments.
+    log : Path
+        Where output goes; what failed is told with its last lines.
+    doing : str
+        What the program does, for the error: "compile the kernel".
+    cwd, env
+        Working directory, and variables set on top of this process's (None removes one).
+    on_line : callable, optional
+        Called with each line of output as it comes.
+    allow_failure : bool
+        Return the exit status instead of raising.
+
+    Raises
+    ------
+    KernelError
+        When the program is missing or ends with another status than 0. Whatever ends the call early
+        (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is gone before it returns.
+    """
+    merged = {**os.environ, **(env or {})}
+    environment = {name: value for name, value in merged.items() if value is not None}
+    with log.open("a", encoding="utf-8", errors="replace") as out:
+        out.write("$ " + " ".join(command) + "\n")
+        out.flush()
+        try:
+            child = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                text=True,
+                errors="replace",
+            )
+        except OSError as error:
+            raise KernelError(f"Could not {doing}: {command[0]}: {error.strerror}.") from error
+        with _group_ends(child):
+            assert child.stdout is not None
+            for line in child.stdout:
+                out.write(line)
+                if on_line:
+                    on_line(line)
+            status = child.wait()
+    if status != 0 and not allow_failure:
+        raise KernelError(failure(doing, status, log))
+    return status
+
+
+def failure(doing: str, status: int, log: Path) -> str:
+    """The sentences for a program that failed: what, how, and the end of its log."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+    tail = "\n".join("  " + line for line in lines[-LAST_LINES:])
+    return f"Could not {doing} ({how}). The log is {log}; its last lines:\n{tail}"
+
+
+@contextmanager
+def _group_ends(child: subprocess.Popen[str]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        if child.poll() is None:
+            _end_group(child)
+        if child.stdout is not None:
+            child.stdout.close()
+
+
+def _end_group(child: subprocess.Popen[str]) -> None:
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(child.pid, how)
+        except ProcessLookupError:
+            break
+        try:
+            child.wait(timeout=GRACE_S)
+        except subprocess.TimeoutExpired:
+            continue
+    # The leader may be gone before its children are.
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    child.wait()
+
+
+@contextmanager
+def ending_signals_raise() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into SystemExit, so that cleaning up happens (in the main thread only)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

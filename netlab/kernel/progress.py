@@ -1,0 +1,104 @@
+"""How far a build is: phases with the seconds they usually take, and an estimate of the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+QUIET_INTERVAL_S = 5.0
+TTY_INTERVAL_S = 0.2
+ENOUGH_TO_JUDGE = 0.03
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A moment of a build: `fraction` of all work in [0, 1], `remaining_s` in seconds, and what is being done."""
+
+    phase: str
+    fraction: float
+    remaining_s: float
+    detail: str = ""
+
+
+Listener = Callable[[Progress], None]
+
+
+def usual_phases(cpus: int | None = None) -> dict[str, float]:
+    """Seconds that each phase takes on an ordinary machine with this many processors."""
+    count = cpus or len(os.sched_getaffinity(0))
+    return {
+        "fetch": 12.0,
+        "unpack": 7.0,
+        "configure": 8.0,
+        "compile": 12.0 + 225.0 / count,
+        "install": 1.0,
+    }
+
+
+class Meter:
+    """Turns 'this phase is so far' into a share of the whole and the seconds that are left."""
+
+    def __init__(
+        self,
+        listener: Listener | None,
+        phases: dict[str, float] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._listener = listener
+        self._phases = phases or usual_phases()
+        self._clock = clock
+        self._phase = next(iter(self._phases))
+        self._started_s = clock()
+
+    def at(self, phase: str, share: float = 0.0, detail: str = "") -> None:
+        """Report that `share` (0 to 1) of a phase is done."""
+        now = self._clock()
+        if phase != self._phase:
+            self._phase, self._started_s = phase, now
+        share = min(max(share, 0.0), 1.0)
+        names = list(self._phases)
+        usual = self._phases[phase]
+        before = sum(self._phases[name] for name in names[: names.index(phase)])
+        after = sum(self._phases[name] for name in names[names.index(phase) + 1 :])
+        rest = usual * (1 - share)
+        if share >= ENOUGH_TO_JUDGE:
+            # This machine's own pace counts the more, the more of the phase has been seen.
+            measured = (now - self._started_s) * (1 - share) / share
+            trust = min(1.0, share * 4)
+            rest = trust * measured + (1 - trust) * rest
+        if self._listener:
+            total = before + usual + after
+            self._listener(Progress(phase, (before + usual * share) / total, rest + after, detail))
+
+
+class Printer:
+    """Shows progress on a stream: one line rewritten on a terminal, else a line every few seconds."""
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream or sys.stderr
+        self._tty = self._stream.isatty()
+        self._clock = clock
+        self._last_s = float("-inf")
+        self._phase = ""
+
+    def __call__(self, moment: Progress) -> None:
+        now = self._clock()
+        interval_s = TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S
+        if moment.phase == self._phase and now - self._last_s < interval_s:
+            return
+        self._last_s, self._phase = now, moment.phase
+        text = f"kernel: {moment.fraction:4.0%}, about {moment.remaining_s:3.0f} s left: {moment.phase}"
+        if moment.detail:
+            text += f" ({moment.detail})"
+        self._stream.write(f"\r\x1b[K{text[:100]}" if self._tty else text + "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """End the line that a terminal shows."""
+        if self._tty and self._phase:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
