@@ -45,6 +45,8 @@ LABELS = {
     "backlog_bytes": "Queue (bytes)",
     "t_s": "Time (s)",
 }
+TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop
+PIXELS_PER_LINK = 115
 SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; a strip that blows up 0.001 % teaches nothing
 
 
@@ -357,7 +359,8 @@ def topology(network: Topology, title: str = "") -> go.Figure:
         raise NetlabError("A topology without nodes cannot be drawn; give it hosts.")
     place = _layout(network)
     figure = go.Figure()
-    for link in network.links:
+    labels: list[Array] = []
+    for link in sorted(network.links, key=lambda link: -abs(place[link.a][1] - place[link.b][1])):
         (ax, ay), (bx, by) = place[link.a], place[link.b]
         shaped = bool(_shape_words(link.forward) or _shape_words(link.backward))
         figure.add_scatter(
@@ -371,13 +374,15 @@ def topology(network: Topology, title: str = "") -> go.Figure:
         text = _link_text(link)
         if not text:
             continue
+        xshift, yshift = _beside(link, text.split("<br>"), place, network, labels)
         figure.add_annotation(
             x=(ax + bx) / 2,
             y=(ay + by) / 2,
             text=text,
             showarrow=False,
             font={"size": 12, "color": TEXT},
-            **_beside(bx - ax, by - ay),
+            xshift=xshift,
+            yshift=yshift,
         )
     kinds = (("host", network.hosts), ("router", network.routers), ("switch", network.switches))
     for (kind, names), symbol, colour in zip(kinds, ("circle", "square", "diamond"), COLOURS, strict=False):
@@ -394,7 +399,9 @@ def topology(network: Topology, title: str = "") -> go.Figure:
             hovertext=[_node_text(network, node, kind) for node in names],
             marker={"symbol": symbol, "size": 34 if symbol != "diamond" else 40, "color": colour},
         )
-    height = 140 + 100 * max(1.0, max(y for _, y in place.values()) - min(y for _, y in place.values()))
+    height = 140 + PIXELS_PER_LINK * max(
+        1.0, max(y for _, y in place.values()) - min(y for _, y in place.values())
+    )
     figure.update_layout(
         template="netlab",
         title_text=title or None,
@@ -494,7 +501,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         found = nx.kamada_kawai_layout(ordered)
         points = np.array([found[node] for node in names])
         points -= points.mean(axis=0)
-        _, _, axes = np.linalg.svd(points, full_matrices=False)
+        _, _, axes = np.linalg.svd(points)
         points = points @ axes.T
         for axis in range(points.shape[1]):
             if points[0, axis] * (1 if axis == 0 else -1) > 1e-9:
@@ -509,17 +516,32 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
     return place
 
 
-def _beside(dx: float, dy: float) -> dict[str, Any]:
-    """Where a label stands free of a link that runs by (dx, dy): above it, or beside it where it is steep."""
-    if abs(dy) < 0.6 * abs(dx):
-        return {"xanchor": "center", "yanchor": "bottom", "yshift": 6 + 35 * abs(dy / dx)}
-    rising = dx * dy > 0
-    side = (
-        {"xanchor": "right", "align": "right", "xshift": -8}
-        if rising
-        else {"xanchor": "left", "align": "left", "xshift": 8}
-    )
-    return {**side, "yanchor": "middle", "yshift": 8}
+def _beside(
+    link: Any,
+    lines: Sequence[str],
+    place: Mapping[str, tuple[float, float]],
+    network: Topology,
+    labels: list[Array],
+) -> tuple[float, float]:
+    """Shift in pixels that clears a link's label from its line, to its freer side; notes it in `labels`."""
+    points = np.array(list(place.values()))
+    pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
+    at = {node: np.array(where) * pixels for node, where in place.items()}
+    start, along = at[link.a], at[link.b] - at[link.a]
+    normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
+    half_box = np.array([3.4 * max(map(len, lines)), 8.0 * len(lines)])
+    shift = normal * (6 + np.abs(normal) @ half_box)
+    if shift[1] < -1e-9 or (abs(shift[1]) <= 1e-9 and shift[0] < 0):
+        shift = -shift
+    crowd = [*at.values(), *labels]
+    for other in network.links:
+        if other is not link:
+            crowd += [at[other.a] + part * (at[other.b] - at[other.a]) for part in (0.25, 0.5, 0.75)]
+    middle = start + along / 2
+    room = [min(np.linalg.norm(middle + way - point) for point in crowd) for way in (shift, -shift)]
+    best = shift if room[0] >= 0.9 * room[1] else -shift  # above, unless below is clearly freer
+    labels.append(middle + best)
+    return round(float(best[0]), 1), round(float(best[1]), 1)
 
 
 def _link_text(link: Any) -> str:

@@ -1,0 +1,383 @@
+"""Panels in which a student moves a slider and the experiment runs again.
+
+A `Panel` knows nothing about networks: it turns the controls' values into a scenario, runs it beside the notebook,
+draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import threading
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import plotly.io as pio
+from plotly.offline import get_plotlyjs_version
+
+from netlab import experiment, plots, theory
+from netlab.errors import NetlabError, RunCancelled
+from netlab.topology import Link, Topology
+from netlab.traffic import Udp
+
+Settings = dict[str, Any]
+Scenario = Callable[..., Mapping[str, Any]]
+Draw = Callable[[Any, Settings], go.Figure]
+
+EARLIER_RUNS = 5
+DEBOUNCE_S = 0.25
+
+# What a saved notebook needs to show its panels without a kernel: 1 kB in place of Plotly's 5 MB.
+SAVED_FIGURE_JS = """
+export default { async render({ model, el }) {
+  if (!window.Plotly) {
+    const define = window.define; window.define = undefined;
+    await new Promise((loaded, failed) => {
+      const script = document.createElement("script");
+      script.src = "https://cdn.plot.ly/plotly-VERSION.min.js";
+      script.onload = loaded; script.onerror = failed;
+      document.head.append(script);
+    }).finally(() => { window.define = define; });
+  }
+  const copy = (name) => JSON.parse(JSON.stringify(model.get(name)));
+  window.Plotly.newPlot(el, copy("_widget_data"), copy("_widget_layout"), { responsive: true });
+} };
+""".replace("VERSION", get_plotlyjs_version())
+
+
+class Panel:
+    """Controls above a figure; a moved control runs the experiment again without blocking the notebook.
+
+    A run that the next move overtakes is stopped and dropped. Mistakes appear in the panel as sentences. The first
+    run happens when the panel is shown, so that an executed notebook holds its figure.
+
+    Parameters
+    ----------
+    controls : mapping of name to widget
+        Sliders and toggles; their names are the arguments of `scenario`.
+    scenario : callable
+        The controls' values as keywords to the keywords of `run`.
+    draw : callable
+        The result and the values to a figure of `netlab.plots`.
+    run : callable
+        `netlab.run`, or anything that takes the scenario's keywords, `progress` and `cancel`.
+    earlier : int
+        How many earlier runs stay visible.
+    debounce_s : float
+        How long a control must rest before a run starts, in s.
+
+    Attributes
+    ----------
+    figure : plotly FigureWidget
+        What the panel shows.
+    runs : list
+        The latest result and the earlier ones that are still visible, oldest first.
+    """
+
+    def __init__(
+        self,
+        controls: Mapping[str, ipywidgets.ValueWidget],
+        scenario: Scenario,
+        draw: Draw,
+        *,
+        run: Callable[..., Any] = experiment.run,
+        earlier: int = EARLIER_RUNS,
+        debounce_s: float = DEBOUNCE_S,
+    ) -> None:
+        self.controls = dict(controls)
+        self.runs: list[Any] = []
+        self.figure = go.FigureWidget(layout={"template": "netlab", "height": 460})
+        self._scenario = scenario
+        self._draw = draw
+        self._run = run
+        self._earlier = earlier
+        self._debounce_s = debounce_s
+        self._drawn: list[go.Figure] = []
+        self._cancel = threading.Event()
+        self._worker: threading.Thread | None = None
+        self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has gone
+        self._screen = threading.Lock()
+        self._progress = ipywidgets.FloatProgress(
+            min=0, max=1, layout={"width": "100%", "height": "8px", "visibility": "hidden", "margin": "0"}
+        )
+        self._message = ipywidgets.HTML()
+        for control in self.controls.values():
+            control.observe(self._moved, names="value")
+        self.box = ipywidgets.VBox(
+            [
+                ipywidgets.Box(
+                    list(self.controls.values()), layout={"flex_flow": "row wrap", "align_items": "center"}
+                ),
+                self._progress,
+                self._message,
+                self.figure,
+            ]
+        )
+
+    @property
+    def settings(self) -> Settings:
+        """The controls' values now."""
+        return {name: control.value for name, control in self.controls.items()}
+
+    @property
+    def message(self) -> str:
+        """The sentence that the panel shows, empty when all is well."""
+        return html.unescape(self._message.value.removeprefix("⚠ ").replace("<br>", "\n"))
+
+    def refresh(self) -> None:
+        """Run the present settings and wait for the result."""
+        self._start(0.0)
+        self.wait()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until the latest run is drawn or has failed; False when `timeout_s` passed before."""
+        worker = self._worker
+        if worker is None:
+            return True
+        worker.join(timeout_s)
+        return not worker.is_alive()
+
+    def close(self) -> None:
+        """Stop the run that is under way and remove the panel."""
+        self._cancel.set()
+        self.box.close()
+
+    def _moved(self, _change: Any) -> None:
+        self._start(self._debounce_s)
+
+    def _start(self, rest_s: float) -> None:
+        self._cancel.set()
+        self._cancel = cancel = threading.Event()
+        self._worker = threading.Thread(
+            target=self._work, args=(self.settings, cancel, rest_s), name="netlab panel", daemon=True
+        )
+        self._worker.start()
+
+    def _work(self, settings: Settings, cancel: threading.Event, rest_s: float) -> None:
+        if cancel.wait(rest_s):
+            return
+        with self._engine:
+            if cancel.is_set():
+                return
+            try:
+                self._tell(cancel, 0.0)
+                result = self._run(
+                    **self._scenario(**settings),
+                    progress=lambda done_s, whole_s: self._tell(cancel, done_s / whole_s if whole_s else 0.0),
+                    cancel=cancel,
+                )
+                drawn = self._draw(result, settings)
+            except RunCancelled:
+                return
+            except NetlabError as error:
+                self._fail(cancel, str(error))
+            except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
+                self._fail(cancel, f"This did not work, and the mistake is in netlab, not yours: {error!r}.")
+            else:
+                self._show(cancel, result, drawn)
+
+    def _tell(self, cancel: threading.Event, share: float) -> None:
+        with self._screen:
+            if not cancel.is_set():
+                self._progress.layout.visibility = "visible"
+                self._progress.value = share
+
+    def _fail(self, cancel: threading.Event, sentences: str) -> None:
+        with self._screen:
+            if not cancel.is_set():
+                self._progress.layout.visibility = "hidden"
+                self._message.value = "⚠ " + html.escape(sentences).replace("\n", "<br>")
+
+    def _show(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
+        with self._screen:
+            if cancel.is_set():
+                return
+            behind = [
+                trace
+                for age, figure in enumerate(reversed(self._drawn), start=1)
+                for trace in plots.faded(figure, age)
+            ]
+            self.runs = [*self.runs, result][-self._earlier - 1 :]
+            self._drawn = [*self._drawn, drawn][-self._earlier :]
+            self._message.value = ""
+            self._progress.layout.visibility = "hidden"
+            with self.figure.hold_trait_notifications():
+                self.figure.data = []
+                self.figure.layout = drawn.layout
+                self.figure.add_traces([*behind, *drawn.data])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        if not self.runs:
+            self.refresh()
+        bundle = self.box._repr_mimebundle_(**kwargs) or {}
+        # A page that cannot show widgets, such as nbviewer, takes the last form that it knows.
+        return {**bundle, "text/plain": repr(self), "text/html": self._static_html()}
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        return f"Panel({values})"
+
+    def _static_html(self) -> str:
+        if not self.runs:
+            return f"<p>{self._message.value}</p>"
+        figure = go.Figure(self.figure.to_dict())
+        figure.update_traces(uid=None)  # random
+        name = hashlib.sha256(figure.to_json().encode()).hexdigest()[:12]  # the same at each execution
+        return str(pio.to_html(figure, full_html=False, include_plotlyjs="cdn", div_id=f"panel-{name}"))
+
+
+def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:
+    """Take Plotly's own code out of the widget state that an executed notebook saves, 5 MB for each figure.
+
+    A small script that loads Plotly from the web takes its place; in a running kernel nothing changes.
+
+    Parameters
+    ----------
+    notebook : mapping
+        The notebook, as `nbformat` reads it; changed in place.
+
+    Returns
+    -------
+    int
+        Number of figures found.
+    """
+    saved = (
+        notebook.get("metadata", {}).get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {})
+    )
+    found = 0
+    for model in saved.get("state", {}).values():
+        state = model.get("state", {})
+        if "_esm" in state and "_widget_data" in state:
+            state["_esm"] = SAVED_FIGURE_JS
+            found += 1
+    return found
+
+
+def slider(
+    label: str, value: float, low: float, high: float, step: float, unit: str = ""
+) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
+    """A slider that reports only where it comes to rest; of whole numbers when all its numbers are whole.
+
+    Parameters
+    ----------
+    label : str
+        What it sets.
+    value, low, high, step : float
+        Where it stands, from where to where it goes, and how finely.
+    unit : str
+        Unit of the value, shown behind the label.
+
+    Returns
+    -------
+    IntSlider or FloatSlider
+    """
+    whole = all(isinstance(number, int) for number in (value, low, high, step))
+    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+    return kind(
+        value=value,
+        min=low,
+        max=high,
+        step=step,
+        description=f"{label} ({unit})" if unit else label,
+        continuous_update=False,
+        style={"description_width": "12em"},
+        layout={"width": "26em"},
+    )
+
+
+def toggle(label: str, value: bool = False) -> ipywidgets.Checkbox:
+    """A check box.
+
+    Parameters
+    ----------
+    label : str
+        What it switches on.
+    value : bool
+        Whether it starts on.
+
+    Returns
+    -------
+    Checkbox
+    """
+    return ipywidgets.Checkbox(
+        value=value, description=label, indent=False, layout={"width": "14em", "margin": "0 0 0 2em"}
+    )
+
+
+def udp_loss_panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
+    """One UDP flow through one bottleneck: which rate gets through, and what does a higher one cost?
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 0.
+
+    Returns
+    -------
+    Panel
+        With the controls offered_mbps, payload_bytes, rate_mbps, queue_packets and ethernet_framing.
+    """
+
+    def scenario(
+        offered_mbps: float, payload_bytes: int, rate_mbps: float, queue_packets: int, ethernet_framing: bool
+    ) -> dict[str, Any]:
+        bottleneck = Link(
+            "r1",
+            "h2",
+            rate_mbps=rate_mbps,
+            delay_ms=10,
+            queue_packets=queue_packets,
+            framing="ethernet" if ethernet_framing else "tc",
+        )
+        return {
+            "topology": Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), bottleneck]),
+            "traffic": [Udp("h1", "h2", rate_mbps=offered_mbps, payload_bytes=payload_bytes)],
+            "duration_s": duration_s,
+        }
+
+    def draw(result: Any, settings: Settings) -> go.Figure:
+        flow = result.flows.iloc[0]
+        offered, payload = settings["offered_mbps"], settings["payload_bytes"]
+        framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"
+        lost = theory.udp_loss_rate(
+            offered,
+            settings["rate_mbps"],
+            payload,
+            framing,
+            queue_packets=settings["queue_packets"],
+            duration_s=duration_s,
+        )
+        losses = f"lost {flow['loss_rate']:.2%}, theory {lost:.2%}"
+        setting = (
+            f"{payload} bytes into {settings['rate_mbps']:g} Mbit/s, "
+            f"queue of {settings['queue_packets']} packets, {framing} framing"
+        )
+        figure = plots.measured_against_theory(
+            [offered],
+            [flow["goodput_mbps"]],
+            np.linspace(0.0, 20.0, 401),
+            lambda rate: theory.udp_goodput_mbps(rate, settings["rate_mbps"], payload, framing),
+            x_label="Offered rate (Mbit/s)",
+            y_label="Goodput (Mbit/s)",
+            title=f"Goodput {flow['goodput_mbps']:.3f} Mbit/s; {losses}",
+            details=[f"{setting}<br>{losses}"],
+        )
+        return figure.update_xaxes(range=[0, 20.5])
+
+    return Panel(
+        {
+            "offered_mbps": slider("Offered rate", 6.0, 0.2, 20.0, 0.2, "Mbit/s"),
+            "payload_bytes": slider("Payload", 1000, 32, 1472, 4, "bytes"),
+            "rate_mbps": slider("Bottleneck", 5.0, 1.0, 20.0, 0.5, "Mbit/s"),
+            "queue_packets": slider("Queue", 100, 1, 1000, 1, "packets"),
+            "ethernet_framing": toggle("Ethernet framing"),
+        },
+        scenario,
+        draw,
+        run=run,
+    )

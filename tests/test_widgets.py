@@ -1,0 +1,251 @@
+"""Panels run what the controls say, drop what is overtaken, and tell mistakes as sentences. No kernel is needed."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import ipywidgets
+import pandas as pd
+import pytest
+
+from netlab import plots, theory, widgets
+from netlab.errors import NetlabError, RunCancelled
+
+PATIENCE_S = 20.0
+
+
+def draw(result, settings):
+    return plots.measured_against_theory(
+        [settings["x"]], [result], [0, 100], [0, 200], x_label="x", y_label="y", name=f"x={settings['x']}"
+    )
+
+
+def double(*, x, progress, cancel):
+    progress(1.0, 2.0)
+    return 2.0 * x
+
+
+def make_panel(run=double, debounce_s=0.0, **more):
+    controls = {"x": widgets.slider("x", 3, 0, 100, 1)}
+    return widgets.Panel(controls, lambda x: {"x": x}, draw, run=run, debounce_s=debounce_s, **more)
+
+
+def by_role(panel, wanted):
+    return [trace for trace in panel.figure.data if (trace.meta or {}).get("role") == wanted]
+
+
+def test_the_first_run_happens_when_the_panel_is_shown():
+    panel = make_panel()
+    assert panel.runs == []
+    bundle = panel._repr_mimebundle_()
+    assert panel.runs == [6.0]
+    assert bundle["text/plain"] == "Panel(x=3)"
+    assert "x=3" in bundle["text/html"], "the static fallback must hold the figure"
+    if "application/vnd.jupyter.widget-view+json" in bundle:
+        assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == panel.box.model_id
+
+
+def test_the_static_fallback_is_the_same_at_each_execution():
+    assert make_panel()._repr_mimebundle_()["text/html"] == make_panel()._repr_mimebundle_()["text/html"]
+
+
+def test_a_moved_control_runs_again_and_the_earlier_run_fades():
+    panel = make_panel()
+    panel.refresh()
+    panel.controls["x"].value = 10
+    assert panel.wait(PATIENCE_S)
+    assert panel.runs == [6.0, 20.0]
+    (measured,) = by_role(panel, "measured")
+    assert (measured.x, measured.y) == ((10.0,), (20.0,))
+    faded = by_role(panel, "earlier")
+    assert faded and all(trace.opacity < 0.5 for trace in faded)
+
+
+def test_only_the_last_few_runs_are_kept():
+    panel = make_panel(earlier=2)
+    for x in range(10, 16):
+        panel.controls["x"].value = x
+        assert panel.wait(PATIENCE_S)
+    assert panel.runs == [26.0, 28.0, 30.0]
+    assert len(by_role(panel, "earlier")) == 2 * len(plots.faded(draw(1, {"x": 1}), 1))
+
+
+def test_moving_a_control_does_not_wait_for_the_run():
+    release = threading.Event()
+
+    def slow(*, x, progress, cancel):
+        assert release.wait(PATIENCE_S)
+        return x
+
+    panel = make_panel(slow)
+    panel.controls["x"].value = 7
+    assert not panel.wait(0.05)
+    release.set()
+    assert panel.wait(PATIENCE_S)
+    assert panel.runs == [7]
+
+
+def test_an_overtaken_run_is_stopped_and_dropped():
+    started, stopped = threading.Event(), threading.Event()
+
+    def obedient(*, x, progress, cancel):
+        if x == 1:
+            started.set()
+            assert cancel.wait(PATIENCE_S)
+            stopped.set()
+            raise RunCancelled("The run was stopped.")
+        return x
+
+    panel = make_panel(obedient)
+    panel.controls["x"].value = 1
+    assert started.wait(PATIENCE_S)
+    panel.controls["x"].value = 2
+    assert panel.wait(PATIENCE_S)
+    assert stopped.is_set()
+    assert panel.runs == [2]
+    assert panel.message == ""
+
+
+def test_a_run_that_ignores_its_cancellation_is_dropped_all_the_same():
+    started, release = threading.Event(), threading.Event()
+    at_once = []
+
+    def stubborn(*, x, progress, cancel):
+        at_once.append(x)
+        if x == 1:
+            started.set()
+            assert release.wait(PATIENCE_S)
+        at_once.remove(x)
+        assert not at_once, "two runs at a time"
+        return x
+
+    panel = make_panel(stubborn)
+    panel.controls["x"].value = 1
+    assert started.wait(PATIENCE_S)
+    panel.controls["x"].value = 2
+    release.set()
+    assert panel.wait(PATIENCE_S)
+    assert panel.runs == [2]
+
+
+def test_moves_in_quick_succession_start_one_run():
+    seen = []
+
+    def note(*, x, progress, cancel):
+        seen.append(x)
+        return x
+
+    panel = make_panel(note, debounce_s=0.3)
+    for x in (10, 20, 30, 40):
+        panel.controls["x"].value = x
+    assert panel.wait(PATIENCE_S)
+    assert seen == [40]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            NetlabError("The queue is <too> short.\nGive it a packet."),
+            "The queue is <too> short.\nGive it a packet.",
+        ),
+        (ZeroDivisionError("division by zero"), "the mistake is in netlab"),
+    ],
+)
+def test_errors_appear_as_sentences_and_go_with_the_next_good_run(error, words):
+    def sometimes(*, x, progress, cancel):
+        if x == 1:
+            raise error
+        return x
+
+    panel = make_panel(sometimes)
+    panel.refresh()
+    panel.controls["x"].value = 1
+    assert panel.wait(PATIENCE_S)
+    assert words in panel.message
+    assert "<too>" not in panel.box.children[2].value, "text must not become markup"
+    assert panel.runs == [3], "the last good run stays"
+    panel.controls["x"].value = 2
+    assert panel.wait(PATIENCE_S)
+    assert panel.message == ""
+
+
+def test_progress_shows_while_a_run_is_under_way():
+    seen = []
+
+    def watched(*, x, progress, cancel):
+        progress(3.0, 4.0)
+        bar = panel.box.children[1]
+        seen.append((bar.value, bar.layout.visibility))
+        return x
+
+    panel = make_panel(watched)
+    panel.refresh()
+    assert seen == [(0.75, "visible")]
+    assert panel.box.children[1].layout.visibility == "hidden"
+
+
+def test_closing_stops_the_run():
+    started, stopped = threading.Event(), threading.Event()
+
+    def obedient(*, x, progress, cancel):
+        started.set()
+        assert cancel.wait(PATIENCE_S)
+        stopped.set()
+        raise RunCancelled("The run was stopped.")
+
+    panel = make_panel(obedient)
+    panel.controls["x"].value = 1
+    assert started.wait(PATIENCE_S)
+    panel.close()
+    assert stopped.wait(PATIENCE_S)
+
+
+def test_sliders_report_only_where_they_come_to_rest():
+    whole, fraction = (
+        widgets.slider("Queue", 100, 1, 1000, 1, "packets"),
+        widgets.slider("Rate", 1, 0.5, 2, 0.1),
+    )
+    assert isinstance(whole, ipywidgets.IntSlider)
+    assert isinstance(fraction, ipywidgets.FloatSlider)
+    assert not whole.continuous_update and not fraction.continuous_update
+    assert whole.description == "Queue (packets)"
+
+
+def test_saved_state_is_slimmed_and_nothing_else_is_touched():
+    figure = {"state": {"_esm": "x" * 1000, "_widget_data": [], "_widget_layout": {}}}
+    other = {"state": {"_esm": "export default {}"}}
+    notebook = {
+        "metadata": {
+            "widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"a": figure, "b": other}}}
+        }
+    }
+    assert widgets.slim_saved_state(notebook) == 1
+    assert figure["state"]["_esm"] == widgets.SAVED_FIGURE_JS
+    assert other["state"]["_esm"] == "export default {}"
+    assert widgets.slim_saved_state({"metadata": {}}) == 0
+
+
+def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
+    asked = []
+
+    def fake(*, topology, traffic, duration_s, progress, cancel):
+        asked.append((topology, traffic, duration_s))
+        link, flow = topology.links[-1].forward, traffic[0]
+        goodput = theory.udp_goodput_mbps(flow.rate_mbps, link.rate_mbps, flow.payload_bytes, link.framing)
+        flows = pd.DataFrame([{"goodput_mbps": goodput, "loss_rate": 1 - goodput / flow.rate_mbps}])
+        return SimpleNamespace(flows=flows)
+
+    panel = widgets.udp_loss_panel(run=fake, duration_s=5)
+    panel.controls["ethernet_framing"].value = True
+    assert panel.wait(PATIENCE_S)
+    topology, traffic, duration_s = asked[-1]
+    assert panel.message == ""
+    assert topology.problems() == [] and traffic[0].problems("flow") == []
+    assert duration_s == 5
+    assert topology.links[-1].forward.framing == "ethernet"
+    (measured,), (strip,) = by_role(panel, "measured"), by_role(panel, "residual")
+    assert measured.x == (6.0,)
+    assert measured.y == pytest.approx((4.690,), abs=1e-3)
+    assert strip.y == pytest.approx((0.0,), abs=1e-9)
