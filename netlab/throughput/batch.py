@@ -29,7 +29,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class BatchReader:
-    """Reads the headers of up to `slots` waiting datagrams with one system call, without copying their payload.
+    """Reads the headers of up to `slots` waiting datagrams with one system call, without copying their
+    payload.
 
     The socket needs SO_TIMESTAMPNS, so that every datagram carries the kernel's time of arrival.
     """
@@ -56,7 +57,13 @@ class BatchReader:
             )  # fmt: skip
         self._fresh_messages = bytes(self._messages)
         self._recvmmsg = _libc.recvmmsg
-        self._recvmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p]
+        self._recvmmsg.argtypes = [
+            ctypes.c_int,
+            ctypes.c_void_p,
+            ctypes.c_uint,
+            ctypes.c_int,
+            ctypes.c_void_p,
+        ]
 
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
         """Take what is waiting, never wait.
@@ -125,8 +132,8 @@ class TrainReader:
 class Train:
     """A buffer of equal datagrams for UDP_SEGMENT whose headers are renewed in a few strided writes.
 
-    Trains have a power of two of datagrams, and a stream sends whole trains from sequence number 0 on, so within
-    a train only the last byte of the sequence number differs from datagram to datagram.
+    Trains have a power of two of datagrams, and a stream sends whole trains from sequence number 0 on, so
+    within a train only the last byte of the sequence number differs from datagram to datagram.
     """
 
     def __init__(self, stream_id: int, payload_bytes: int, max_datagrams: int) -> None:
@@ -143,7 +150,7 @@ class Train:
         self._view = memoryview(self._buffer)
 
     def fill(self, seq: int, sent_ns: int, datagrams: int) -> memoryview:
-        """The bytes of the next `datagrams` (at most `self.datagrams`), numbered from `seq`, a multiple of it."""
+        """The next `datagrams` (at most `self.datagrams`), numbered from `seq`, which is a multiple of those."""
         wanted = HEADER.pack(0, seq, sent_ns)
         current, buffer, stride = self._current, self._buffer, self.payload_bytes
         for place in range(4, HEADER.size):

@@ -12,6 +12,7 @@ from typing import Any
 
 from netlab.errors import ThroughputError
 from netlab.throughput import tcp_info
+from netlab.throughput.datagrams import MAX_STREAM_ID
 from netlab.throughput.endpoints import (
     PATIENCE_S,
     Endpoint,
@@ -25,7 +26,6 @@ from netlab.throughput.endpoints import (
 from netlab.throughput.options import tune_tcp
 from netlab.throughput.protocol import (
     HANDSHAKE_S,
-    MAX_STREAM_ID,
     Channel,
     Message,
     TestRequest,
@@ -142,13 +142,15 @@ class _Test:
             return TcpReceiving(index, request, sock, 0)
         except OSError as error:
             sock.close()
-            raise ThroughputError(f"Stream {index + 1} could not connect to {self._where}: {_reason(error)}.") from None
+            raise ThroughputError(
+                f"Stream {index + 1} could not connect to {self._where}: {_reason(error)}."
+            ) from None
         except ThroughputError:
             sock.close()
             raise
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> Endpoint:
-        """Greet until the server answers: then the way is open in both directions and ARP has done its work."""
+        """Greet until the server answers: then the way is open both ways and ARP has done its work."""
         sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
         try:
             sock.connect(self._peer)
@@ -170,7 +172,9 @@ class _Test:
             return kind(index, self._request, sock, stream_id)
         except OSError as error:
             sock.close()
-            raise ThroughputError(f"Stream {index + 1} could not greet {self._where}: {_reason(error)}.") from None
+            raise ThroughputError(
+                f"Stream {index + 1} could not greet {self._where}: {_reason(error)}."
+            ) from None
         except ThroughputError:
             sock.close()
             raise
@@ -219,7 +223,8 @@ class _Test:
                 event = self._events.get(timeout=timeout_s)
             except queue.Empty:
                 raise ThroughputError(
-                    f"The streams did not end {3 * PATIENCE_S:g} s after their time; is the way to {self._where} still open?"
+                    f"The streams did not end {3 * PATIENCE_S:g} s after their time; is the way to "
+                    f"{self._where} still open?"
                 ) from None
             self._raise_if_bad(event)
             missing.discard(event["type"])
@@ -257,12 +262,15 @@ class _Test:
             event = self._events.get(timeout=timeout_s)
         except queue.Empty:
             raise ThroughputError(
-                f"The server at {self._where} did not say {type_} within {timeout_s:g} s; it may hang, or be no netlab "
+                f"The server at {self._where} did not say {type_} within {timeout_s:g} s; it may hang, or "
+                f"be no netlab "
                 f"perf server."
             ) from None
         self._raise_if_bad(event)
         if event["type"] != type_:
-            raise ThroughputError(f"The server at {self._where} said {event['type'][:40]!r} where {type_!r} was due.")
+            raise ThroughputError(
+                f"The server at {self._where} said {event['type'][:40]!r} where {type_!r} was due."
+            )
         message: Message = event
         return message
 
@@ -298,7 +306,8 @@ def connect(host: str, port: int) -> socket.socket:
         )
     if isinstance(failure, TimeoutError):
         raise ThroughputError(
-            f"{where} did not answer within {CONNECT_S:g} s: the address may be wrong, the host down, or a firewall drops "
+            f"{where} did not answer within {CONNECT_S:g} s: the address may be wrong, the host down, or a "
+            f"firewall drops "
             f"the packets. Try `ping {host}`."
         )
     raise ThroughputError(f"Cannot reach {where}: {_reason(failure)}. Check the address and the routes.")

@@ -27,19 +27,22 @@ def check_payload_bytes(payload_bytes: int) -> None:
     """Raise ThroughputError unless a datagram of this many bytes can be sent and can carry the header."""
     if payload_bytes < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
-            f"A measuring datagram needs at least {MIN_PAYLOAD_BYTES} bytes of payload for its stream id, sequence "
-            f"number and time of sending; got {payload_bytes}. Ask for {MIN_PAYLOAD_BYTES} to {MAX_PAYLOAD_BYTES}."
+            f"A measuring datagram needs at least {MIN_PAYLOAD_BYTES} bytes of payload for its stream id, "
+            f"sequence "
+            f"number and time of sending; got {payload_bytes}. Ask for {MIN_PAYLOAD_BYTES} to "
+            f"{MAX_PAYLOAD_BYTES}."
         )
     if payload_bytes > MAX_PAYLOAD_BYTES:
         raise ThroughputError(
-            f"A UDP datagram carries at most {MAX_PAYLOAD_BYTES} bytes over IPv4; got {payload_bytes}. Ask for "
+            f"A UDP datagram carries at most {MAX_PAYLOAD_BYTES} bytes over IPv4; got {payload_bytes}. Ask "
+            f"for "
             f"{MIN_PAYLOAD_BYTES} to {MAX_PAYLOAD_BYTES}; above 1472 a datagram is fragmented on Ethernet."
         )
 
 
 @dataclass(slots=True)
 class Interval:
-    """What arrived in one interval: `next_seq` is one more than the highest sequence number seen up to its end."""
+    """What arrived in one interval; `next_seq` is one more than the highest number seen up to its end."""
 
     datagrams: int = 0
     bytes: int = 0
@@ -62,7 +65,8 @@ class StreamAccount:
     jitter_ms : float
         Smoothed mean deviation of the transit time [1]_.
     delay_min_ms, delay_mean_ms, delay_max_ms : float
-        One-way delay; means something only where sender and receiver read the same clock. NaN without datagrams.
+        One-way delay; means something only where sender and receiver read the same clock. NaN without
+        datagrams.
     first_s, last_s : float | None
         First and last arrival on the process's monotonic clock.
     next_seq : int
@@ -215,8 +219,11 @@ class StreamAccount:
         interval.next_seq = next_seq
         interval.delay_sum_ns += delay_sum_ns
 
-    def _split_over_intervals(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], size: int) -> None:
-        # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be shorter.
+    def _split_over_intervals(
+        self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], size: int
+    ) -> None:
+        # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be
+        # shorter.
         count = len(arrivals_ns)
         each, rest = divmod(size, count)
         assert self._interval_ns is not None
@@ -231,8 +238,8 @@ class StreamAccount:
 
     def _open_gap(self, start: int, end: int) -> None:
         if len(self._gap_starts) >= _MAX_GAPS:
-            # Bounded memory: what is missing for longest is given up as lost; were it to come, it would count as
-            # a duplicate.
+            # Bounded memory: what is missing for longest is given up as lost; were it to come, it would
+            # count as a duplicate.
             del self._gap_starts[: _MAX_GAPS // 2], self._gap_ends[: _MAX_GAPS // 2]
         self._gap_starts.append(start)
         self._gap_ends.append(end)

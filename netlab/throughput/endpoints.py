@@ -1,4 +1,4 @@
-"""One side's part in a test: its ends of the streams, sampled while they run, and the figures both sides exchange."""
+"""One side's part in a test: its ends of the streams, samples while they run, and their figures."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class TcpSending(Endpoint):
         self._wait_until_delivered()
 
     def _wait_until_delivered(self) -> None:
-        """The peer closes its direction when it has read everything; wait for that as long as there is progress."""
+        """The peer closes its direction when it has read all; wait for that as long as there is progress."""
         closing = select.poll()
         closing.register(self.sock.fileno(), select.POLLIN)
         acked, moved_s = -1, time.monotonic()
@@ -203,6 +203,7 @@ class UdpSending(Endpoint):
     """Sends datagrams; what is omitted is a stream of its own before the one that counts."""
 
     sends = True
+    sender_class = UdpSender
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
         super().__init__(index, request, sock)
@@ -218,7 +219,7 @@ class UdpSending(Endpoint):
 
     def _send(self, stream_id: int, end_s: float | None) -> None:
         request = self.request
-        sender = UdpSender(
+        sender = self.sender_class(
             self.sock,
             None,
             rate_bps=request.rate_bps or 0,
@@ -323,7 +324,7 @@ class UdpReceiving(Endpoint):
 
 
 class Sampler:
-    """Takes a sample of every endpoint at each interval's end, on an absolute schedule, and once more at the end."""
+    """Samples every endpoint at each interval's end, on an absolute schedule, and once more at the end."""
 
     def __init__(
         self,

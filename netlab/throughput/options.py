@@ -18,7 +18,7 @@ _CONGESTION_FILE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def available_congestion_controls() -> list[str]:
-    """Names of the congestion controls that this kernel has ready (a module may bring more when root asks)."""
+    """Names of the congestion controls that this kernel has ready (root may load more)."""
     try:
         return _CONGESTION_FILE.read_text().split()
     except OSError:
@@ -34,16 +34,17 @@ def tune_tcp(
 ) -> None:
     """Set a TCP socket's congestion control, largest receive window and largest segment.
 
-    Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the handshake.
-    A listening socket hands all three down to the connections it accepts.
+    Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the
+    handshake. A listening socket hands all three down to the connections it accepts.
 
     Parameters
     ----------
     congestion : str | None
         Name as in /proc/sys/net/ipv4/tcp_available_congestion_control; used where this end sends.
     window_bytes : int | None
-        Largest receive window this end advertises, 2048 to 2**30. It limits the peer: at most one window a round trip.
-        (`SO_RCVBUF` would only limit the buffer, from which the kernel takes off its own bookkeeping.)
+        Largest receive window this end advertises, 2048 to 2**30. It limits the peer: at most one window a
+        round trip. (`SO_RCVBUF` would only limit the buffer, from which the kernel takes off its own
+        bookkeeping.)
     mss_bytes : int | None
         Largest segment in bytes of payload and TCP options, 88 to 32767 (TCP_MAXSEG).
 
@@ -59,7 +60,8 @@ def tune_tcp(
     if mss_bytes is not None:
         if not MIN_MSS_BYTES <= mss_bytes <= MAX_MSS_BYTES:
             raise ThroughputError(
-                f"mss_bytes must be from {MIN_MSS_BYTES} to {MAX_MSS_BYTES}, got {mss_bytes}; 1460 fills Ethernet."
+                f"mss_bytes must be from {MIN_MSS_BYTES} to {MAX_MSS_BYTES}, got {mss_bytes}; 1460 fills "
+                f"Ethernet."
             )
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss_bytes)
 
@@ -71,7 +73,8 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
     except (OSError, UnicodeError):
         raise ThroughputError(
             f"This kernel has no congestion control {congestion!r} for us; it has: "
-            f"{', '.join(available_congestion_controls()) or 'none it would tell'}. Choose one of these, or let root "
+            f"{', '.join(available_congestion_controls()) or 'none it would tell'}. Choose one of these, or "
+            f"let root "
             f"load another (modprobe tcp_NAME)."
         ) from None
 
@@ -80,7 +83,8 @@ def limit_window(sock: socket.socket, window_bytes: int) -> None:
     """Limit the receive window that this end advertises; it also turns the kernel's buffer tuning off."""
     if not MIN_WINDOW_BYTES <= window_bytes <= MAX_WINDOW_BYTES:
         raise ThroughputError(
-            f"window_bytes must be from {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES}, got {window_bytes}; 65536 is "
+            f"window_bytes must be from {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES}, got {window_bytes}; 65536 "
+            f"is "
             f"what TCP could do before window scaling."
         )
     # Room for the kernel's bookkeeping, so that the clamp and not the buffer is what limits.
@@ -89,7 +93,7 @@ def limit_window(sock: socket.socket, window_bytes: int) -> None:
 
 
 def set_buffer(sock: socket.socket, option: int, size_bytes: int) -> None:
-    """Ask for a socket buffer (SO_RCVBUF or SO_SNDBUF): with root's right beyond the system's limit, else up to it."""
+    """Ask for a socket buffer (SO_RCVBUF, SO_SNDBUF): root beyond the system's limit, others up to it."""
     force = SO_RCVBUFFORCE if option == socket.SO_RCVBUF else SO_SNDBUFFORCE
     size_bytes = min(size_bytes, 0x3FFFFFFF)
     try:

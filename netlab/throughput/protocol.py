@@ -9,15 +9,16 @@ The messages of a control connection, in their order (C the client, S the server
 
     C  HELLO      what to test (`TestRequest`)
     S  READY      token and first stream id, or REFUSED with a sentence
-    .             the client opens its streams (TCP), or greets with a datagram for each until it is answered (UDP)
-    S  STREAMS    all streams are there
+    .             the client opens its streams (TCP), or greets with a datagram for each until it is
+    answered (UDP) S  STREAMS    all streams are there
     C  START      the client's receivers run
     S  STARTED    the server's receivers run, its senders begin; the client's senders begin on hearing it
     S  DONE       the server's senders have delivered everything (only when the server sends)
     C  BYE        with the client's figures
     S  ACK: BYE   with the server's figures
 
-At any time the server may say ERROR with a sentence. Whoever sees the control connection end before that ends the test.
+At any time the server may say ERROR with a sentence. Whoever sees the control connection end before that
+ends the test.
 """
 
 from __future__ import annotations
@@ -47,9 +48,11 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class TestRequest:
-    """What a client asks a server for; exactly one of `duration_s` and `num_bytes` (bytes per stream) is given.
+    """What a client asks a server for; exactly one of `duration_s` and `num_bytes` (bytes per stream) is
+    given.
 
-    `direction` is "up" (the client sends), "down" or "both"; with both, there are `parallel` streams each way.
+    `direction` is "up" (the client sends), "down" or "both"; with both, there are `parallel` streams each
+    way.
     """
 
     __test__ = False  # not a test case, whatever pytest makes of the name
@@ -76,7 +79,9 @@ class TestRequest:
         known = {field.name for field in fields(cls)}
         unknown = sorted(str(key)[:40] for key in message if key not in known)
         if unknown:
-            raise ThroughputError(f"Unknown setting: {', '.join(unknown[:5])}. Use the same netlab on both ends.")
+            raise ThroughputError(
+                f"Unknown setting: {', '.join(unknown[:5])}. Use the same netlab on both ends."
+            )
         request = cls(**message)
         request.check()
         return request
@@ -84,28 +89,41 @@ class TestRequest:
     def check(self) -> None:
         """Raise ThroughputError with a sentence for the first value that cannot be tested."""
         _expect(self.protocol in ("tcp", "udp"), "protocol must be tcp or udp", self.protocol)
-        _expect(self.direction in ("up", "down", "both"), "direction must be up, down or both", self.direction)
-        _expect(_whole(self.parallel, 1, MAX_STREAMS), f"parallel must be from 1 to {MAX_STREAMS}", self.parallel)
+        _expect(
+            self.direction in ("up", "down", "both"), "direction must be up, down or both", self.direction
+        )
+        _expect(
+            _whole(self.parallel, 1, MAX_STREAMS), f"parallel must be from 1 to {MAX_STREAMS}", self.parallel
+        )
         if (self.duration_s is None) == (self.num_bytes is None):
             raise ThroughputError("A test needs either a duration or a number of bytes, and not both.")
         if self.duration_s is not None:
-            _expect(_real(self.duration_s, 0.01, 1e6), "the time must be from 0.01 to 1000000 s", self.duration_s)
+            _expect(
+                _real(self.duration_s, 0.01, 1e6), "the time must be from 0.01 to 1000000 s", self.duration_s
+            )
         if self.num_bytes is not None:
-            _expect(_whole(self.num_bytes, 1, 1 << 60), "the number of bytes must be 1 or more", self.num_bytes)
+            _expect(
+                _whole(self.num_bytes, 1, 1 << 60), "the number of bytes must be 1 or more", self.num_bytes
+            )
             _expect(self.omit_s == 0, "omit goes with a time, not with a number of bytes", self.omit_s)
         _expect(_real(self.omit_s, 0, 1e5), "omit must be from 0 to 100000 s", self.omit_s)
         _expect(_real(self.interval_s, 0.001, 1e6), "the interval must be 0.001 s or more", self.interval_s)
         _expect(isinstance(self.batch, bool), "batch must be true or false", self.batch)
         if self.protocol == "udp":
-            _expect(_whole(self.rate_bps, 0, 10**12), "the rate must be from 0 to 10**12 bit/s", self.rate_bps)
-            _expect(_whole(self.payload_bytes, 0, 1 << 31), "the length must be whole bytes", self.payload_bytes)
+            _expect(
+                _whole(self.rate_bps, 0, 10**12), "the rate must be from 0 to 10**12 bit/s", self.rate_bps
+            )
+            _expect(
+                _whole(self.payload_bytes, 0, 1 << 31), "the length must be whole bytes", self.payload_bytes
+            )
             check_payload_bytes(self.payload_bytes)
         for name in ("window_bytes", "mss_bytes"):
             value = getattr(self, name)
             _expect(value is None or _whole(value, 1, 1 << 30), f"{name} must be whole bytes", value)
         congestion = self.congestion
         _expect(
-            congestion is None or (isinstance(congestion, str) and congestion.isascii() and len(congestion) < 16),
+            congestion is None
+            or (isinstance(congestion, str) and congestion.isascii() and len(congestion) < 16),
             "congestion must be a short name such as cubic",
             congestion,
         )
@@ -149,7 +167,9 @@ class MessageBuffer:
             del self._pending[: end + 1]
             messages.append(_decode(line))
         if len(self._pending) > self._limit_bytes:
-            raise ThroughputError(f"The other side sent more than {self._limit_bytes} bytes without a message.")
+            raise ThroughputError(
+                f"The other side sent more than {self._limit_bytes} bytes without a message."
+            )
         return messages
 
 
@@ -220,7 +240,11 @@ def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[s
     while not line.endswith(b"\n"):
         byte = sock.recv(1)
         line += byte
-        if not byte or not (GREETING + b" ").startswith(line[: len(GREETING) + 1]) or len(line) > MAX_GREETING_BYTES:
+        if (
+            not byte
+            or not (GREETING + b" ").startswith(line[: len(GREETING) + 1])
+            or len(line) > MAX_GREETING_BYTES
+        ):
             raise ThroughputError(f"Not the greeting of a netlab perf client: {bytes(line)!r}.")
     try:
         words = line.decode("ascii").split()[1:]
@@ -286,5 +310,8 @@ def _whole(value: object, low: int, high: int) -> bool:
 
 def _real(value: object, low: float, high: float) -> bool:
     return (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and low <= value <= high
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and low <= value <= high
     )

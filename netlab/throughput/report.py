@@ -14,8 +14,8 @@ FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
 """Bytes in each unit of --format and --num; decimal, as rates are."""
 
 COLUMNS_PER_LINE = 8
-_ADDED = ("sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered",
-          "duplicates", "buffer_drops")  # fmt: skip
+_ADDED = ("sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", 
+          "reordered", "duplicates", "buffer_drops")  # fmt: skip
 
 
 def combine(
@@ -27,8 +27,8 @@ def combine(
 ) -> tuple[Record, list[Record]]:
     """Join the figures of both ends of every stream.
 
-    Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what was lost after
-    the last datagram that arrived counts too.
+    Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what
+    was lost after the last datagram that arrived counts too.
 
     Parameters
     ----------
@@ -67,10 +67,17 @@ def combine(
 
 
 def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
-    total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
+    total: Record = {
+        name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)
+    }
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
     total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
-    for name, choose in (("rtt_min_ms", min), ("rtt_max_ms", max), ("delay_min_ms", min), ("delay_max_ms", max)):
+    for name, choose in (
+        ("rtt_min_ms", min),
+        ("rtt_max_ms", max),
+        ("delay_min_ms", min),
+        ("delay_max_ms", max),
+    ):
         known = [s[name] for s in streams if s.get(name) is not None]
         if known:
             total[name] = choose(known)
@@ -120,11 +127,16 @@ class IntervalTable:
             elif request.protocol == "udp":
                 names += ["datagrams"]
             return [f"{'interval (s)':>17}" + "".join(f"{name:>17}" for name in names)]
-        lines = [f"{self._meaning()} of each stream" + (", ↑ sent by the client, ↓ by the server" if request.direction == "both" else "")]
+        lines = [
+            f"{self._meaning()} of each stream"
+            + (", ↑ sent by the client, ↓ by the server" if request.direction == "both" else "")
+        ]
         for line, labels in enumerate(_chunks(self._labels)):
             head = f"{'interval (s)':>17}" if line == 0 else " " * 17
             tail = f"{'sum':>11}" if line == 0 else ""
-            lines.append(head + tail + (" " * (11 - len(tail))) + " |" + "".join(f"{label:>9}" for label in labels))
+            lines.append(
+                head + tail + (" " * (11 - len(tail))) + " |" + "".join(f"{label:>9}" for label in labels)
+            )
         return lines
 
     def rows(self, samples: Sequence[Record]) -> list[str]:
@@ -136,7 +148,11 @@ class IntervalTable:
         if self._request.streams == 1:
             cells = [amount(first["bytes"], self._unit), number(first["goodput_mbps"])]
             if "cwnd_segments" in first:
-                cells += [number(first["retransmits"]), number(first["cwnd_segments"]), number(first["rtt_ms"])]
+                cells += [
+                    number(first["retransmits"]),
+                    number(first["cwnd_segments"]),
+                    number(first["rtt_ms"]),
+                ]
             elif "lost" in first:
                 cells += [number(first["datagrams"]), number(first["lost"]), number(first["jitter_ms"])]
             elif "datagrams" in first:
@@ -144,10 +160,14 @@ class IntervalTable:
             return [head + "".join(f"{cell:>17}" for cell in cells)]
         total = f"{number(sum(sample['goodput_mbps'] for sample in samples)):>11}"
         values = [
-            number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-" for i in range(len(self._labels))
+            number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-"
+            for i in range(len(self._labels))
         ]
         return [
-            (head if line == 0 else " " * 17) + (total if line == 0 else " " * 11) + " |" + "".join(f"{v:>9}" for v in chunk)
+            (head if line == 0 else " " * 17)
+            + (total if line == 0 else " " * 11)
+            + " |"
+            + "".join(f"{v:>9}" for v in chunk)
             for line, chunk in enumerate(_chunks(values))
         ]
 
@@ -159,11 +179,16 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """The final table: a row per stream and the sum; what the sender and what the receiver counted side by side."""
-    columns: list[tuple[str, str]] = [("sent_bytes", f"sent ({unit})"), ("received_bytes", f"received ({unit})"),
+    """The final table: a row per stream and the sum; what sender and receiver counted stands side by side."""
+    columns: list[tuple[str, str]] = [("sent_bytes", f"sent ({unit})"), 
+                                      ("received_bytes", f"received ({unit})"),
                                       ("seconds", "time (s)"), ("goodput_mbps", "goodput (Mbit/s)")]  # fmt: skip
     if request.protocol == "tcp":
-        columns += [("retransmits", "retransmits"), ("rtt", "RTT min/mean/max (ms)"), ("cwnd_segments", "cwnd (segm.)")]
+        columns += [
+            ("retransmits", "retransmits"),
+            ("rtt", "RTT min/mean/max (ms)"),
+            ("cwnd_segments", "cwnd (segm.)"),
+        ]
     else:
         columns += [("datagrams", "sent dgrams"), ("received_datagrams", "received"), ("lost", "lost"),
                     ("loss_rate", "loss rate"), ("reordered", "reordered"), ("duplicates", "duplicated"),
@@ -176,8 +201,10 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
     drops = total.get("buffer_drops")
     if drops:
-        lines.append(f"{drops} of the lost datagrams reached the receiver's socket and found its buffer full: this "
-                     f"computer, not the network, lost them.")  # fmt: skip
+        lines.append(
+            f"{drops} of the lost datagrams reached the receiver's socket and found its buffer full: the receiving "
+            f"computer, not the network, lost them."
+        )
     lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
     return lines
 
@@ -187,7 +214,7 @@ def amount(volume_bytes: float, unit: str) -> str:
     return f"{int(volume_bytes)}" if unit == "B" else number(volume_bytes / FORMATS[unit])
 
 
-def number(value: float | int | None) -> str:
+def number(value: float | None) -> str:
     """A figure with about four digits, a dash where there is none.
 
     >>> number(4.78234), number(95.641), number(1234.5), number(17), number(None)

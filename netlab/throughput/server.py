@@ -1,4 +1,4 @@
-"""The server of ``netlab perf``: many clients at once, TCP and UDP on one port, nothing executed from the wire."""
+"""The server of ``netlab perf``: many clients at once, TCP and UDP on one port."""
 
 from __future__ import annotations
 
@@ -142,7 +142,8 @@ class Server:
             if len(self._sessions) >= self.max_clients:
                 self.refused += 1
                 raise ThroughputError(
-                    f"The server is busy with {self.max_clients} tests, as many as it may serve at once; try later, or "
+                    f"The server is busy with {self.max_clients} tests, as many as it may serve at once; "
+                    f"try later, or "
                     f"start it with a larger --max-clients."
                 )
             self._sessions[session.token] = session
@@ -233,7 +234,9 @@ class Session:
             report = self._finish(request, sampler, client_figures)
             server.count(
                 done=True,
-                received_bytes=sum(s["received_bytes"] for s in report["streams"] if s["direction"][0] == "c"),
+                received_bytes=sum(
+                    s["received_bytes"] for s in report["streams"] if s["direction"][0] == "c"
+                ),
                 sent_bytes=sum(s["sent_bytes"] for s in report["streams"] if s["direction"][0] == "s"),
             )
             server.on_report(self._peer, request, report)
@@ -263,7 +266,12 @@ class Session:
         """Take a TCP connection that greeted with our token; False when there is no place for it."""
         with self._joining:
             request = self._request
-            if request is None or request.protocol != "tcp" or index in self._endpoints or index >= request.streams:
+            if (
+                request is None
+                or request.protocol != "tcp"
+                or index in self._endpoints
+                or index >= request.streams
+            ):
                 return False
             sock.settimeout(None)
             try:
@@ -294,7 +302,9 @@ class Session:
                 try:
                     sock = self._open_udp(address)
                 except OSError as error:
-                    self.abort(f"The server could not open a socket for stream {index + 1}: {error.strerror}.")
+                    self.abort(
+                        f"The server could not open a socket for stream {index + 1}: {error.strerror}."
+                    )
                     return True
                 kind = UdpReceiving if request.client_sends(index) else UdpSending
                 endpoint = self._endpoints[index] = kind(index, request, sock, stream_id)
@@ -312,7 +322,7 @@ class Session:
         sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
         try:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind(self._sock.getsockname()[:2])
+            sock.bind(self._sock.getsockname())
             sock.connect(address)
         except OSError:
             sock.close()
@@ -338,7 +348,8 @@ class Session:
         length_s = request.omit_s + (request.duration_s or 0)
         if length_s > self._server.max_time_s:
             raise ThroughputError(
-                f"This server allows tests of up to {self._server.max_time_s:g} s, got {length_s:g} s; ask for less, or "
+                f"This server allows tests of up to {self._server.max_time_s:g} s, got {length_s:g} s; ask "
+                f"for less, or "
                 f"start it with a larger --max-time."
             )
 
@@ -381,7 +392,9 @@ class Session:
         try:
             bye = self._next("BYE", allowed_s + 4 * PATIENCE_S)
         except TimeoutError:
-            raise ThroughputError(f"The client did not end its test within {allowed_s + 4 * PATIENCE_S:g} s.") from None
+            raise ThroughputError(
+                f"The client did not end its test within {allowed_s + 4 * PATIENCE_S:g} s."
+            ) from None
         return figures_by_index(bye, request)
 
     def _finish(self, request: TestRequest, sampler: Sampler, client_figures: dict[int, Figures]) -> Figures:
@@ -396,7 +409,9 @@ class Session:
         own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
         rows = sampler.rows if len(sampler.rows) <= MAX_ROWS_SENT else []
         self._channel.send(
-            "ACK: BYE", figures=[{"index": index, **figures} for index, figures in own.items()], intervals=rows
+            "ACK: BYE",
+            figures=[{"index": index, **figures} for index, figures in own.items()],
+            intervals=rows,
         )
         same_clock = self._client_boot_id == boot_id()
         total, streams = combine(request, client_figures, own, same_clock=same_clock)
@@ -419,7 +434,7 @@ class Session:
 
 
 def figures_by_index(message: Message, request: TestRequest) -> dict[int, Figures]:
-    """The other side's figures of a BYE, ACK: BYE or DONE, by stream; raises ThroughputError when they are no figures."""
+    """The other side's figures of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
     try:
         figures = {entry["index"]: entry for entry in message["figures"]}
         usable = all(
@@ -439,7 +454,9 @@ def figures_by_index(message: Message, request: TestRequest) -> dict[int, Figure
 def describe(request: TestRequest) -> str:
     """A test in a few words."""
     way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
-    length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
+    length = (
+        f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
+    )
     rate = ""
     if request.protocol == "udp":
         speed = f"{request.rate_bps / 1e6:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
@@ -488,7 +505,9 @@ def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
 
 def _why(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return "it is in use, maybe by another server; choose another --port, or end the other one (see `ss -tulpn`)."
+        return (
+            "it is in use, maybe by another server; choose another --port, or end that one (see `ss -tulpn`)."
+        )
     if error.errno == errno.EACCES:
         return "ports below 1024 need root; choose one from 1024 to 65535."
     if error.errno == errno.EADDRNOTAVAIL:

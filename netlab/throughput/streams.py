@@ -1,13 +1,14 @@
 """Senders and receivers of one stream each: blocking, without control connection, without printing.
 
-Each class has `run()`, to be called in a thread of its own, and `stop()`, to be called from any other thread; counters
-may be read at any time. Times are seconds of `time.monotonic()`. An error of the network (a reset, a broken pipe) ends
-`run()` and is kept in `.error`; it does not raise, because the other streams of a test go on.
+Each class has `run()`, to be called in a thread of its own, and `stop()`, to be called from any other
+thread; counters may be read at any time. Times are seconds of `time.monotonic()`. An error of the network
+(a reset, a broken pipe) ends `run()` and is kept in `.error`; it does not raise, because the other streams
+of a test go on.
 
-They sleep as much as they can: a kernel whose time is virtual (User-Mode Linux with ``time-travel=inf-cpu``) moves its
-clock only while everything sleeps, so nothing here polls, spins or yields. For the same reason an unlimited sender
-(`end_s` without `rate_bps`, or TCP over a path without rate or delay) must not run there: at infinite speed no time
-passes. `num_bytes` is fine.
+They sleep as much as they can: a kernel whose time is virtual (User-Mode Linux with
+``time-travel=inf-cpu``) moves its clock only while everything sleeps, so nothing here polls, spins or
+yields. For the same reason an unlimited sender (`end_s` without `rate_bps`, or TCP over a path without
+rate or delay) must not run there: at infinite speed no time passes. `num_bytes` is fine.
 
 Examples
 --------
@@ -23,8 +24,8 @@ A transfer of 1 MB over TCP, receiver and sender each in a thread::
 UDP at exactly 1 Mbit/s of payload for ten seconds::
 
     receiver = UdpReceiver(bound_socket, stream_ids=[7])
-    sender = UdpSender(socket.socket(type=SOCK_DGRAM), ("10.0.0.2", 5001), rate_bps=1_000_000, payload_bytes=1000,
-                       stream_id=7, end_s=time.monotonic() + 10)
+    sender = UdpSender(socket.socket(type=SOCK_DGRAM), ("10.0.0.2", 5001), rate_bps=1_000_000,
+                       payload_bytes=1000,                        stream_id=7, end_s=time.monotonic() + 10)
     ... run both in threads; after the sender, wait as long as the path's delay and call receiver.stop() ...
     loss_rate = 1 - receiver.streams[7].received_datagrams / sender.sent_datagrams
 """
@@ -103,7 +104,8 @@ class TcpSender:
     end_s : float | None
         Monotonic time at which to stop writing; what the kernel has buffered by then is still delivered.
     num_bytes : int | None
-        Bytes to send exactly (the last chunk is short). With both, whichever comes first; with neither, until `stop`.
+        Bytes to send exactly (the last chunk is short). With both, whichever comes first; with neither,
+        until `stop`.
 
     Attributes
     ----------
@@ -150,7 +152,8 @@ class TcpSender:
     def _send(self) -> None:
         out, payload = self.sock.fileno(), _payload_fd()
         self.sock.setblocking(False)
-        # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many packets.
+        # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
+        # packets.
         room = select.poll()
         room.register(out, select.POLLOUT)
         room.register(self._stopper.fd, select.POLLIN)
@@ -189,7 +192,8 @@ class TcpReceiver:
     received_bytes : int
         Bytes that have arrived in order; exact at any moment, because the kernel counts them.
     first_s, last_s : float | None
-        Arrival of the first and of the last bytes (to the kernel's tick where the end of the stream came later).
+        Arrival of the first and of the last bytes (to the kernel's tick where the end of the stream came
+        later).
     finished : bool
         True once the peer has closed (or reset, see `error`) or `stop` was called.
     error : OSError | None
@@ -258,8 +262,9 @@ class TcpReceiver:
 class UdpSender:
     """Sends datagrams of one size at an exact rate: the n-th one n intervals after the first, without drift.
 
-    The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what is due at once,
-    but never more than `burst_s` worth of datagrams; what is still missing then follows at up to twice the rate.
+    The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what
+    is due at once, but never more than `burst_s` worth of datagrams; what is still missing then follows at
+    up to twice the rate.
 
     Parameters
     ----------
@@ -281,6 +286,14 @@ class UdpSender:
         Send trains of up to 64 datagrams a system call (UDP_SEGMENT); they leave back to back.
     burst_s : float
         Longest time whose datagrams may leave back to back.
+    spread_seed : int | None
+        Send each datagram at a random moment of its own interval instead of at its beginning. The mean
+        rate is as exact; flows with commensurate rates no longer lock in phase, which would let one of
+        them take all losses [1]_.
+
+    References
+    ----------
+    .. [1] S. Floyd and V. Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, 1992.
 
     Attributes
     ----------
@@ -304,6 +317,7 @@ class UdpSender:
         num_bytes: int | None = None,
         batch: bool = False,
         burst_s: float = DEFAULT_BURST_S,
+        spread_seed: int | None = None,
     ) -> None:
         check_payload_bytes(payload_bytes)
         if rate_bps < 0:
@@ -322,6 +336,7 @@ class UdpSender:
         self.error: OSError | None = None
         self._dst = dst
         self._batch = batch
+        self._spread = None if spread_seed is None else random.Random(spread_seed)
         self._burst_ns = max(0, round(burst_s * _NS_PER_S))
         self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
         self._stop = threading.Event()
@@ -361,6 +376,9 @@ class UdpSender:
             in_time = None if not self.rate_bps else self._due_before(end_ns - start_ns)
             if in_time is not None:
                 total = in_time if total is None else min(total, in_time)
+        if self._spread is not None and total is not None and end_ns is not None:
+            self._send_spread(datagram, self._spread, total, start_ns, end_ns - start_ns)
+            return
         burst = self.rate_bps * self._burst_ns // interval_bits_ns if self.rate_bps else 64 * unit
         # Whole trains only, so that every train starts at a multiple of its size.
         burst = max(unit, burst - burst % unit)
@@ -394,6 +412,18 @@ class UdpSender:
                 self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
         if self._tail is not None and total == whole and not self._stop.is_set():
             self._send_tail(start_ns)
+
+    def _send_spread(
+        self, datagram: bytearray, chance: random.Random, total: int, start_ns: int, duration_ns: int
+    ) -> None:
+        # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
+        left_share = 1.0
+        for left in range(total, 0, -1):
+            left_share *= chance.random() ** (1 / left)
+            self._sleep_until(start_ns + int((1 - left_share) * duration_ns))
+            if self._stop.is_set():
+                return
+            self._send_singly(datagram, self.sent_datagrams + 1)
 
     def _due_before(self, elapsed_ns: int) -> int:
         """How many datagrams are due in the first `elapsed_ns`, its end excluded."""
@@ -444,10 +474,12 @@ class UdpSender:
 
 
 class UdpReceiver:
-    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's arrival times.
+    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's
+    arrival times.
 
-    It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in between; the kernel
-    stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without end.
+    It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in
+    between; the kernel stamps each datagram on arrival, so reading late costs no precision. While nothing
+    comes it sleeps without end.
 
     Parameters
     ----------
@@ -639,7 +671,8 @@ def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
     first = payload_bytes + rest - MIN_PAYLOAD_BYTES
     if whole == 0 or first < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
-            f"{num_bytes} bytes cannot be sent in datagrams of {MIN_PAYLOAD_BYTES} to {payload_bytes} bytes; send at "
+            f"{num_bytes} bytes cannot be sent in datagrams of {MIN_PAYLOAD_BYTES} to {payload_bytes} "
+            f"bytes; send at "
             f"least {MIN_PAYLOAD_BYTES} bytes, or choose another payload size."
         )
     return whole - 1, [first, MIN_PAYLOAD_BYTES]

@@ -7,16 +7,16 @@ import socket
 import struct
 from dataclasses import asdict, dataclass
 
-# Order and width of `struct tcp_info` in include/uapi/linux/tcp.h. The kernel only ever appends, and says by the
-# length it returns how far it goes; every field happens to be aligned, so no padding is needed.
+# Order and width of `struct tcp_info` in include/uapi/linux/tcp.h. The kernel only ever appends, and says
+# by the length it returns how far it goes; every field happens to be aligned, so no padding is needed.
 _LAYOUT: tuple[tuple[str, str], ...] = (
     *((name, "B") for name in (
         "state", "ca_state", "retransmits_now", "probes", "backoff", "options", "wscale", "app_limited",
     )),
     *((name, "I") for name in (
-        "rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", "last_data_sent",
-        "last_ack_sent", "last_data_recv", "last_ack_recv", "pmtu", "rcv_ssthresh", "rtt", "rttvar", "snd_ssthresh",
-        "snd_cwnd", "advmss", "reordering", "rcv_rtt", "rcv_space", "total_retrans",
+        "rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", 
+        "last_data_sent", "last_ack_sent", "last_data_recv", "last_ack_recv", "pmtu", "rcv_ssthresh", "rtt",
+        "rttvar", "snd_ssthresh", "snd_cwnd", "advmss", "reordering", "rcv_rtt", "rcv_space", "total_retrans",
     )),
     *((name, "Q") for name in ("pacing_rate", "max_pacing_rate", "bytes_acked", "bytes_received")),
     *((name, "I") for name in (
@@ -31,7 +31,9 @@ _LAYOUT: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _STRUCT = struct.Struct("=" + "".join(code for _, code in _LAYOUT))
 _NAMES = tuple(name for name, _ in _LAYOUT)
-_ENDS = tuple(struct.calcsize("=" + "".join(code for _, code in _LAYOUT[: i + 1])) for i in range(len(_LAYOUT)))
+_ENDS = tuple(
+    struct.calcsize("=" + "".join(code for _, code in _LAYOUT[: i + 1])) for i in range(len(_LAYOUT))
+)
 
 _STATES = (
     "unknown", "established", "syn-sent", "syn-received", "fin-wait-1", "fin-wait-2", "time-wait", "closed",
@@ -47,12 +49,14 @@ _UNLIMITED_U64 = 0xFFFFFFFFFFFFFFFF
 class TcpInfo:
     """One reading of `struct tcp_info`.
 
-    A field is None where the running kernel is older than the field, and where the kernel says 'no value yet':
-    `ssthresh_segments` before the first loss, `rtt_min_ms` before the first sample, `pacing_rate_mbps` without a limit.
+    A field is None where the running kernel is older than the field, and where the kernel says 'no value
+    yet': `ssthresh_segments` before the first loss, `rtt_min_ms` before the first sample,
+    `pacing_rate_mbps` without a limit.
 
     Counters (`retransmits`, `bytes_*`, `segments_*`, ...) run from the start of the connection.
-    `retransmits` counts segments sent again; `bytes_received` is what arrived in order, read by the application or not;
-    `delivery_rate_mbps` is the kernel's latest own estimate and is not a mean over any interval.
+    `retransmits` counts segments sent again; `bytes_received` is what arrived in order, read by the
+    application or not; `delivery_rate_mbps` is the kernel's latest own estimate and is not a mean over any
+    interval.
     """
 
     state: str
