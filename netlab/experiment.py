@@ -195,13 +195,22 @@ class Scenario:
             "switches": topology.switches,
             "directions": [direction.to_dict() for direction in topology.directions()],
             **routing.make_plan(topology).to_dict(),
-            "traffic": [{**item.to_dict(), "label": label} for item, label in zip(self.traffic, labels, strict=True)],
+            "traffic": [
+                {**item.to_dict(), "label": label, **self._spacing(item)}
+                for item, label in zip(self.traffic, labels, strict=True)
+            ],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
             "drain_s": self._drain_s(),
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
+
+    def _spacing(self, item: Traffic) -> dict[str, str]:
+        if not isinstance(item, Udp) or item.spacing != "auto":
+            return {}
+        alone = sum(isinstance(other, Udp) for other in self.traffic) == 1
+        return {"spacing": "even" if alone else "random"}
 
     def _drain_s(self) -> float:
         """Longest time that a packet sent at the end can still take, there and back."""

@@ -139,11 +139,11 @@ def _udp_totals(row: Row, counted: Row) -> Row:
     if "sent_bytes" not in counted:
         return {}
     received, sent = counted["received_datagrams"], counted["sent_datagrams"]
-    # N datagrams at an exact rate take N intervals, not the N - 1 between first and last arrival. What a queue delivers
-    # after the sender has stopped lengthens the time instead of raising the rate.
+    # What a queue delivers after the sender has stopped lengthens the time instead of raising the rate; then the time is
+    # that of N service intervals, not of the N - 1 between first and last arrival.
     active_s = row["duration_s"]
-    if received > 1:
-        active_s = max(active_s, (counted["last_s"] - counted["first_s"]) * received / (received - 1))
+    if received > 1 and counted["last_s"] - counted["first_s"] > active_s:
+        active_s = (counted["last_s"] - counted["first_s"]) * received / (received - 1)
     return {
         "sent_bytes": counted["sent_bytes"],
         "received_bytes": counted["received_bytes"],

@@ -250,7 +250,8 @@ class Direction:
 class Topology:
     """A network: nodes by kind and the links between them.
 
-    Interfaces are numbered per node in the order of `links`, as Mininet does: the first link of h1 is ``h1-eth0``.
+    Interfaces are numbered per node in the order of `links`, as Mininet does: the first link of h1 is ``h1-eth0``, that
+    of switch s1 ``s1-eth1``.
     Every link between routers or hosts is a subnet of its own; hosts behind a switch share one.
 
     Parameters
@@ -392,7 +393,8 @@ class Topology:
 
     def directions(self) -> list[Direction]:
         """Both directions of every link, in the order of `links`: `a` towards `b`, then `b` towards `a`."""
-        next_port = dict.fromkeys(self.nodes, 0)
+        # Mininet numbers the ports of a switch from 1, as OpenFlow does, and all others from 0.
+        next_port = {name: int(name in self.switches) for name in self.nodes}
         found = []
         for link in self.links:
             a_interface, b_interface = (f"{end}-eth{next_port[end]}" for end in (link.a, link.b))

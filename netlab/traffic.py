@@ -12,7 +12,7 @@ from netlab.errors import ScenarioError, one_of
 CONGESTION_CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "htcp", "tahoe")
 UDP_HEADER_ROOM_BYTES = 32
 LARGEST_UDP_PAYLOAD_BYTES = 1472
-SPACINGS = ("even", "random")
+SPACINGS = ("auto", "even", "random")
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,17 @@ class Udp(_Flow):
         Data bytes in a datagram, 32 to 1472.
     start_s, duration_s : float
         As for `Tcp`.
-    spacing : {"even", "random"}
-        Whether datagrams leave on an exact grid or each at a random moment of its own slot of the grid (seeded). The
-        mean rate is the same. Exact grids of two flows can lock: then one of them takes all the losses.
+    spacing : {"auto", "even", "random"}
+        Whether datagrams leave on an exact grid, or the same number at random moments (a seeded Poisson process). "auto"
+        is even for the only UDP flow of a run and random beside others: the grids of two flows lock in phase, as no two
+        real clocks do, and then one of them takes all the losses.
     """
 
     rate_mbps: float = math.nan
     payload_bytes: int = 1000
     start_s: float = 0.0
     duration_s: float | None = None
-    spacing: str = "even"
+    spacing: str = "auto"
     kind: ClassVar[str] = "udp"
 
     def problems(self, where: str) -> list[str]:

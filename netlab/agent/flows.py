@@ -227,9 +227,10 @@ class UdpFlow(Flow):
     """Datagrams at a constant rate."""
 
     def __init__(
-        self, item: dict[str, Any], duration_s: float, network: Network, port: int, address: str, interval_s: float
+        self, item: dict[str, Any], duration_s: float, network: Network, port: int, address: str, plan: dict[str, Any]
     ) -> None:
         super().__init__(item, duration_s)
+        self._seed: int = plan["seed"]
         with visit(network.pid(item["dst"])):
             self.sink = socket.socket(type=socket.SOCK_DGRAM)
         self.sink.bind((address, port))
@@ -237,7 +238,7 @@ class UdpFlow(Flow):
             self.source = socket.socket(type=socket.SOCK_DGRAM)
         self.address = (address, port)
         self.stream_id = port
-        self._interval_s = interval_s
+        self._interval_s: float = plan["interval_s"]
         self.sender: UdpSender | None = None
         self.receiver: UdpReceiver | None = None
 
@@ -259,6 +260,7 @@ class UdpFlow(Flow):
             payload_bytes=self.item["payload_bytes"],
             stream_id=self.stream_id,
             end_s=self._origin_s + self.end_s,
+            spread_seed=self._seed + self.stream_id if self.item["spacing"] == "random" else None,
         )
         self.sender.run()
 
@@ -396,7 +398,7 @@ def make_flows(plan: dict[str, Any], network: Network) -> list[Flow]:
                 made.append(TcpFlow(item, duration_s, network, port, address))
                 port += item["streams"]
             elif kind == "udp":
-                made.append(UdpFlow(item, duration_s, network, port, address, plan["interval_s"]))
+                made.append(UdpFlow(item, duration_s, network, port, address, plan))
                 port += 1
             else:
                 made.append(PingFlow(item, duration_s, network, number, address))

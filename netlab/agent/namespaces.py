@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 CLONE_NEWNET = 0x40000000
 CLONE_NEWNS = 0x00020000
 PR_SET_PDEATHSIG = 1
+SIOCGIFFLAGS = 0x8913
+IFF_RUNNING = 0x40
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -61,3 +66,11 @@ def visit(pid: int) -> Iterator[None]:
     finally:
         os.close(home)
         os.close(target)
+
+
+def is_running(interface: str) -> bool:
+    """Whether an interface of the present namespace is up and has a carrier, so that its queue takes packets."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sH14x", interface.encode(), 0)
+        (flags,) = struct.unpack_from("=H", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request), 16)
+    return bool(flags & IFF_RUNNING)

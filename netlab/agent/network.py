@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,9 +16,10 @@ from mininet.link import Intf, Link
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from netlab.agent.namespaces import hold_new_namespace, visit
+from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.errors import RunError
 
+LINK_PATIENCE_S = 10.0
 STATIC_SYSCTLS = {
     # The next run must not start from what this one learnt.
     "net.ipv4.tcp_no_metrics_save": "1",
@@ -177,6 +179,18 @@ class Network:
                 self._set_sysctls(name)
             _batch("ip", ["link set dev lo up", *lines[name], *ip_lines.get(name, [])], node.pid)
             _batch("tc", tc_lines.get(name, []), node.pid)
+
+        self._wait_for_links()
+
+    def _wait_for_links(self) -> None:
+        # The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given.
+        deadline_s = time.monotonic() + LINK_PATIENCE_S
+        for direction in self.plan["directions"]:
+            with visit(self.pid(direction["src"])):
+                while not is_running(direction["interface"]):
+                    if time.monotonic() > deadline_s:
+                        raise RunError(f"The interface {direction['interface']} did not come up.")
+                    time.sleep(0.02)
 
     def _set_sysctls(self, name: str) -> None:
         forward = {"net.ipv4.ip_forward": "1"} if name in self.plan["routers"] else {}
