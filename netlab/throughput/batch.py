@@ -150,7 +150,7 @@ class Train:
         self._view = memoryview(self._buffer)
 
     def fill(self, seq: int, sent_ns: int, datagrams: int) -> memoryview:
-        """The next `datagrams` (at most `self.datagrams`), numbered from `seq`, which is a multiple of those."""
+        """The next `datagrams` (at most `self.datagrams`), numbered from `seq`, a multiple of those."""
         wanted = HEADER.pack(0, seq, sent_ns)
         current, buffer, stride = self._current, self._buffer, self.payload_bytes
         for place in range(4, HEADER.size):

@@ -180,7 +180,7 @@ class IntervalTable:
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
     """The final table: a row per stream and the sum; what sender and receiver counted stands side by side."""
-    columns: list[tuple[str, str]] = [("sent_bytes", f"sent ({unit})"), 
+    columns: list[tuple[str, str]] = [("sent_bytes", f"sent ({unit})"),
                                       ("received_bytes", f"received ({unit})"),
                                       ("seconds", "time (s)"), ("goodput_mbps", "goodput (Mbit/s)")]  # fmt: skip
     if request.protocol == "tcp":
@@ -202,8 +202,8 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     drops = total.get("buffer_drops")
     if drops:
         lines.append(
-            f"{drops} of the lost datagrams reached the receiver's socket and found its buffer full: the receiving "
-            f"computer, not the network, lost them."
+            f"{drops} of the lost datagrams reached the receiver's socket and found its buffer full: the "
+            f"receiving computer, not the network, lost them."
         )
     lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
     return lines

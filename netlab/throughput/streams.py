@@ -25,7 +25,7 @@ UDP at exactly 1 Mbit/s of payload for ten seconds::
 
     receiver = UdpReceiver(bound_socket, stream_ids=[7])
     sender = UdpSender(socket.socket(type=SOCK_DGRAM), ("10.0.0.2", 5001), rate_bps=1_000_000,
-                       payload_bytes=1000,                        stream_id=7, end_s=time.monotonic() + 10)
+                       payload_bytes=1000, stream_id=7, end_s=time.monotonic() + 10)
     ... run both in threads; after the sender, wait as long as the path's delay and call receiver.stop() ...
     loss_rate = 1 - receiver.streams[7].received_datagrams / sender.sent_datagrams
 """
@@ -672,7 +672,6 @@ def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
     if whole == 0 or first < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
             f"{num_bytes} bytes cannot be sent in datagrams of {MIN_PAYLOAD_BYTES} to {payload_bytes} "
-            f"bytes; send at "
-            f"least {MIN_PAYLOAD_BYTES} bytes, or choose another payload size."
+            f"bytes; send at least {MIN_PAYLOAD_BYTES} bytes, or choose another payload size."
         )
     return whole - 1, [first, MIN_PAYLOAD_BYTES]
