@@ -12,7 +12,8 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ KEYRINGS = (
 TARGET_FORMAT = "$(ORIGIN)|$(LABEL)|$(RELEASE)|$(COMPONENT)|$(REPO_URI)"
 PACKAGE_NAME = re.compile(r"linux-source-\d+(\.\d+)+")
 LIST_TIMEOUT_S = 60.0
+WATCH_INTERVAL_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Apt:
                 self.options += ["-o", f"{key}={value}"]
 
     def read(self, mirror: str, names: Iterable[str]) -> None:
-        """Fetch the lists of some suites of a mirror into the private directory; a suite that is not there is no error."""
+        """Fetch the lists of some suites of a mirror; a suite that is not there is no error."""
         assert self._private is not None
         signed = next((f"[signed-by={path}] " for path in KEYRINGS if path.exists()), "")
         lines = [f"deb {signed}{mirror} {name} main\n" for name in names]
@@ -181,7 +183,9 @@ class Apt:
     def sources(self) -> list[Package]:
         """The Linux source packages that the lists offer, one candidate each."""
         found = _ask(["apt-cache", *self.options, "search", "--names-only", r"^linux-source-[0-9.]+$"])
-        names = sorted({line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])})
+        names = sorted(
+            {line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])}
+        )
         if not names:
             return []
         return parse_packages(_ask(["apt-cache", *self.options, "show", "--no-all-versions", *names]))
@@ -225,8 +229,8 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
     """
     if not shutil.which("apt-get") or not shutil.which("apt-cache"):
         raise KernelError(
-            "There is no apt on this machine to fetch the kernel's source with. Download a kernel source (linux-7.x.tar.xz "
-            "from kernel.org) and run 'netlab kernel build --source FILE', or take a built kernel from "
+            "There is no apt on this machine to fetch the kernel's source with. Download a kernel source "
+            "(linux-7.x.tar.xz from kernel.org) and run 'netlab kernel build --source FILE', or take a built kernel from "
             "another machine with 'netlab kernel unpack FILE'."
         )
     release = _os_release()
@@ -262,7 +266,9 @@ def sha256_of(path: Path) -> str:
 
 
 def _targets(*options: str) -> list[Target]:
-    return parse_targets(_ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"]))
+    return parse_targets(
+        _ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"])
+    )
 
 
 def _os_release() -> dict[str, str]:
@@ -280,6 +286,7 @@ def _ask(command: list[str]) -> str:
     try:
         done = subprocess.run(
             command,
+            check=False,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -291,25 +298,23 @@ def _ask(command: list[str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-class _watching:
+@contextmanager
+def _watching(directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> Iterator[None]:
     """Report the share of a download by the size of the files in a directory, once a second."""
+    done = threading.Event()
 
-    def __init__(self, directory: Path, size_bytes: int, on_share: Callable[[float], None]) -> None:
-        self._directory, self._size_bytes, self._on_share = directory, size_bytes, on_share
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def _watch(self) -> None:
-        while not self._done.wait(1.0):
+    def watch() -> None:
+        while not done.wait(WATCH_INTERVAL_S):
             try:
-                have = sum(path.stat().st_size for path in self._directory.rglob("*") if path.is_file())
+                have_bytes = sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
             except OSError:
                 continue
-            self._on_share(min(1.0, have / self._size_bytes))
+            on_share(min(1.0, have_bytes / size_bytes))
 
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *unused: object) -> None:
-        self._done.set()
-        self._thread.join()
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -73,7 +73,9 @@ def pack(kernel: Kernel, directory: Path) -> Path:
         partial.replace(target)
         target.with_name(target.name + ".sha256").write_text(f"{apt.sha256_of(target)}  {target.name}\n")
     except OSError as error:
-        raise KernelError(f"{target} cannot be written ({error.strerror}). Name another place with --output.") from error
+        raise KernelError(
+            f"{target} cannot be written ({error.strerror}). Name another place with --output."
+        ) from error
     return target
 
 
@@ -129,7 +131,9 @@ def _read(file: Path) -> dict[str, bytes]:
                 if path.name not in (*CONTENTS, SUMS) or path.name in files:
                     raise _refused(file, f"it holds {member.name!r}, which does not belong there")
                 if member.size > LARGEST_BYTES:
-                    raise _refused(file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit")
+                    raise _refused(
+                        file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit"
+                    )
                 data = tar.extractfile(member)
                 assert data is not None
                 files[path.name] = data.read()

@@ -33,8 +33,8 @@ LOCK_POLL_S = 0.5
 OBJECT = re.compile(r"  (?:CC|AS) +\S")
 # A caller's make, or its flags for other programs, must not change the kernel's build.
 FOREIGN = (
-    "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_ALLCONFIG",
-    "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
+    "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS",
+    "KCONFIG_ALLCONFIG", "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
 )  # fmt: skip
 
 
@@ -49,14 +49,17 @@ class Source:
     identity: str
 
 
-def build(source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False) -> Kernel:
+def build(
+    source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False
+) -> Kernel:
     """Build the pocket kernel, or return the build that is there already.
 
     Parameters
     ----------
     source : path, optional
-        A `linux-source` package, a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) or an unpacked kernel tree, which stays as it
-        is. Without it, a kernel already built by this netlab's recipe is taken; where there is none, apt fetches the newest source.
+        A `linux-source` package, a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) or an unpacked kernel tree,
+        which stays as it is. Without it, a kernel already built by this netlab's recipe is taken; where there is
+        none, apt fetches the newest source.
     progress : callable, optional
         Called with a `Progress` as the work goes on.
     newest : bool
@@ -101,6 +104,9 @@ def build(source: str | Path | None = None, progress: Listener | None = None, *,
         except KernelError:
             failed = True
             raise
+        except OSError as error:
+            failed = True
+            raise KernelError(f"Building the kernel stopped: {error}. The log is {log}.") from error
         finally:
             shutil.rmtree(work, ignore_errors=True)
             if not failed:
@@ -147,7 +153,9 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     meter.at("install")
     target = work / "kernel"
     target.mkdir()
-    programs.run(["strip", "-o", str(target / "linux"), str(source_tree / "linux")], log=log, doing="strip the kernel")
+    programs.run(
+        ["strip", "-o", str(target / "linux"), str(source_tree / "linux")], log=log, doing="strip the kernel"
+    )
     _compile_mnexec(target / "mnexec", static, log)
     shutil.copy(source_tree / ".config", target / "config")
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
@@ -160,7 +168,12 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
         "key": key,
         "recipe": recipe_hash(),
         "machine": platform.machine(),
-        "source": {"kind": origin.kind, "name": origin.name, "version": origin.version, "sha256": origin.identity},
+        "source": {
+            "kind": origin.kind,
+            "name": origin.name,
+            "version": origin.version,
+            "sha256": origin.identity,
+        },
         "compiler": _first_line(["gcc", "--version"]),
         "static": static,
         "objects": objects,
@@ -172,7 +185,9 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     (target / "build.json").write_text(json.dumps(facts, indent=2) + "\n")
     said = _first_line([str(target / "linux"), "--version"])
     if not said.startswith(".".join(map(str, release.version[:2]))):
-        raise KernelError(f"The kernel was built and does not start: asked for its version it said {said!r}. The log is {log}.")
+        raise KernelError(
+            f"The kernel was built and does not start: asked for its version it said {said!r}. The log is {log}."
+        )
     shutil.copy(log, target / "build.log")
     final = cache.kernels() / f"{release.name}-{key}"
     _put(target, final)
@@ -197,7 +212,9 @@ def _fetch(meter: Meter, log: Path) -> Source:
         directory.mkdir(parents=True, exist_ok=True)
         size_mb = package.size_bytes / 1e6
         detail = f"{package.name} {package.version}, {size_mb:.0f} MB"
-        path = manager.download(package, directory, lambda share: meter.at("fetch", 0.3 + 0.7 * share, detail))
+        path = manager.download(
+            package, directory, lambda share: meter.at("fetch", 0.3 + 0.7 * share, detail)
+        )
     finally:
         shutil.rmtree(cache.root() / "apt", ignore_errors=True)
     for other in directory.glob("*.deb"):
@@ -212,7 +229,9 @@ def _given(path: Path) -> Source:
         release = tree.release_of(path)
         return Source("tree", path, path.name, release.name, f"tree of {release.name}")
     if not path.is_file():
-        raise KernelError(f"There is no kernel source at {path}. Give a linux-*.tar.xz, a linux-source package or a folder.")
+        raise KernelError(
+            f"There is no kernel source at {path}. Give a linux-*.tar.xz, a linux-source package or a folder."
+        )
     identity = apt.sha256_of(path)
     if path.suffix == ".deb":
         version = _first_line(["dpkg-deb", "-f", str(path), "Version"])
@@ -283,16 +302,24 @@ def _compile(source_tree: Path, variables: dict[str, str | None], log: Path, met
 
 
 def _compile_mnexec(target: Path, static: bool, log: Path) -> None:
-    command = ["gcc", "-O2", "-s", *(["-static"] if static else []), "-o", str(target), str(edits.RECIPE / "mnexec.c")]
+    command = [
+        "gcc",
+        "-O2",
+        "-s",
+        *(["-static"] if static else []),
+        "-o",
+        str(target),
+        str(edits.RECIPE / "mnexec.c"),
+    ]
     programs.run(command, log=log, doing="compile mnexec")
 
 
 def _links_static(work: Path) -> bool:
     """Whether programs can be linked so that they need no C library where they run."""
     probe = work / "probe.c"
-    probe.write_text("#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
+    probe.write_text('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
     command = ["gcc", "-static", "-o", str(work / "probe"), str(probe)]
-    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
+    return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
 
 
 def _check_machine() -> None:
@@ -314,7 +341,7 @@ def _check_machine() -> None:
 def _compiles() -> bool:
     command = ["gcc", "-x", "c", "-fsyntax-only", "-"]
     text = "#include <stdio.h>\n#include <elf.h>\n#include <linux/types.h>\nint main(void) { return 0; }\n"
-    return subprocess.run(command, input=text, text=True, capture_output=True).returncode == 0
+    return subprocess.run(command, input=text, text=True, check=False, capture_output=True).returncode == 0
 
 
 def _check_disk() -> None:
@@ -350,11 +377,17 @@ def _source_text(origin: Source, release: str) -> str:
         f"linux: Linux {release}, User-Mode Linux, under the GNU General Public License version 2 (COPYING).\n"
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
         "Changes: netlab.patch over that source, and tcp_tahoe.c as net/ipv4/tcp_tahoe.c. Configuration: config.\n"
-        f"On Debian the source comes with 'apt-get download {origin.name.split('_')[0]}'; the unchanged kernel is at kernel.org.\n"
+        f"On Debian the source comes with 'apt-get download {origin.name.split('_')[0]}'; "
+        "the unchanged kernel is at kernel.org.\n"
         "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
     )
 
 
 def _first_line(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, errors="replace"
+        )
+    except OSError:
+        return ""
     return (done.stdout.splitlines() or [""])[0].strip()

@@ -17,18 +17,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
 
     build = commands.add_parser("build", help="build the pocket kernel, unless it is there (about 3 minutes)")
-    build.add_argument("--source", type=Path, help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one")
-    build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
+    build.add_argument(
+        "--source",
+        type=Path,
+        help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one",
+    )
+    build.add_argument(
+        "--newest", action="store_true", help="ask apt for a newer source even if a kernel is there"
+    )
     build.add_argument("--quiet", action="store_true", help="show no progress")
 
     commands.add_parser("info", help="say which kernel would run, and what it can do")
 
     pack = commands.add_parser("pack", help="put the built kernel into one file for other machines")
-    pack.add_argument("--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)")
+    pack.add_argument(
+        "--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)"
+    )
 
     unpack = commands.add_parser("unpack", help="check a packed kernel and install it for this user")
     unpack.add_argument("file", type=Path, help="what 'netlab kernel pack' wrote")
-    unpack.add_argument("--sha256", help="the checksum that the file must have (default: the one in FILE.sha256, if any)")
+    unpack.add_argument(
+        "--sha256", help="the checksum that the file must have (default: the one in FILE.sha256, if any)"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

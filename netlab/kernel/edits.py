@@ -81,25 +81,30 @@ def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
     Raises
     ------
     KernelError
-        When a place is not there exactly once; nothing is written for that file.
+        When a place is not there exactly once; nothing is written then.
     """
-    changes = []
+    changes: list[str] = []
+    written: dict[Path, str] = {}
     for edit in edits() if wanted is None else wanted:
         path = tree / edit.path
         try:
-            before = path.read_text(encoding="utf-8", errors="surrogateescape")
+            before = written.get(path) or path.read_text(encoding="utf-8", errors="surrogateescape")
         except OSError as error:
-            raise KernelError(f"{_unknown_source(edit)} The file cannot be read ({error.strerror}).") from error
-        after, count = re.subn(edit.pattern, lambda _, text=edit.replacement: text, before)
+            raise KernelError(
+                f"{_unknown_source(edit)} The file cannot be read ({error.strerror})."
+            ) from error
+        after, count = re.subn(edit.pattern, edit.replacement.replace("\\", r"\\"), before)
         if count != 1:
             raise KernelError(f"{_unknown_source(edit)} Its text was found {count} times instead of once.")
-        path.write_text(after, encoding="utf-8", errors="surrogateescape")
+        written[path] = after
         changes += difflib.unified_diff(
             before.splitlines(keepends=True),
             after.splitlines(keepends=True),
             f"a/{edit.path}",
             f"b/{edit.path}",
         )
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
     if wanted is None:
         for place, source in additions().items():
             (tree / place).write_bytes(source.read_bytes())

@@ -29,7 +29,9 @@ class Option:
         >>> Option("CONFIG_FD_CHAN", "y", before=(7, 3)).in_force((7, 3, 4))
         False
         """
-        return (self.since is None or version >= self.since) and (self.before is None or version < self.before)
+        return (self.since is None or version >= self.since) and (
+            self.before is None or version < self.before
+        )
 
     @property
     def line(self) -> str:

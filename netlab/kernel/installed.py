@@ -12,6 +12,7 @@ from typing import Any
 from netlab.errors import KernelError
 from netlab.kernel import cache
 from netlab.kernel.fragment import Version, parse_version, read_config
+from netlab.kernel.recipe_key import recipe_hash
 
 ASK_TIMEOUT_S = 10.0
 SECCOMP_SINCE = (6, 16)
@@ -115,8 +116,6 @@ def find() -> Kernel:
 
 def builds() -> list[Kernel]:
     """Every kernel in the cache, best first; directories that are not whole are passed over."""
-    from netlab.kernel.recipe_key import recipe_hash
-
     current = recipe_hash()
     kernels = []
     for path in sorted(cache.kernels().glob("*-*/build.json")):
@@ -141,12 +140,16 @@ def from_directory(directory: Path) -> Kernel:
     """
     missing = [name for name in FILES if not (directory / name).is_file()]
     if missing:
-        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
+        raise KernelError(
+            f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again."
+        )
     try:
         build = json.loads((directory / "build.json").read_text())
         release = str(build["release"])
     except (ValueError, KeyError, TypeError) as error:
-        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
+        raise KernelError(
+            f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}."
+        ) from error
     version = parse_version(release)
     built_in, modules = capabilities_of((directory / "config").read_text(), version)
     return Kernel(directory / "linux", release, version, built_in, modules, directory / "mnexec", build)
@@ -158,7 +161,9 @@ def inspect(path: Path) -> Kernel:
         return from_directory(path.parent)
     release = _ask(path, "--version").strip()
     if not release[:1].isdigit():
-        raise KernelError(f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary.")
+        raise KernelError(
+            f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary."
+        )
     version = parse_version(release)
     built_in, modules = capabilities_of(_ask(path, "--showconfig"), version)
     return Kernel(path, release, version, built_in, modules)
@@ -168,7 +173,12 @@ def _ask(path: Path, option: str) -> str:
     remedy = "Set $NETLAB_KERNEL to a User-Mode Linux binary for this machine, or unset it."
     try:
         done = subprocess.run(
-            [str(path), option], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ASK_TIMEOUT_S
+            [str(path), option],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=ASK_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
         raise KernelError(f"{path} cannot be run as a kernel ({error}). {remedy}") from error

@@ -13,7 +13,12 @@ from netlab.errors import KernelError
 from netlab.kernel import programs
 from netlab.kernel.fragment import Version
 
-DECOMPRESSORS = {".xz": ["xz", "-dc", "-T0"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"], ".zst": ["zstd", "-dc"]}
+DECOMPRESSORS = {
+    ".xz": ["xz", "-dc", "-T0"],
+    ".gz": ["gzip", "-dc"],
+    ".bz2": ["bzip2", "-dc"],
+    ".zst": ["zstd", "-dc"],
+}
 ARCHIVE = re.compile(r"(?:^|/)linux-[^/]*\.tar\.(?:xz|gz|bz2|zst)$")
 OLDEST = (6, 1)
 
@@ -59,14 +64,18 @@ def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
         When the package holds no kernel archive.
     """
     if not shutil.which("dpkg-deb"):
-        raise KernelError(f"{deb} is a Debian package and dpkg-deb is missing. Give a linux-*.tar.xz instead.")
+        raise KernelError(
+            f"{deb} is a Debian package and dpkg-deb is missing. Give a linux-*.tar.xz instead."
+        )
     scratch.mkdir(parents=True, exist_ok=True)
     pattern = "*/linux-source-*.tar.*"
     script = f"dpkg-deb --fsys-tarfile {shlex.quote(str(deb))} | tar -x --wildcards {shlex.quote(pattern)}"
     _shell(script, scratch, log, f"open {deb.name}")
     archives = [path for path in scratch.rglob("*") if path.is_file() and ARCHIVE.search(str(path))]
     if len(archives) != 1:
-        raise KernelError(f"{deb} holds {len(archives)} kernel archives instead of one: not a linux-source package.")
+        raise KernelError(
+            f"{deb} holds {len(archives)} kernel archives instead of one: not a linux-source package."
+        )
     unpack_archive(archives[0], tree, log)
 
 
@@ -75,12 +84,15 @@ def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
     command = DECOMPRESSORS.get(archive.suffix)
     if not command or archive.suffixes[-2:-1] != [".tar"]:
         known = ", ".join(f".tar{suffix}" for suffix in DECOMPRESSORS)
-        raise KernelError(f"{archive} is not a kernel archive that can be read; its name must end in {known}.")
+        raise KernelError(
+            f"{archive} is not a kernel archive that can be read; its name must end in {known}."
+        )
     if not shutil.which(command[0]):
         raise KernelError(f"{command[0]} is needed to unpack {archive.name}. {apt_line([command[0]])}")
     opened = " ".join(command) + f" {shlex.quote(str(archive))}"
     listing = subprocess.run(
         ["bash", "-c", f"{opened} 2>/dev/null | tar -t 2>/dev/null | head -n 1"],
+        check=False,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -95,7 +107,9 @@ def copy_tree(source: Path, tree: Path, log: Path) -> None:
     """Copy the needed part of an unpacked kernel source, without what an earlier build left in it."""
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
-    built = " ".join(f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd", "vmlinux*", "linux"))
+    built = " ".join(
+        f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd", "vmlinux*", "linux")
+    )
     _unpack(f"tar -C {parent} {built} -c {shlex.quote(name)}", name, tree, log, str(source))
     if (source / ".config").exists():
         programs.run(["make", "ARCH=um", "mrproper"], cwd=tree, log=log, doing="clean the copied source")
@@ -139,11 +153,15 @@ def release_of(tree: Path) -> Release:
         raise KernelError(f"{tree} is no kernel source: it has no Makefile ({error.strerror}).") from error
     fields = dict(re.findall(r"(?m)^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *=[ \t]*(.*)$", text))
     if not fields.get("VERSION", "").isdigit() or not (tree / "arch/um/Kconfig").is_file():
-        raise KernelError(f"{tree} is no kernel source with User-Mode Linux in it. Give a linux-*.tar.xz or its folder.")
+        raise KernelError(
+            f"{tree} is no kernel source with User-Mode Linux in it. Give a linux-*.tar.xz or its folder."
+        )
     version = tuple(int(fields.get(name) or 0) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
     if version < OLDEST:
         wanted = ".".join(map(str, OLDEST))
-        raise KernelError(f"The source is Linux {'.'.join(map(str, version))}; {wanted} or later is needed, 7.x is best.")
+        raise KernelError(
+            f"The source is Linux {'.'.join(map(str, version))}; {wanted} or later is needed, 7.x is best."
+        )
     return Release(".".join(map(str, version)) + fields.get("EXTRAVERSION", "").strip(), version)
 
 

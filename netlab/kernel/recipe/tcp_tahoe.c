@@ -58,13 +58,8 @@ static void tahoe_forget_flight(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 
-	if (tcp_is_reno(tp)) {
-		/* Without SACK, these are counts of duplicate ACKs; the ones still to come for the old
-		 * flight would be taken for reordering.
-		 */
-		tp->sacked_out = 0;
-		tp->reordering = TAHOE_DUPACK_THRESHOLD;
-	}
+	if (tcp_is_reno(tp))
+		tp->sacked_out = 0;	/* without SACK a mere count of duplicate ACKs */
 	skb_rbtree_walk_from(skb) {
 		struct tcp_skb_cb *scb = TCP_SKB_CB(skb);
 
@@ -145,6 +140,15 @@ static void tahoe_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	u32 acked = rs->acked_sacked;
 
 	ca->acked = tp->snd_una;
+	if (tcp_is_reno(tp)) {
+		/* Duplicate ACKs for the forgotten flight are taken for reordering by the stack. */
+		tp->reordering = TAHOE_DUPACK_THRESHOLD;
+		/* An ACK that leaps over what had arrived before the restart is one sign of progress,
+		 * not sixty (RFC 3465, section 2.3). With SACK, what had arrived is not in the count.
+		 */
+		if (state >= TCP_CA_Recovery)
+			acked = min(acked, 1U);
+	}
 	if (ca->restarted) {
 		ca->restarted = false;
 	} else if (advanced && acked && state != TCP_CA_CWR &&
