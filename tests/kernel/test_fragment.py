@@ -85,7 +85,7 @@ def test_the_checked_in_fragment_reads_and_knows_both_versions() -> None:
     new = fragment.render(found, (7, 3, 4))
     old = fragment.render(found, (6, 12, 107))
     assert "CONFIG_NET_SCH_DUALPI2=y" in new and "DUALPI2" not in old
-    assert "CONFIG_FD_CHAN=y" in old and "FD_CHAN" not in new
+    assert "CONFIG_PROC_SYSCTL=y" in old and "PROC_SYSCTL" not in new
     for line in ("CONFIG_HZ=1000", "CONFIG_TCP_CONG_TAHOE=y", "CONFIG_UML_TIME_TRAVEL_SUPPORT=y"):
         assert line in new and line in old
 
