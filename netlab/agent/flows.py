@@ -168,7 +168,7 @@ class TcpFlow(Flow):
         if num_bytes is not None:
             share, rest = divmod(num_bytes, len(self.streams))
             num_bytes = share + (number < rest)
-        stream.receiver = TcpReceiver(stream.sink)
+        stream.receiver = TcpReceiver(stream.sink, window_bytes=self.item["window_bytes"])
         stream.sender = TcpSender(stream.source, end_s=end_s, num_bytes=num_bytes)
         reading = threading.Thread(target=stream.receiver.run, daemon=True)
         reading.start()

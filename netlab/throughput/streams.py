@@ -55,7 +55,7 @@ from netlab.throughput.datagrams import (
     StreamAccount,
     check_payload_bytes,
 )
-from netlab.throughput.options import set_buffer
+from netlab.throughput.options import TCP_WINDOW_CLAMP, set_buffer
 
 SEND_CHUNK_BYTES = 1 << 20
 RECEIVE_CHUNK_BYTES = 4 << 20
@@ -186,6 +186,8 @@ class TcpReceiver:
         Connected; stays open for the caller to close.
     skipped_bytes : int
         Bytes that were read from the connection before this receiver got it and do not count.
+    window_bytes : int | None
+        Largest receive window to advertise; the same that `options.tune_tcp` was given.
 
     Attributes
     ----------
@@ -200,8 +202,11 @@ class TcpReceiver:
         A reset, for instance.
     """
 
-    def __init__(self, sock: socket.socket, *, skipped_bytes: int = 0) -> None:
+    def __init__(
+        self, sock: socket.socket, *, skipped_bytes: int = 0, window_bytes: int | None = None
+    ) -> None:
         self.sock = sock
+        self._window_bytes = window_bytes
         self.first_s: float | None = None
         self.last_s: float | None = None
         self.finished = False
@@ -233,6 +238,9 @@ class TcpReceiver:
             count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC)
             if count:
                 self.first_s = time.monotonic()
+                if self._window_bytes is not None:
+                    # The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew.
+                    self.sock.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
             while count:
                 self._read_bytes += count
                 count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC | socket.MSG_WAITALL)
