@@ -77,11 +77,12 @@ def queue_lines(interface: str, shape: dict[str, Any], clock: str) -> list[str]:
         # Timers come late by the machine's clock; a bucket of one frame would lose that time.
         burst_bytes = max(burst_bytes, round(rate_mbps * 1e6 / 8 * REAL_CLOCK_BURST_S))
     # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
-    stab = f"stab overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES} " if shape["framing"] == "ethernet" else ""
+    # Said to tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
+    # lost on the segments that tbf splits.
+    framing = f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES}" if shape["framing"] == "ethernet" else ""
     return [
-        f"qdisc add dev {interface} root handle 1: {stab}tbf rate {rate_word(rate_mbps)} burst {burst_bytes}b limit 1000000000b",
-        # A segment that tbf splits is measured anew by the inner queue, so that one has to know the framing too.
-        f"qdisc add dev {interface} parent 1: handle 2: {stab}{_discipline(shape)}",
+        f"qdisc add dev {interface} root handle 1: tbf rate {rate_word(rate_mbps)} burst {burst_bytes}b limit 1000000000b{framing}",
+        f"qdisc add dev {interface} parent 1: handle 2: {_discipline(shape)}",
     ]
 
 
