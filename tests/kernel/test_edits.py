@@ -8,29 +8,17 @@ from netlab.errors import KernelError
 from netlab.kernel import edits
 from netlab.kernel.edits import Edit
 
-PLACES = {
-    "arch/um/Kconfig": "config NO_DMA\n\tdef_bool y\n\nconfig HZ\n\tint\n\tdefault 100\n\nconfig NR_CPUS\n\tint\n",
-    "arch/um/os-Linux/util.c": (
-        "#include <sys/random.h>\n\n"
-        "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n\treturn getrandom(buf, len, flags);\n}\n\n"
-        "void os_dump_core(void)\n{\n\tint pid;\n}\n"
-    ),
-    "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n",
-    "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',
-    "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n",
-}
-
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    for place, text in PLACES.items():
+def tree(tmp_path: Path, places: dict[str, str]) -> Path:
+    for place, text in places.items():
         path = tmp_path / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return tmp_path
 
 
-def test_every_edit_is_made_and_nothing_else_changes(tree: Path) -> None:
+def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[str, str]) -> None:
     patch = edits.apply(tree)
 
     assert "\tdefault 1000\n" in (tree / "arch/um/Kconfig").read_text()
@@ -42,11 +30,11 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path) -> None:
     assert "command_line" not in (tree / "drivers/char/random.c").read_text()
     assert "obj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o" in (tree / "net/ipv4/Makefile").read_text()
     assert (tree / "net/ipv4/tcp_tahoe.c").read_text().startswith("// SPDX-License-Identifier: GPL-2.0")
-    for place in PLACES:
+    for place in places:
         assert f"+++ b/{place}" in patch
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", [edit.path for edit in edits.edits()])
 def test_a_source_where_the_place_is_missing_is_refused_by_name(tree: Path, place: str) -> None:
     (tree / place).write_text("something else\n")
     with pytest.raises(KernelError, match=place.replace(".", r"\.")) as caught:
@@ -54,12 +42,14 @@ def test_a_source_where_the_place_is_missing_is_refused_by_name(tree: Path, plac
     assert "found 0 times" in str(caught.value)
 
 
-def test_a_missing_file_and_a_place_that_is_there_twice_are_refused(tree: Path) -> None:
+def test_a_missing_file_and_a_place_that_is_there_twice_are_refused(
+    tree: Path, places: dict[str, str]
+) -> None:
     twice = tree / "drivers/char/random.c"
-    twice.write_text(PLACES["drivers/char/random.c"] * 2)
+    twice.write_text(places["drivers/char/random.c"] * 2)
     with pytest.raises(KernelError, match="found 2 times"):
         edits.apply(tree)
-    assert twice.read_text() == PLACES["drivers/char/random.c"] * 2
+    assert twice.read_text() == places["drivers/char/random.c"] * 2
     twice.unlink()
     with pytest.raises(KernelError, match="cannot be read"):
         edits.apply(tree)

@@ -1,0 +1,358 @@
+"""A build ends in a whole kernel or in nothing. The sources are small stand-ins that real make and gcc build."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+from netlab import kernel as kernel_room
+from netlab.errors import KernelError
+from netlab.kernel import archive, building, cache, edits, fragment, programs, tree
+from netlab.kernel.progress import Meter, Printer, Progress
+
+MAKEFILE = """\
+VERSION = 7
+PATCHLEVEL = 3
+SUBLEVEL = 4
+EXTRAVERSION =
+NAME = Stand-in
+
+tinyconfig:
+\techo CONFIG_64BIT=y > .config
+olddefconfig:
+\t@test -z "$(CFLAGS)$(V)"
+\t@true
+linux:
+\t@echo "  CC      init/main.o"
+\t@echo "  AR      built-in.a"
+\t@echo "  CC      kernel/fork.o"
+\tgcc -o linux main.c
+"""
+MAIN = '#include <stdio.h>\nint main(void) { puts("7.3.4"); return 0; }\n'
+TOOLS = [name for name in building.NEEDED_PROGRAMS if not shutil.which(name)]
+
+pytestmark = pytest.mark.skipif(
+    bool(TOOLS) and os.environ.get("CI") is None, reason=f"building needs {', '.join(TOOLS)}"
+)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def source(tmp_path: Path, places: dict[str, str]) -> Path:
+    """A folder that looks like a kernel source, as far as a build looks at it."""
+    home = tmp_path / "linux-7.3"
+    files = {
+        **places,
+        "Makefile": MAKEFILE,
+        "main.c": MAIN,
+        "COPYING": "The licence is the GPL version 2.\n",
+        "LICENSES/preferred/GPL-2.0": "GNU GENERAL PUBLIC LICENSE\n",
+        "drivers/gpu/Kconfig": "menu\n",
+        "drivers/gpu/drm/big.c": "int big;\n",
+        "arch/arm/boot/dts/board.dtsi": "x\n",
+        "Documentation/guide/page.rst": "x\n",
+    }
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    return home
+
+
+def left_behind(root: Path) -> list[str]:
+    """What is in the cache apart from whole kernels and the lock."""
+    return sorted(
+        str(path.relative_to(root))
+        for path in root.rglob("*")
+        if not re.search(
+            r"kernel-build\.lock$|^kernels(/[\d.]+-[0-9a-f]{12}(/|$)|$)", str(path.relative_to(root))
+        )
+    )
+
+
+def with_makefile(source: Path, old: str, new: str) -> None:
+    text = (source / "Makefile").read_text()
+    assert old in text
+    (source / "Makefile").write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def takes_all(source: Path) -> Path:
+    """A source whose configuration takes every line of the fragment."""
+    wanted = fragment.parse((edits.RECIPE / "pocket.config").read_text())
+    (source / "wanted").write_text(fragment.render(wanted, (7, 3, 4)))
+    with_makefile(source, "\t@true\n", "\t@cat wanted >> .config\n")
+    return source
+
+
+def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(
+    takes_all: Path, own_cache: Path
+) -> None:
+    before = {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()}
+    moments: list[Progress] = []
+    kernel = kernel_room.build(takes_all, moments.append)
+
+    assert (kernel.release, kernel.path.parent.parent) == ("7.3.4", own_cache / "kernels")
+    assert all((kernel.path.parent / name).is_file() for name in archive.CONTENTS)
+    assert {"tahoe", "seeded_random", "virtual_time", "dualpi2"} <= kernel.capabilities
+    assert subprocess.run([kernel.path], capture_output=True, text=True, check=True).stdout == "7.3.4\n"
+    assert kernel.build["objects"] == 2 and kernel.build["size_bytes"] == kernel.path.stat().st_size
+    assert "+++ b/arch/um/Kconfig" in (kernel.path.parent / "netlab.patch").read_text()
+    assert "GNU GENERAL PUBLIC LICENSE" in (kernel.path.parent / "COPYING").read_text()
+    assert left_behind(own_cache) == []
+    assert {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()} == before
+    fractions = [moment.fraction for moment in moments]
+    assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == pytest.approx(1)
+    assert kernel_room.find() == kernel
+
+
+def test_an_archive_is_built_once_and_found_again(takes_all: Path, tmp_path: Path) -> None:
+    file = tmp_path / "linux-7.3.tar.gz"
+    with tarfile.open(file, "w:gz") as tar:
+        tar.add(takes_all, "linux-7.3")
+    first = kernel_room.build(file)
+    changed_s = first.path.stat().st_mtime_ns
+    assert kernel_room.build(file).path.stat().st_mtime_ns == changed_s
+    assert kernel_room.build().path == first.path, "without a source, the kernel that is there is taken"
+
+
+def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
+    if not shutil.which("dpkg-deb"):
+        pytest.skip("dpkg-deb makes the package")
+    root = tmp_path / "deb"
+    (root / "usr/src").mkdir(parents=True)
+    (root / "DEBIAN").mkdir()
+    (root / "DEBIAN/control").write_text(
+        "Package: linux-source-7.3\nVersion: 7.3.4-1~bpo13+1\nArchitecture: all\n"
+        "Maintainer: nobody <nobody@example.org>\nDescription: x\n"
+    )
+    with tarfile.open(root / "usr/src/linux-source-7.3.tar.xz", "w:xz") as tar:
+        tar.add(takes_all, "linux-source-7.3")
+    subprocess.run(["dpkg-deb", "--build", root, tmp_path / "s.deb"], check=True, capture_output=True)
+    kernel = kernel_room.build(tmp_path / "s.deb")
+    assert kernel.build["source"]["version"] == "7.3.4-1~bpo13+1"
+
+
+def test_what_is_never_compiled_is_not_unpacked_and_kconfig_is(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "work/linux"
+    target.parent.mkdir()
+    tree.copy_tree(source, target, tmp_path / "log")
+    assert (target / "drivers/gpu/Kconfig").exists() and (target / "net/ipv4/Makefile").exists()
+    for name in ("drivers/gpu/drm/big.c", "arch/arm/boot/dts/board.dtsi", "Documentation/guide/page.rst"):
+        assert not (target / name).exists(), name
+
+
+def test_a_failed_build_names_a_log_with_the_compilers_words_and_leaves_no_kernel(
+    takes_all: Path, own_cache: Path
+) -> None:
+    (takes_all / "main.c").write_text("int main(void) { return oops; }\n")
+    with pytest.raises(KernelError, match="compile the kernel") as caught:
+        kernel_room.build(takes_all)
+    log = own_cache / "kernel-build.log"
+    assert str(log) in str(caught.value) and "oops" in str(caught.value)
+    assert "oops" in log.read_text()
+    assert left_behind(own_cache) == ["kernel-build.log"] and not list(own_cache.glob("kernels/*"))
+
+
+def test_options_that_do_not_take_are_named(source: Path, own_cache: Path) -> None:
+    with_makefile(source, "\t@true\n", "\t@sed -i /VETH/d .config\n")
+    with pytest.raises(KernelError, match="does not take 1 of the options") as caught:
+        kernel_room.build(source)
+    assert "CONFIG_VETH=y" in str(caught.value)
+    assert left_behind(own_cache) == ["kernel-build.log"]
+
+
+def test_flags_of_a_calling_make_do_not_reach_the_build(
+    takes_all: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MAKEFLAGS", "CFLAGS", "V"):
+        monkeypatch.setenv(name, "n" if name == "MAKEFLAGS" else "1")
+    assert kernel_room.build(takes_all).release == "7.3.4"
+
+
+@pytest.mark.parametrize(
+    ("make_it", "says"),
+    [
+        (lambda home: None, "There is no kernel source"),
+        (lambda home: home.mkdir(), "has no Makefile"),
+        (
+            lambda home: (home.mkdir(), (home / "Makefile").write_text("all:\n")),
+            "no kernel source with User-Mode Linux",
+        ),
+        (lambda home: home.write_text("x"), "name must end in"),
+    ],
+)
+def test_what_is_no_source_is_told(tmp_path: Path, make_it: object, says: str) -> None:
+    home = tmp_path / "source"
+    make_it(home)  # type: ignore[operator]
+    with pytest.raises(KernelError, match=says):
+        kernel_room.build(home)
+
+
+def test_a_damaged_archive_is_told(tmp_path: Path, own_cache: Path) -> None:
+    file = tmp_path / "linux-7.3.tar.xz"
+    file.write_bytes(b"\xfd7zXZ\x00 and nothing more")
+    with pytest.raises(KernelError, match="damaged"):
+        kernel_room.build(file)
+    assert left_behind(own_cache) == ["kernel-build.log"]
+
+
+def test_an_old_kernel_is_refused(source: Path) -> None:
+    with_makefile(source, "VERSION = 7", "VERSION = 4")
+    with pytest.raises(KernelError, match=r"Linux 4\.3\.4; 6\.1 or later"):
+        kernel_room.build(source)
+
+
+def test_missing_programs_are_named_with_the_line_that_installs_them(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    have = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name in {"flex", "xz"} else have(name))
+    with pytest.raises(KernelError, match="sudo apt-get install flex xz-utils"):
+        kernel_room.build(source)
+
+
+def test_too_little_disk_is_told_with_both_figures(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=5_000_000))
+    with pytest.raises(KernelError, match=r"900 MB.* has 5 MB left"):
+        kernel_room.build(source)
+
+
+# A build in a process of its own, whose compilation has a child that would outlive it.
+BUILD = "import sys\nfrom netlab.kernel import command\nsys.exit(command._run(['build', '--source', sys.argv[1]]))"
+
+
+def started(source: Path, tmp_path: Path, seconds: str) -> tuple[subprocess.Popen[str], int]:
+    with_makefile(source, "linux:\n", f"linux:\n\t@sh -c 'echo $$$$ > {tmp_path}/pid; sleep {seconds}'\n")
+    builder = subprocess.Popen(
+        [sys.executable, "-c", BUILD, source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    pid_file = tmp_path / "pid"
+    until_s = time.monotonic() + 60
+    while not (pid_file.exists() and pid_file.read_text()):
+        assert builder.poll() is None and time.monotonic() < until_s, "the build did not come to compiling"
+        time.sleep(0.05)
+    return builder, int(pid_file.read_text())
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stopped_build_leaves_nothing_behind(
+    takes_all: Path, tmp_path: Path, own_cache: Path, number: signal.Signals
+) -> None:
+    builder, compiling = started(takes_all, tmp_path, "300")
+    builder.send_signal(number)
+    builder.communicate(timeout=60)
+    assert builder.returncode == 128 + number
+    assert not running(compiling)
+    assert left_behind(own_cache) == [] and not list(own_cache.glob("kernels/*"))
+
+
+def test_what_a_killed_build_left_is_cleared_by_the_next(takes_all: Path, own_cache: Path) -> None:
+    stale = own_cache / "build-dead/linux"
+    stale.mkdir(parents=True)
+    kernel_room.build(takes_all)
+    assert left_behind(own_cache) == []
+
+
+def test_two_builds_at_once_take_turns(takes_all: Path, tmp_path: Path, own_cache: Path) -> None:
+    file = tmp_path / "linux-7.3.tar.gz"
+    with_makefile(takes_all, "linux:\n", f"linux:\n\t@echo compiled >> {tmp_path}/count; sleep 1\n")
+    with tarfile.open(file, "w:gz") as tar:
+        tar.add(takes_all, "linux-7.3")
+    builders = [
+        subprocess.Popen(
+            [sys.executable, "-c", BUILD, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    words = [builder.communicate(timeout=120) for builder in builders]
+    assert [builder.returncode for builder in builders] == [0, 0], words
+    assert (tmp_path / "count").read_text() == "compiled\n"
+    assert sum("waiting for another build" in err for _, err in words) == 1
+    assert left_behind(own_cache) == [] and len(list(own_cache.glob("kernels/*"))) == 1
+
+
+def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, own_cache: Path) -> None:
+    def listener(moment: Progress) -> None:
+        if moment.phase == "compile":
+            raise RuntimeError("the caller's own")
+
+    with pytest.raises(RuntimeError, match="the caller's own"):
+        kernel_room.build(takes_all, listener)
+    assert left_behind(own_cache) == []
+
+
+class Tty:
+    def __init__(self, tty: bool) -> None:
+        self.text, self._tty = "", tty
+
+    def isatty(self) -> bool:
+        return self._tty
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
+    for tty, newlines in ((False, 4), (True, 0)):
+        now = [0.0]
+        stream = Tty(tty)
+        printer = Printer(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
+        for second in range(16):
+            now[0] = float(second)
+            printer(Progress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o"))
+        printer.close()
+        assert stream.text.count("\n") == newlines
+        assert " 15%, about  75 s left: compile (net/ipv4/tcp.o)" in stream.text
+
+
+def test_the_estimate_follows_the_machines_own_pace() -> None:
+    now = [0.0]
+    moments: list[Progress] = []
+    meter = Meter(moments.append, {"fetch": 10.0, "compile": 100.0, "install": 10.0}, clock=lambda: now[0])
+    meter.at("fetch")
+    assert moments[-1].remaining_s == 120.0
+    now[0] = 5.0
+    meter.at("compile")
+    assert (moments[-1].remaining_s, moments[-1].fraction) == (110.0, pytest.approx(10 / 120))
+    now[0] = 105.0
+    meter.at("compile", 0.5)
+    assert moments[-1].remaining_s == pytest.approx(110.0), "half took 100 s: another 100 s, and installing"
+
+
+def test_a_program_that_is_not_there_and_one_that_is_killed_are_told(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match="no-such-program: No such file"):
+        programs.run(["no-such-program"], log=tmp_path / "log", doing="do it")
+    with pytest.raises(KernelError, match=r"Could not do it \(ended by signal 9\)"):
+        programs.run(["sh", "-c", "kill -9 $$"], log=tmp_path / "log", doing="do it")
+
+
+def test_the_cache_directory_of_a_key_is_replaced_as_a_whole(takes_all: Path) -> None:
+    kernel = kernel_room.build(takes_all)
+    (kernel.path.parent / "old").touch()
+    again = kernel_room.build(takes_all)
+    assert again.path == kernel.path and not (again.path.parent / "old").exists()
+    assert [path.name for path in cache.kernels().iterdir()] == [kernel.path.parent.name]

@@ -1,0 +1,138 @@
+"""Which kernel is found, and what is said where there is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netlab import kernel as kernel_room
+from netlab.errors import KernelError
+from netlab.kernel import cache, command, installed
+from netlab.kernel.recipe_key import recipe_hash
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+
+
+def put(release: str, key: str, built_at: str = "2026-01-01", recipe: str | None = None) -> Path:
+    home = cache.kernels() / f"{release}-{key}"
+    home.mkdir(parents=True)
+    facts = {
+        "release": release,
+        "key": key,
+        "machine": "x86_64",
+        "built_at": built_at,
+        "recipe": recipe or recipe_hash(),
+        "build_s": 150.5,
+        "compile_s": 140.0,
+        "compiler": "gcc 12",
+        "static": True,
+        "source": {"kind": "package", "name": "linux-source-7.3", "version": "7.3.4-1", "sha256": "0"},
+    }
+    (home / "build.json").write_text(json.dumps(facts))
+    (home / "config").write_text("CONFIG_INET=y\nCONFIG_UML_TIME_TRAVEL_SUPPORT=y\nCONFIG_TCP_CONG_BBR=m\n")
+    for name in ("linux", "mnexec"):
+        (home / name).write_bytes(b"x")
+    return home
+
+
+def fake_uml(
+    path: Path, version: str = "6.12.30", config: str = "CONFIG_INET=y\nCONFIG_NET_SCH_NETEM=m\n"
+) -> Path:
+    path.write_text(
+        f'#!/bin/sh\ncase $1 in --version) echo "{version}";; --showconfig) printf "{config}";; esac\n'
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_without_a_kernel_the_remedies_are_named() -> None:
+    with pytest.raises(KernelError, match="netlab kernel build") as caught:
+        kernel_room.find()
+    assert "unpack" in str(caught.value) and "$NETLAB_KERNEL" in str(caught.value)
+
+
+def test_the_highest_version_wins_as_a_number_and_then_the_latest_build() -> None:
+    put("7.9.1", "a" * 12)
+    put("7.10.0", "b" * 12, built_at="2026-01-01")
+    put("7.10.0", "c" * 12, built_at="2026-02-01")
+    assert [k.build["key"][0] for k in installed.builds()] == ["c", "b", "a"]
+
+
+def test_a_build_by_this_recipe_comes_before_a_newer_kernel_by_another() -> None:
+    put("7.9.0", "a" * 12, recipe="older")
+    put("7.3.4", "b" * 12)
+    assert kernel_room.find().release == "7.3.4"
+
+
+def test_a_half_copied_directory_is_passed_over_and_told_when_asked_for() -> None:
+    put("7.3.4", "a" * 12)
+    broken = put("7.9.0", "b" * 12)
+    (broken / "mnexec").unlink()
+    assert kernel_room.find().release == "7.3.4"
+    with pytest.raises(KernelError, match="mnexec missing"):
+        installed.from_directory(broken)
+    (broken / "mnexec").touch()
+    (broken / "build.json").write_text("{}")
+    with pytest.raises(KernelError, match="build.json cannot be read"):
+        installed.from_directory(broken)
+
+
+def test_capabilities_follow_from_configuration_and_version() -> None:
+    kernel = installed.from_directory(put("7.3.4", "a" * 12))
+    assert {"virtual_time", "reno", "ecn", "seccomp"} <= kernel.capabilities
+    assert kernel.modules == {"bbr"} and "cubic" not in kernel.capabilities
+    assert (kernel.version, kernel.mnexec_path) == ((7, 3, 4), kernel.path.with_name("mnexec"))
+    assert "seccomp" not in installed.capabilities_of("", (6, 12, 107))[0]
+    assert "seccomp" in installed.capabilities_of("", (6, 16))[0]
+
+
+def test_another_binary_is_asked_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put("7.3.4", "a" * 12)
+    monkeypatch.setenv("NETLAB_KERNEL", str(fake_uml(tmp_path / "linux.uml")))
+    kernel = kernel_room.find()
+    assert (kernel.release, kernel.mnexec_path, kernel.build) == ("6.12.30", None, {})
+    assert "virtual_time" not in kernel.capabilities and kernel.modules == {"netem"}
+    text = command.describe(kernel)
+    assert "real time only" in text and "not by netlab" in text and "as modules:    netem" in text
+
+
+def test_a_named_kernel_of_our_own_keeps_its_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = put("7.3.4", "a" * 12)
+    monkeypatch.setenv("NETLAB_KERNEL", str(home / "linux"))
+    assert kernel_room.find() == installed.from_directory(home)
+
+
+def test_what_is_no_kernel_is_told_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    not_linux = fake_uml(tmp_path / "prog", version="hello")
+    for path in (tmp_path / "missing", tmp_path, not_linux):
+        monkeypatch.setenv("NETLAB_KERNEL", str(path))
+        with pytest.raises(KernelError, match=str(path)):
+            kernel_room.find()
+
+
+def test_info_says_version_size_time_and_what_it_lacks() -> None:
+    text = command.describe(installed.from_directory(put("7.3.4", "a" * 12)))
+    for words in (
+        "Linux 7.3.4",
+        "0.0 MB",
+        "in 150 s",
+        "linux-source-7.3 7.3.4-1",
+        "clock:         virtual",
+        "tahoe",
+    ):
+        assert words in text, words
+
+
+def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_CACHE", "/a/b")
+    assert cache.root() == Path("/a/b")
+    monkeypatch.delenv("NETLAB_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/c")
+    assert cache.root() == Path("/c/netlab")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/d")
+    assert cache.root() == Path("/d/.cache/netlab")
