@@ -206,15 +206,18 @@ def _fetch(meter: Meter, log: Path) -> Source:
     def on_step(share: float, detail: str) -> None:
         meter.at("fetch", share, detail)
 
+    directory = cache.sources()
+    directory.mkdir(parents=True, exist_ok=True)
     try:
         manager, package = apt.find_package(log, cache.root() / "apt", on_step)
-        directory = cache.sources()
-        directory.mkdir(parents=True, exist_ok=True)
-        size_mb = package.size_bytes / 1e6
-        detail = f"{package.name} {package.version}, {size_mb:.0f} MB"
-        path = manager.download(
-            package, directory, lambda share: meter.at("fetch", 0.3 + 0.7 * share, detail)
-        )
+        detail = f"{package.name} {package.version}, {package.size_bytes / 1e6:.0f} MB"
+        path = manager.download(package, directory, lambda share: on_step(0.3 + 0.7 * share, detail))
+    except KernelError:
+        # Without a network, what an earlier build fetched (and verified) serves.
+        earlier = [_given(path) for path in directory.glob("*.deb")]
+        if not earlier:
+            raise
+        return max(earlier, key=lambda source: fragment.parse_version(source.version))
     finally:
         shutil.rmtree(cache.root() / "apt", ignore_errors=True)
     for other in directory.glob("*.deb"):

@@ -128,7 +128,7 @@ def test_an_archive_is_built_once_and_found_again(takes_all: Path, tmp_path: Pat
     assert kernel_room.build().path == first.path, "without a source, the kernel that is there is taken"
 
 
-def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
+def package_of(source: Path, tmp_path: Path) -> Path:
     if not shutil.which("dpkg-deb"):
         pytest.skip("dpkg-deb makes the package")
     root = tmp_path / "deb"
@@ -139,10 +139,29 @@ def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
         "Maintainer: nobody <nobody@example.org>\nDescription: x\n"
     )
     with tarfile.open(root / "usr/src/linux-source-7.3.tar.xz", "w:xz") as tar:
-        tar.add(takes_all, "linux-source-7.3")
-    subprocess.run(["dpkg-deb", "--build", root, tmp_path / "s.deb"], check=True, capture_output=True)
-    kernel = kernel_room.build(tmp_path / "s.deb")
+        tar.add(source, "linux-source-7.3")
+    target = tmp_path / "linux-source-7.3_7.3.4-1_all.deb"
+    subprocess.run(["dpkg-deb", "--build", root, target], check=True, capture_output=True)
+    return target
+
+
+def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
+    kernel = kernel_room.build(package_of(takes_all, tmp_path))
     assert kernel.build["source"]["version"] == "7.3.4-1~bpo13+1"
+
+
+def test_without_a_network_an_earlier_download_serves(
+    takes_all: Path, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offline(*unused: object) -> None:
+        raise KernelError("apt offers no linux-source package.")
+
+    monkeypatch.setattr(building.apt, "find_package", offline)
+    with pytest.raises(KernelError, match="apt offers no"):
+        kernel_room.build()
+    (own_cache / "sources").mkdir(exist_ok=True)
+    package_of(takes_all, tmp_path).rename(own_cache / "sources/linux-source-7.3_7.3.4-1_all.deb")
+    assert kernel_room.build().build["source"]["version"] == "7.3.4-1~bpo13+1"
 
 
 def test_what_is_never_compiled_is_not_unpacked_and_kconfig_is(source: Path, tmp_path: Path) -> None:
