@@ -183,5 +183,6 @@ def _ask(path: Path, option: str) -> str:
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
         raise KernelError(f"{path} cannot be run as a kernel ({error}). {remedy}") from error
     if done.returncode != 0:
-        raise KernelError(f"{path} {option} ended with status {done.returncode}. {remedy}")
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise KernelError(f"{path} {option} ended with status {done.returncode}: {said}. {remedy}")
     return done.stdout

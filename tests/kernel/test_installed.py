@@ -114,6 +114,17 @@ def test_what_is_no_kernel_is_told_with_the_remedy(tmp_path: Path, monkeypatch: 
             kernel_room.find()
 
 
+def test_why_a_binary_does_not_start_is_told_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "linux.uml"
+    path.write_text("#!/bin/sh\necho \"libc.so.6: version 'GLIBC_2.38' not found\" >&2\nexit 1\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("NETLAB_KERNEL", str(path))
+    with pytest.raises(KernelError, match="GLIBC_2.38.*unset it"):
+        kernel_room.find()
+
+
 def test_info_says_version_size_time_and_what_it_lacks() -> None:
     text = command.describe(installed.from_directory(put("7.3.4", "a" * 12)))
     for words in (
