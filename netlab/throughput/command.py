@@ -222,14 +222,13 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     host = args.client or args.iperf3
     table = IntervalTable(request, args.format)
     quiet = out is sys.stdout
+    head = [f"{describe(request)}, to {host}", *table.header()]
 
     def show(rows: list[dict[str, Any]]) -> None:
         if not quiet:
-            print("\n".join(table.rows(rows)), flush=True)
+            print("\n".join(head + table.rows(rows)), flush=True)
+            head.clear()
 
-    if not quiet:
-        print(f"{describe(request)}, to {host}")
-        print("\n".join(table.header()), flush=True)
     if args.iperf3 is not None:
         report = iperf3.run_test(
             host, iperf3.DEFAULT_PORT if args.port is None else args.port, request, on_rows=show
@@ -239,7 +238,12 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     if not quiet:
         if request.omit_s:
             print(" " * 17 + "(* left out of the figures below)")
-        print("\n" + "\n".join(summary(request, report["sum"], report["streams"], args.format)), flush=True)
+        print(
+            "\n".join(head[:1])
+            + "\n"
+            + "\n".join(summary(request, report["sum"], report["streams"], args.format)),
+            flush=True,
+        )
     if out is not None:
         _write(out, json.dumps(report, indent=2) + "\n")
     if any(stream.get("error") for stream in report["streams"]):

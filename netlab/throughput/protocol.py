@@ -99,22 +99,22 @@ class TestRequest:
             raise ThroughputError("A test needs either a duration or a number of bytes, and not both.")
         if self.duration_s is not None:
             _expect(
-                _real(self.duration_s, 0.01, 1e6), "the time must be from 0.01 to 1000000 s", self.duration_s
+                _real(self.duration_s, 0.01, 1e6), "The time must be from 0.01 to 1000000 s", self.duration_s
             )
         if self.num_bytes is not None:
             _expect(
-                _whole(self.num_bytes, 1, 1 << 60), "the number of bytes must be 1 or more", self.num_bytes
+                _whole(self.num_bytes, 1, 1 << 60), "The number of bytes must be 1 or more", self.num_bytes
             )
             _expect(self.omit_s == 0, "omit goes with a time, not with a number of bytes", self.omit_s)
         _expect(_real(self.omit_s, 0, 1e5), "omit must be from 0 to 100000 s", self.omit_s)
-        _expect(_real(self.interval_s, 0.001, 1e6), "the interval must be 0.001 s or more", self.interval_s)
+        _expect(_real(self.interval_s, 0.001, 1e6), "The interval must be 0.001 s or more", self.interval_s)
         _expect(isinstance(self.batch, bool), "batch must be true or false", self.batch)
         if self.protocol == "udp":
             _expect(
-                _whole(self.rate_bps, 0, 10**12), "the rate must be from 0 to 10**12 bit/s", self.rate_bps
+                _whole(self.rate_bps, 0, 10**12), "The rate must be from 0 to 10**12 bit/s", self.rate_bps
             )
             _expect(
-                _whole(self.payload_bytes, 0, 1 << 31), "the length must be whole bytes", self.payload_bytes
+                _whole(self.payload_bytes, 0, 1 << 31), "The length must be whole bytes", self.payload_bytes
             )
             check_payload_bytes(self.payload_bytes)
         for name in ("window_bytes", "mss_bytes"):
@@ -301,7 +301,7 @@ def _decode(line: bytes) -> Message:
 
 def _expect(condition: bool, rule: str, got: object) -> None:
     if not condition:
-        raise ThroughputError(f"{rule[0].upper()}{rule[1:]}; got {str(got)[:60]}.")
+        raise ThroughputError(f"{rule}; got {str(got)[:60]}.")
 
 
 def _whole(value: object, low: int, high: int) -> bool:

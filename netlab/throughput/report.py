@@ -180,9 +180,12 @@ class IntervalTable:
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
     """The final table: a row per stream and the sum; what sender and receiver counted stands side by side."""
-    columns: list[tuple[str, str]] = [("sent_bytes", f"sent ({unit})"),
-                                      ("received_bytes", f"received ({unit})"),
-                                      ("seconds", "time (s)"), ("goodput_mbps", "goodput (Mbit/s)")]  # fmt: skip
+    columns: list[tuple[str, str]] = [
+        ("sent_bytes", f"sent ({unit})"),
+        ("received_bytes", f"received ({unit})"),
+        ("seconds", "time (s)"),
+        ("goodput_mbps", "goodput (Mbit/s)"),
+    ]
     if request.protocol == "tcp":
         columns += [
             ("retransmits", "retransmits"),
@@ -201,9 +204,10 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
     drops = total.get("buffer_drops")
     if drops:
+        what = "trains of the lost datagrams" if request.batch else "of the lost datagrams"
         lines.append(
-            f"{drops} of the lost datagrams reached the receiver's socket and found its buffer full: the "
-            f"receiving computer, not the network, lost them."
+            f"{drops} {what} reached the receiver's socket and found its buffer full: the receiving computer, "
+            f"not the network, lost them."
         )
     lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
     return lines

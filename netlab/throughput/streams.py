@@ -58,7 +58,7 @@ from netlab.throughput.datagrams import (
 from netlab.throughput.options import TCP_WINDOW_CLAMP, set_buffer
 
 SEND_CHUNK_BYTES = 1 << 20
-RECEIVE_CHUNK_BYTES = 4 << 20
+RECEIVE_CHUNK_BYTES = 32 << 20
 DEFAULT_BURST_S = 0.001
 _NS_PER_S = 1_000_000_000
 _UDP_BUFFER_BYTES = 32 << 20
