@@ -122,6 +122,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     started_s = time.monotonic()
     meter.at("fetch")
     origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
+    recipe = recipe_hash()
     key = build_key(origin.identity)
     if origin.kind != "tree":
         for kernel in installed.builds():
@@ -166,7 +167,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     facts: dict[str, Any] = {
         "release": release.name,
         "key": key,
-        "recipe": recipe_hash(),
+        "recipe": recipe,
         "machine": platform.machine(),
         "source": {
             "kind": origin.kind,

@@ -137,7 +137,8 @@ static void tahoe_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	struct tahoe *ca = inet_csk_ca(sk);
 	u8 state = inet_csk(sk)->icsk_ca_state;
 	bool advanced = after(tp->snd_una, ca->acked);
-	u32 acked = rs->acked_sacked;
+	/* After a timeout one ACK may tell of much that had arrived before it. */
+	u32 acked = min_t(u32, rs->acked_sacked, tcp_snd_cwnd(tp));
 
 	ca->acked = tp->snd_una;
 	if (tcp_is_reno(tp)) {
@@ -161,6 +162,14 @@ static void tahoe_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	tahoe_set_pacing_rate(sk);
 }
 
+/* Runs at the start of every ACK: Tahoe believes its timer and knows nothing of F-RTO (RFC 5682), which
+ * would put the old flight back on the wire's account.
+ */
+static void tahoe_in_ack_event(struct sock *sk, u32 flags)
+{
+	tcp_sk(sk)->frto = 0;
+}
+
 static u32 tahoe_undo_cwnd(struct sock *sk)
 {
 	return tcp_snd_cwnd(tcp_sk(sk));
@@ -170,6 +179,7 @@ static struct tcp_congestion_ops tcp_tahoe __read_mostly = {
 	.init		= tahoe_init,
 	.ssthresh	= tahoe_ssthresh,
 	.set_state	= tahoe_set_state,
+	.in_ack_event	= tahoe_in_ack_event,
 	.cong_control	= tahoe_cong_control,
 	.undo_cwnd	= tahoe_undo_cwnd,
 	.owner		= THIS_MODULE,
