@@ -27,6 +27,7 @@ import ast
 import hashlib
 import io
 import json
+import os
 import re
 import sys
 import textwrap
@@ -45,6 +46,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from netlab.errors import NetlabError
+from netlab.widgets import slim_saved_state
 
 _MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>\s+NO PROMPT)?\s*$")
 # A comment that starts like a mark but is none is a slip of the pen, and would hand out the solution.
@@ -165,7 +167,9 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
         record_timing=False,
         store_widget_state=True,
     )
-    executed = client.execute()
+    # A progress bar would stay in the saved outputs, as often and as full as the machine was slow.
+    executed = client.execute(env={**os.environ, "NETLAB_PROGRESS": "0"})
+    slim_saved_state(executed)
     widgets = executed.metadata.get("widgets")
     executed.metadata = _notebook_node(_METADATA)
     if widgets:

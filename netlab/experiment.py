@@ -258,7 +258,8 @@ def run(
     engine : {"pocket", "pocket-real", "native"} or Engine, optional
         Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time.
     progress : bool or callable
-        Show a progress bar, or call with the network time done and the whole, both in s.
+        Show a progress bar (never when $NETLAB_PROGRESS is 0), or call with the network time done and the whole,
+        both in s.
     cancel : threading.Event, optional
         Set it from another thread to stop the run.
 
@@ -344,7 +345,8 @@ class _Shown:
         if callable(self._progress):
             return self._progress
         in_notebook = "ipykernel" in sys.modules
-        if self._progress and (in_notebook or sys.stderr.isatty()):
+        wanted = self._progress and os.environ.get("NETLAB_PROGRESS") != "0"
+        if wanted and (in_notebook or sys.stderr.isatty()):
             self._bar = tqdm(total=self._total_s, unit="s", desc="network time", leave=False, delay=1.0,
                              bar_format="{desc}: {n:.1f} of {total:g} s {bar} {remaining} left")
         return self._tell

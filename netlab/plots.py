@@ -7,6 +7,7 @@ the same reason.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 import plotly.graph_objects as go
 import plotly.io as pio
 from numpy.typing import ArrayLike, NDArray
+from plotly.io.base_renderers import MimetypeRenderer
 from plotly.subplots import make_subplots
 
 from netlab.errors import NetlabError
@@ -86,6 +88,27 @@ def _template() -> go.layout.Template:
 
 
 pio.templates["netlab"] = _template()
+
+
+class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
+    """Plotly's own form, which JupyterLab draws, and HTML for pages without it (nbviewer, nbconvert)."""
+
+    def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
+        bundle: dict[str, Any] = pio.renderers["plotly_mimetype"].to_mimebundle(fig_dict)
+        return {**bundle, "text/html": page_html(fig_dict)}
+
+
+def page_html(figure: go.Figure | dict[str, Any]) -> str:
+    """A figure as HTML that loads Plotly from the web; equal text for equal figures, so that notebooks agree."""
+    drawn = go.Figure(figure)
+    drawn.update_traces(uid=None)  # random
+    name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
+    return str(pio.to_html(drawn, full_html=False, include_plotlyjs="cdn", div_id=f"figure-{name}"))
+
+
+pio.renderers["netlab"] = _NotebookRenderer()
+if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have ways of their own
+    pio.renderers.default = "netlab"
 
 
 def measured_against_theory(

@@ -6,7 +6,6 @@ draws the result and keeps the earlier ones faded behind it. A chapter brings co
 
 from __future__ import annotations
 
-import hashlib
 import html
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
@@ -15,7 +14,6 @@ from typing import Any
 import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
-import plotly.io as pio
 from plotly.offline import get_plotlyjs_version
 
 from netlab import experiment, plots, theory
@@ -223,10 +221,7 @@ class Panel:
     def _static_html(self) -> str:
         if not self.runs:
             return f"<p>{self._message.value}</p>"
-        figure = go.Figure(self.figure.to_dict())
-        figure.update_traces(uid=None)  # random
-        name = hashlib.sha256(figure.to_json().encode()).hexdigest()[:12]  # the same at each execution
-        return str(pio.to_html(figure, full_html=False, include_plotlyjs="cdn", div_id=f"panel-{name}"))
+        return plots.page_html(self.figure.to_dict())
 
 
 def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:

@@ -218,3 +218,14 @@ def test_faded_runs_grow_fainter_and_leave_the_legend():
     assert len(recent) == 3
     assert all(a.opacity > b.opacity for a, b in zip(recent, old, strict=True))
     assert not any(trace.showlegend for trace in recent)
+
+
+def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
+    first, second = (
+        plots.measured_against_theory([1, 2], [1.0, 2.0], [1, 2], [1, 2], x_label="x", y_label="y")
+        for _ in range(2)
+    )
+    html = plots.page_html(first)
+    assert html == plots.page_html(second)
+    assert "cdn.plot.ly" in html
+    assert len(html) < 100_000, f"{len(html)} bytes: Plotly itself must not be in every figure"
