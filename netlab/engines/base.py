@@ -15,6 +15,7 @@ from netlab.errors import EngineError, RunCancelled, RunError
 OnEvent = Callable[[dict[str, Any]], None]
 POLL_S = 0.01
 LOG_LINES = 15
+OUTGROWN = "ptrace set fp regs failed"
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,14 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> dict[str, Any]:
         raise RunError(tail.failure["message"] + ("\n" + tail.failure["traceback"] if "traceback" in tail.failure else ""))
     crash = folder / files.CRASH
     said = crash.read_text() if crash.exists() else ""
-    lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:] if log.exists() else []
+    text = log.read_text(errors="replace") if log.exists() else ""
+    # Addresses of a kernel's call trace say nothing to whoever reads this.
+    lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
+    if OUTGROWN in text:
+        said = (
+            "This kernel is too old for this machine's processor, whose registers outgrew it; build a 7.x with "
+            "`netlab kernel build`."
+        )
     raise RunError(
         "The run ended without a result. " + (said or "Its last words were:\n" + "\n".join(lines or ["(nothing)"]))
     )

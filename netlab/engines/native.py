@@ -26,6 +26,7 @@ from pathlib import Path
 from netlab.agent.main import run
 sys.exit(run(Path(sys.argv[1])))
 """
+RESULT_BYTES = 64 << 20
 PROBE = "ip link add nlprobe0 type ifb && tc qdisc add dev nlprobe0 root netem delay 1ms"
 
 
@@ -61,7 +62,7 @@ class NativeEngine:
     ) -> dict[str, Any]:
         """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
         require(self.checks())
-        with scratch.run_directory() as directory:
+        with scratch.run_directory(RESULT_BYTES) as directory:
             folder = directory / "out"
             folder.mkdir()
             (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock}))

@@ -17,7 +17,7 @@ LOCK = "lock"
 SMALLEST_FREE_BYTES = 512 << 20
 
 
-def usable(directory: Path) -> str | None:
+def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES) -> str | None:
     """None when the guest's memory file can live in `directory`, else the reason why not."""
     if any(letter.isspace() or letter in ':"' for letter in str(directory)):
         return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
@@ -27,12 +27,12 @@ def usable(directory: Path) -> str | None:
             mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC).close()
     except OSError as error:
         return f"it is not writable or forbids programs ({error.strerror})"
-    if shutil.disk_usage(directory).free < SMALLEST_FREE_BYTES:
-        return f"less than {SMALLEST_FREE_BYTES >> 20} MB are free there"
+    if shutil.disk_usage(directory).free < free_bytes:
+        return f"less than {free_bytes >> 20} MB are free there"
     return None
 
 
-def base() -> Path:
+def base(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     """The first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
 
     Raises
@@ -43,21 +43,21 @@ def base() -> Path:
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]
     reasons = []
     for name in dict.fromkeys(candidate for candidate in candidates if candidate):
-        reason = usable(Path(name).absolute())
+        reason = usable(Path(name).absolute(), free_bytes)
         if reason is None:
             return Path(name).absolute()
         reasons.append(f"{name}: {reason}")
     raise EngineError(
-        "The pocket kernel needs a directory on disk for its memory, and none will do:\n  "
+        "A run needs a directory on disk, and none will do:\n  "
         + "\n  ".join(reasons)
-        + "\nSet TMPDIR to a writable directory that allows programs and has 1 GB free."
+        + f"\nSet TMPDIR to a writable directory that allows programs and has {free_bytes >> 20} MB free."
     )
 
 
 @contextmanager
-def run_directory() -> Iterator[Path]:
+def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
     """A fresh directory for a run; those of runs that were killed are cleared away first."""
-    parent = base() / f"netlab-{os.getuid()}"
+    parent = base(free_bytes) / f"netlab-{os.getuid()}"
     parent.mkdir(mode=0o700, exist_ok=True)
     if parent.stat().st_uid != os.getuid():
         raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")
