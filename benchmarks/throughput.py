@@ -1,8 +1,9 @@
 """netlab perf beside iperf3, side by side on this machine's kernel over a veth pair; medians and ratios.
 
-Run as root: ``python benchmarks/throughput.py``. Each repetition runs every contestant once, in turn, so that a machine
-that gets slower or faster meanwhile does so for all. CPU time is that of both processes (client and server, user and
-system), Python's start included; work that the kernel does in soft interrupts on nobody's account is missing for all.
+Run as root: ``python benchmarks/throughput.py``. Each repetition runs every contestant once, in turn, so that a
+machine that gets slower or faster meanwhile does so for all. CPU time is that of both processes (client and
+server, user and system), Python's start included; what the kernel does in soft interrupts on nobody's account
+is missing for all.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ADDRESS = "10.99.77.2"
-PERF = (
-    "import argparse, sys; from netlab.throughput import command; parser = argparse.ArgumentParser(prog='netlab perf'); "
-    "command.add_arguments(parser); sys.exit(command.main(parser.parse_args()))"
-)
+PERF = """
+import argparse, sys
+from netlab.throughput import command
+parser = argparse.ArgumentParser(prog="netlab perf")
+command.add_arguments(parser)
+sys.exit(command.main(parser.parse_args()))
+"""
 DATAGRAM_BYTES = 1000
 
 

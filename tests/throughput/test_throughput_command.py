@@ -23,12 +23,14 @@ from netlab.throughput.protocol import Channel, TestRequest, greeting
 from netlab.throughput.report import IntervalTable, combine
 from netlab.throughput.server import Server
 
-PERF = [
-    sys.executable,
-    "-c",
-    "import argparse, sys; from netlab.throughput import command; p = argparse.ArgumentParser(prog='netlab perf'); "
-    "command.add_arguments(p); sys.exit(command.main(p.parse_args()))",
-]
+SCRIPT = """
+import argparse, sys
+from netlab.throughput import command
+parser = argparse.ArgumentParser(prog="netlab perf")
+command.add_arguments(parser)
+sys.exit(command.main(parser.parse_args()))
+"""
+PERF = [sys.executable, "-c", SCRIPT]
 
 
 class Running:

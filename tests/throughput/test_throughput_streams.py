@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -160,24 +159,6 @@ def test_intervals_of_arrival_add_up_to_the_whole() -> None:
     assert sum(interval.bytes for interval in intervals.values()) == 100_000
     assert max(interval.next_seq for interval in intervals.values()) == 100
     assert len(intervals) >= 5
-
-
-def test_the_kernel_counts_the_same_datagrams_as_we_do() -> None:
-    def delivered() -> int:
-        names, values = (
-            line.split()[1:]
-            for line in Path("/proc/net/snmp").read_text().splitlines()
-            if line.startswith("Udp:")
-        )
-        return dict(zip(names, map(int, values), strict=True))["InDatagrams"]
-
-    receiver = udp_receiver(stream_ids=[1])
-    before = delivered()
-    sender = udp_transfer(receiver, rate_bps=80_000_000, stream_id=1, num_bytes=2_000_000)
-    grown = delivered() - before
-    # Others may use this machine's UDP meanwhile, so the kernel may have seen a few more.
-    assert sender.sent_datagrams == receiver.streams[1].received_datagrams == 2000
-    assert 2000 <= grown < 2100, f"expected 2000 or a few more, the kernel delivered {grown}"
 
 
 @given(st.integers(0, 1 << 40), st.integers(1, 64), st.integers(20, 1400), st.integers(0, 1 << 62))
