@@ -183,9 +183,7 @@ class Apt:
     def sources(self) -> list[Package]:
         """The Linux source packages that the lists offer, one candidate each."""
         found = _ask(["apt-cache", *self.options, "search", "--names-only", r"^linux-source-[0-9.]+$"])
-        names = sorted(
-            {line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])}
-        )
+        names = sorted({line.split()[0] for line in found.splitlines() if PACKAGE_NAME.fullmatch(line.split()[0])})
         if not names:
             return []
         return parse_packages(_ask(["apt-cache", *self.options, "show", "--no-all-versions", *names]))
@@ -230,8 +228,8 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
     if not shutil.which("apt-get") or not shutil.which("apt-cache"):
         raise KernelError(
             "There is no apt on this machine to fetch the kernel's source with. Download a kernel source "
-            "(linux-7.x.tar.xz from kernel.org) and run 'netlab kernel build --source FILE', or take a built kernel from "
-            "another machine with 'netlab kernel unpack FILE'."
+            "(linux-7.x.tar.xz from kernel.org) and run 'netlab kernel build --source FILE', "
+            "or take a built kernel from another machine with 'netlab kernel unpack FILE'."
         )
     release = _os_release()
     if release.get("ID") == "debian":
@@ -266,9 +264,7 @@ def sha256_of(path: Path) -> str:
 
 
 def _targets(*options: str) -> list[Target]:
-    return parse_targets(
-        _ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"])
-    )
+    return parse_targets(_ask(["apt-get", "indextargets", "--format", TARGET_FORMAT, *options, "Created-By: Packages"]))
 
 
 def _os_release() -> dict[str, str]:

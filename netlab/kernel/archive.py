@@ -131,9 +131,7 @@ def _read(file: Path) -> dict[str, bytes]:
                 if path.name not in (*CONTENTS, SUMS) or path.name in files:
                     raise _refused(file, f"it holds {member.name!r}, which does not belong there")
                 if member.size > LARGEST_BYTES:
-                    raise _refused(
-                        file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit"
-                    )
+                    raise _refused(file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit")
                 data = tar.extractfile(member)
                 assert data is not None
                 files[path.name] = data.read()

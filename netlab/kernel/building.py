@@ -34,7 +34,8 @@ OBJECT = re.compile(r"  (?:CC|AS) +\S")
 # A caller's make, or its flags for other programs, must not change the kernel's build.
 FOREIGN = (
     "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS",
-    "KCONFIG_ALLCONFIG", "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
+    "KCONFIG_ALLCONFIG", "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL",
+    "MAKEOVERRIDES", "MFLAGS", "O", "V",
 )  # fmt: skip
 
 
@@ -49,9 +50,7 @@ class Source:
     identity: str
 
 
-def build(
-    source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False
-) -> Kernel:
+def build(source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False) -> Kernel:
     """Build the pocket kernel, or return the build that is there already.
 
     Parameters
@@ -143,7 +142,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
 
     meter.at("configure", 0, f"Linux {release.name}")
     variables = _variables(source_tree)
-    patch = edits.apply(source_tree)
+    patch = edits.apply(source_tree, release.version)
     static = _links_static(work)
     _configure(source_tree, release.version, static, variables, log, meter)
 
@@ -154,9 +153,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     meter.at("install")
     target = work / "kernel"
     target.mkdir()
-    programs.run(
-        ["strip", "-o", str(target / "linux"), str(source_tree / "linux")], log=log, doing="strip the kernel"
-    )
+    programs.run(["strip", "-o", str(target / "linux"), str(source_tree / "linux")], log=log, doing="strip the kernel")
     _compile_mnexec(target / "mnexec", static, log)
     shutil.copy(source_tree / ".config", target / "config")
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
@@ -290,7 +287,7 @@ def _compile(source_tree: Path, variables: dict[str, str | None], log: Path, met
         nonlocal objects
         if OBJECT.match(line):
             objects += 1
-            meter.at("compile", min(objects / expected, 0.99), line.split()[-1])
+            meter.at("compile", min(objects / expected, 0.99), line.rpartition(" ")[2].strip())
 
     jobs = len(os.sched_getaffinity(0))
     meter.at("compile")

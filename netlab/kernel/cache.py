@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def root() -> Path:
-    """netlab's cache: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else `~/.cache/netlab`."""
+    """The cache of netlab: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else `~/.cache/netlab`."""
     named = os.environ.get("NETLAB_CACHE")
     if named:
         return Path(named).expanduser().absolute()

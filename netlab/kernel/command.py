@@ -22,9 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one",
     )
-    build.add_argument(
-        "--newest", action="store_true", help="ask apt for a newer source even if a kernel is there"
-    )
+    build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
     build.add_argument("--quiet", action="store_true", help="show no progress")
 
     commands.add_parser("info", help="say which kernel would run, and what it can do")

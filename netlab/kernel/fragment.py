@@ -29,9 +29,7 @@ class Option:
         >>> Option("CONFIG_FD_CHAN", "y", before=(7, 3)).in_force((7, 3, 4))
         False
         """
-        return (self.since is None or version >= self.since) and (
-            self.before is None or version < self.before
-        )
+        return (self.since is None or version >= self.since) and (self.before is None or version < self.before)
 
     @property
     def line(self) -> str:
@@ -109,9 +107,7 @@ def not_taken(options: Iterable[Option], version: Version, config: str) -> list[
     """
     values = read_config(config)
     return [
-        option.line
-        for option in options
-        if option.in_force(version) and values.get(option.name, "n") != option.value
+        option.line for option in options if option.in_force(version) and values.get(option.name, "n") != option.value
     ]
 
 

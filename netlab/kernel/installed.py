@@ -94,7 +94,7 @@ def capabilities_of(config: str, version: Version) -> tuple[frozenset[str], froz
 def find() -> Kernel:
     """The kernel to run: `$NETLAB_KERNEL` if set, else the best build in the cache.
 
-    Best is: built by this netlab's recipe, then the highest version, then the latest build.
+    Best is: the highest version, then built by this netlab's recipe, then the latest build.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def builds() -> list[Kernel]:
             continue
     return sorted(
         kernels,
-        key=lambda k: (k.build.get("recipe") == current, k.version, k.build.get("built_at", "")),
+        key=lambda k: (k.version, k.build.get("recipe") == current, k.build.get("built_at", "")),
         reverse=True,
     )
 
@@ -140,16 +140,12 @@ def from_directory(directory: Path) -> Kernel:
     """
     missing = [name for name in FILES if not (directory / name).is_file()]
     if missing:
-        raise KernelError(
-            f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again."
-        )
+        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
     try:
         build = json.loads((directory / "build.json").read_text())
         release = str(build["release"])
     except (ValueError, KeyError, TypeError) as error:
-        raise KernelError(
-            f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}."
-        ) from error
+        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
     version = parse_version(release)
     built_in, modules = capabilities_of((directory / "config").read_text(), version)
     return Kernel(directory / "linux", release, version, built_in, modules, directory / "mnexec", build)
@@ -161,9 +157,7 @@ def inspect(path: Path) -> Kernel:
         return from_directory(path.parent)
     release = _ask(path, "--version").strip()
     if not release[:1].isdigit():
-        raise KernelError(
-            f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary."
-        )
+        raise KernelError(f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary.")
     version = parse_version(release)
     built_in, modules = capabilities_of(_ask(path, "--showconfig"), version)
     return Kernel(path, release, version, built_in, modules)

@@ -125,7 +125,7 @@ def ending_signals_raise() -> Iterator[None]:
         yield
         return
 
-    def leave(number: int, frame: FrameType | None) -> None:
+    def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
     before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}

@@ -86,6 +86,7 @@ class Printer:
         self._phase = ""
 
     def __call__(self, moment: Progress) -> None:
+        """Show a moment, unless the last one was shown just now."""
         now = self._clock()
         interval_s = TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S
         if moment.phase == self._phase and now - self._last_s < interval_s:

@@ -64,18 +64,14 @@ def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
         When the package holds no kernel archive.
     """
     if not shutil.which("dpkg-deb"):
-        raise KernelError(
-            f"{deb} is a Debian package and dpkg-deb is missing. Give a linux-*.tar.xz instead."
-        )
+        raise KernelError(f"{deb} is a Debian package and dpkg-deb is missing. Give a linux-*.tar.xz instead.")
     scratch.mkdir(parents=True, exist_ok=True)
     pattern = "*/linux-source-*.tar.*"
     script = f"dpkg-deb --fsys-tarfile {shlex.quote(str(deb))} | tar -x --wildcards {shlex.quote(pattern)}"
     _shell(script, scratch, log, f"open {deb.name}")
     archives = [path for path in scratch.rglob("*") if path.is_file() and ARCHIVE.search(str(path))]
     if len(archives) != 1:
-        raise KernelError(
-            f"{deb} holds {len(archives)} kernel archives instead of one: not a linux-source package."
-        )
+        raise KernelError(f"{deb} holds {len(archives)} kernel archives instead of one: not a linux-source package.")
     unpack_archive(archives[0], tree, log)
 
 
@@ -84,9 +80,7 @@ def unpack_archive(archive: Path, tree: Path, log: Path) -> None:
     command = DECOMPRESSORS.get(archive.suffix)
     if not command or archive.suffixes[-2:-1] != [".tar"]:
         known = ", ".join(f".tar{suffix}" for suffix in DECOMPRESSORS)
-        raise KernelError(
-            f"{archive} is not a kernel archive that can be read; its name must end in {known}."
-        )
+        raise KernelError(f"{archive} is not a kernel archive that can be read; its name must end in {known}.")
     if not shutil.which(command[0]):
         raise KernelError(f"{command[0]} is needed to unpack {archive.name}. {apt_line([command[0]])}")
     opened = " ".join(command) + f" {shlex.quote(str(archive))}"
@@ -107,9 +101,7 @@ def copy_tree(source: Path, tree: Path, log: Path) -> None:
     """Copy the needed part of an unpacked kernel source, without what an earlier build left in it."""
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
-    built = " ".join(
-        f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd", "vmlinux*", "linux")
-    )
+    built = " ".join(f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd", "vmlinux*", "linux"))
     _unpack(f"tar -C {parent} {built} -c {shlex.quote(name)}", name, tree, log, str(source))
     if (source / ".config").exists():
         programs.run(["make", "ARCH=um", "mrproper"], cwd=tree, log=log, doing="clean the copied source")

@@ -7,11 +7,13 @@ PLACES = {
     "arch/um/Kconfig": "config NO_DMA\n\tdef_bool y\n\nconfig HZ\n\tint\n\tdefault 100\n\nconfig NR_CPUS\n\tint\n",
     "arch/um/os-Linux/util.c": (
         "#include <sys/random.h>\n\n"
-        "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n\treturn getrandom(buf, len, flags);\n}\n\n"
+        "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
+        "{\n\treturn getrandom(buf, len, flags);\n}\n\n"
         "void os_dump_core(void)\n{\n\tint pid;\n}\n"
     ),
     "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n",
     "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',
+    "arch/x86/um/user-offsets.c": "#ifdef FP_XSTATE_MAGIC1\n\tDEFINE_LONGS(HOST_FP_SIZE, 2696);\n#else\n",
     "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n",
 }
 

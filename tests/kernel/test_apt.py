@@ -134,13 +134,11 @@ def test_a_debian_machine_reads_backports_of_its_own_mirror_in_a_private_directo
         lambda: apt.parse_os_release("ID=debian\nVERSION_ID=12\nVERSION_CODENAME=bookworm"),
     )
     log = tmp_path / "log"
-    _, package = apt.find_package(log, tmp_path / "private", lambda share, detail: None)
+    _, package = apt.find_package(log, tmp_path / "private", lambda *_: None)
 
     assert package.version == "7.3.4-1~bpo13+1"
     sources = (tmp_path / "private/sources.list").read_text()
-    assert (
-        sources.endswith("http://mirror.test/debian/ trixie-backports main\n") and sources.count("deb ") == 1
-    )
+    assert sources.endswith("http://mirror.test/debian/ trixie-backports main\n") and sources.count("deb ") == 1
     update = next(line for line in calls.read_text().splitlines() if line.endswith(" update"))
     assert f"Dir::State={tmp_path / 'private'}" in update and "Dir::Etc::sourceparts=/dev/null" in update
 
@@ -149,36 +147,30 @@ def test_without_any_source_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
     programs_on_path(tmp_path / "bin", monkeypatch, apt_get="exit 0\n", apt_cache="exit 0\n")
     monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "ubuntu"})
     with pytest.raises(KernelError, match="sudo apt-get update"):
-        apt.find_package(tmp_path / "log", tmp_path / "private", lambda share, detail: None)
+        apt.find_package(tmp_path / "log", tmp_path / "private", lambda *_: None)
 
 
 def test_without_apt_the_other_ways_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KernelError, match="netlab kernel unpack") as caught:
-        apt.find_package(tmp_path / "log", tmp_path, lambda share, detail: None)
+        apt.find_package(tmp_path / "log", tmp_path, lambda *_: None)
     assert "--source" in str(caught.value)
 
 
-def test_a_download_with_another_checksum_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_with_another_checksum_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs_on_path(tmp_path / "bin", monkeypatch, apt_get="echo other > linux-source-7.3_all.deb\n")
     manager = apt.Apt(tmp_path / "log")
     package = Package("linux-source-7.3", "7.3.4-1", "0" * 64, 6)
     with pytest.raises(KernelError, match="checksum"):
-        manager.download(package, tmp_path / "sources", lambda share: None)
+        manager.download(package, tmp_path / "sources", lambda _: None)
     assert list((tmp_path / "sources").iterdir()) == []
 
 
-def test_a_download_that_is_there_is_not_fetched_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs_on_path(
-        tmp_path / "bin", monkeypatch, apt_get=f"echo x >> {tmp_path}/calls; printf good > a.deb\n"
-    )
+def test_a_download_that_is_there_is_not_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs_on_path(tmp_path / "bin", monkeypatch, apt_get=f"echo x >> {tmp_path}/calls; printf good > a.deb\n")
     digest = "770e607624d689265ca6c44884d0807d9b054d23c473c106c72be9de08b7376c"
     package = Package("linux-source-7.3", "7.3.4-1", digest, 4)
     manager = apt.Apt(tmp_path / "log")
-    first = manager.download(package, tmp_path / "sources", lambda share: None)
-    assert manager.download(package, tmp_path / "sources", lambda share: None) == first
+    first = manager.download(package, tmp_path / "sources", lambda _: None)
+    assert manager.download(package, tmp_path / "sources", lambda _: None) == first
     assert first.read_text() == "good" and (tmp_path / "calls").read_text() == "x\n"

@@ -71,9 +71,7 @@ def test_every_file_arrives_and_programs_can_be_run(
     assert archive.unpack(file) == arrived, "a second time is no error"
 
 
-def test_the_checksum_beside_the_file_is_its_own_and_packing_is_repeatable(
-    kernel: Kernel, tmp_path: Path
-) -> None:
+def test_the_checksum_beside_the_file_is_its_own_and_packing_is_repeatable(kernel: Kernel, tmp_path: Path) -> None:
     first, second = archive.pack(kernel, tmp_path / "a"), archive.pack(kernel, tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     digest, name = (first.parent / f"{first.name}.sha256").read_text().split()
@@ -200,9 +198,7 @@ def test_links_and_special_files_are_refused(tmp_path: Path, kind: bytes) -> Non
         archive.unpack(file)
 
 
-def test_an_oversized_member_is_refused_before_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_oversized_member_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "LARGEST_BYTES", 10)
     file = tmp_path / "big.tar.xz"
     with tarfile.open(file, "w:xz") as tar:

@@ -76,9 +76,7 @@ def left_behind(root: Path) -> list[str]:
     return sorted(
         str(path.relative_to(root))
         for path in root.rglob("*")
-        if not re.search(
-            r"kernel-build\.lock$|^kernels(/[\d.]+-[0-9a-f]{12}(/|$)|$)", str(path.relative_to(root))
-        )
+        if not re.search(r"kernel-build\.lock$|^kernels(/[\d.]+-[0-9a-f]{12}(/|$)|$)", str(path.relative_to(root)))
     )
 
 
@@ -97,9 +95,7 @@ def takes_all(source: Path) -> Path:
     return source
 
 
-def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(
-    takes_all: Path, own_cache: Path
-) -> None:
+def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(takes_all: Path, own_cache: Path) -> None:
     before = {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()}
     moments: list[Progress] = []
     kernel = kernel_room.build(takes_all, moments.append)
@@ -153,7 +149,7 @@ def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
 def test_without_a_network_an_earlier_download_serves(
     takes_all: Path, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def offline(*unused: object) -> None:
+    def offline(*_: object) -> None:
         raise KernelError("apt offers no linux-source package.")
 
     monkeypatch.setattr(building.apt, "find_package", offline)
@@ -193,9 +189,7 @@ def test_options_that_do_not_take_are_named(source: Path, own_cache: Path) -> No
     assert left_behind(own_cache) == ["kernel-build.log"]
 
 
-def test_flags_of_a_calling_make_do_not_reach_the_build(
-    takes_all: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flags_of_a_calling_make_do_not_reach_the_build(takes_all: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAKEFLAGS", "CFLAGS", "V"):
         monkeypatch.setenv(name, "n" if name == "MAKEFLAGS" else "1")
     assert kernel_room.build(takes_all).release == "7.3.4"
@@ -204,7 +198,7 @@ def test_flags_of_a_calling_make_do_not_reach_the_build(
 @pytest.mark.parametrize(
     ("make_it", "says"),
     [
-        (lambda home: None, "There is no kernel source"),
+        (lambda _: None, "There is no kernel source"),
         (lambda home: home.mkdir(), "has no Makefile"),
         (
             lambda home: (home.mkdir(), (home / "Makefile").write_text("all:\n")),
@@ -245,7 +239,7 @@ def test_missing_programs_are_named_with_the_line_that_installs_them(
 
 def test_too_little_disk_is_told_with_both_figures(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=5_000_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5_000_000))
     with pytest.raises(KernelError, match=r"900 MB.* has 5 MB left"):
         kernel_room.build(source)
 
@@ -299,9 +293,7 @@ def test_two_builds_at_once_take_turns(takes_all: Path, tmp_path: Path, own_cach
     with tarfile.open(file, "w:gz") as tar:
         tar.add(takes_all, "linux-7.3")
     builders = [
-        subprocess.Popen(
-            [sys.executable, "-c", BUILD, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([sys.executable, "-c", BUILD, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     words = [builder.communicate(timeout=120) for builder in builders]
@@ -322,6 +314,8 @@ def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, ow
 
 
 class Tty:
+    """As much of a text stream as a printer asks for."""
+
     def __init__(self, tty: bool) -> None:
         self.text, self._tty = "", tty
 

@@ -11,9 +11,7 @@ from netlab.kernel.fragment import Option
 
 versions = st.tuples(st.integers(1, 20), st.integers(0, 40))
 names = st.from_regex(r"CONFIG_[A-Z0-9_]{1,20}", fullmatch=True)
-values = st.one_of(
-    st.sampled_from(["y", "n", "m", "1000"]), st.from_regex(r'"[a-z0-9,:]{0,8}"', fullmatch=True)
-)
+values = st.one_of(st.sampled_from(["y", "n", "m", "1000"]), st.from_regex(r'"[a-z0-9,:]{0,8}"', fullmatch=True))
 
 
 @st.composite
@@ -40,16 +38,12 @@ def test_a_fragment_says_what_was_written(wanted: list[Option]) -> None:
 
 
 @given(st.lists(options(), max_size=8, unique_by=lambda option: option.name), versions)
-def test_a_configuration_that_has_every_line_in_force_has_taken(
-    wanted: list[Option], version: tuple[int, int]
-) -> None:
+def test_a_configuration_that_has_every_line_in_force_has_taken(wanted: list[Option], version: tuple[int, int]) -> None:
     assert fragment.not_taken(wanted, version, fragment.render(wanted, version)) == []
 
 
 @given(st.lists(options(), min_size=1, max_size=8, unique_by=lambda option: option.name), versions)
-def test_each_line_in_force_that_is_not_there_is_named(
-    wanted: list[Option], version: tuple[int, int]
-) -> None:
+def test_each_line_in_force_that_is_not_there_is_named(wanted: list[Option], version: tuple[int, int]) -> None:
     expected = [o.line for o in wanted if o.in_force(version) and o.value != "n"]
     assert fragment.not_taken(wanted, version, "CONFIG_OTHER=y\n") == expected
 
@@ -61,14 +55,10 @@ def test_bounds_include_the_first_version_and_exclude_the_last() -> None:
 
 
 def test_an_option_that_must_be_off_and_is_on_has_not_taken() -> None:
-    assert fragment.not_taken([Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_IPV6=y\n") == [
-        "# CONFIG_IPV6 is not set"
-    ]
+    assert fragment.not_taken([Option("CONFIG_IPV6", "n")], (7, 3), "CONFIG_IPV6=y\n") == ["# CONFIG_IPV6 is not set"]
 
 
-@pytest.mark.parametrize(
-    "line", ["CONFIG_X", "X=y", "CONFIG_X = y", "CONFIG_X=y z", "config_x=y", "CONFIG_X="]
-)
+@pytest.mark.parametrize("line", ["CONFIG_X", "X=y", "CONFIG_X = y", "CONFIG_X=y z", "config_x=y", "CONFIG_X="])
 def test_a_line_of_another_kind_is_refused_with_its_number(line: str) -> None:
     with pytest.raises(KernelError, match="Line 2 "):
         fragment.parse(f"CONFIG_OK=y\n{line}\n")

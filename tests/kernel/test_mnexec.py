@@ -35,7 +35,7 @@ def test_options_behind_the_command_are_the_commands(mnexec: Path) -> None:
     assert run(mnexec, "echo", "-n", "-c", "x").stdout == "-c x"
 
 
-def test_every_inherited_descriptor_is_closed(mnexec: Path, tmp_path: Path) -> None:
+def test_every_inherited_descriptor_is_closed(mnexec: Path) -> None:
     files = [os.open("/dev/null", os.O_RDONLY) for _ in range(40)]
     script = "for fd in /proc/self/fd/*; do readlink $fd; done | grep -c null"
     try:
