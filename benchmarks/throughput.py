@@ -143,9 +143,7 @@ def iperf3(network: Network, name: str, *options: str) -> Contestant:
         # For UDP, iperf3 3.12 reports the sender's bytes beside the receiver's losses.
         if "lost_packets" in total:
             arrived = packets - total["lost_packets"]
-            return Outcome(
-                arrived * DATAGRAM_BYTES, arrived, total["lost_percent"] / 100, total["seconds"], cpu_s
-            )
+            return Outcome(arrived * DATAGRAM_BYTES, arrived, total["lost_percent"] / 100, total["seconds"], cpu_s)
         return Outcome(total["bytes"], 0, 0.0, total["seconds"], cpu_s)
 
     return Contestant(name, run)
@@ -163,9 +161,7 @@ def compare(title: str, figure: str, contestants: list[Contestant], seconds: flo
 
     reference = contestants[-1].name
     print(f"\n{title} ({repeats} repetitions of {seconds:g} s, in turn)")
-    print(
-        f"{'':34}{figure:>18}{'lowest':>14}{'highest':>14}{'ratio':>8}{'CPU s/GB':>10}{'ratio':>8}{'loss':>8}"
-    )
+    print(f"{'':34}{figure:>18}{'lowest':>14}{'highest':>14}{'ratio':>8}{'CPU s/GB':>10}{'ratio':>8}{'loss':>8}")
     for contestant in contestants:
         name = contestant.name
         values = [getattr(outcome, figure) for outcome in outcomes[name]]
@@ -186,13 +182,9 @@ def main() -> int:
         print("iperf3 is missing. Install it: `apt install iperf3`, or see https://software.es.net/iperf/.")
         return 1
     if os.geteuid() != 0:
-        print(
-            "The benchmark makes two network namespaces and needs root: `sudo python benchmarks/throughput.py`."
-        )
+        print("The benchmark makes two network namespaces and needs root: `sudo python benchmarks/throughput.py`.")
         return 1
-    version = subprocess.run(
-        ["iperf3", "--version"], capture_output=True, text=True, check=True
-    ).stdout.split("\n")[0]
+    version = subprocess.run(["iperf3", "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
     print(
         f"{version}; Python {platform.python_version()}; Linux {platform.release()}; {os.cpu_count()} CPUs, "
         f"load {os.getloadavg()[0]:.2f}"

@@ -77,9 +77,7 @@ class BatchReader:
             Kernel's arrival time, CLOCK_REALTIME.
         """
         self._messages[:] = self._fresh_messages
-        count: int = self._recvmmsg(
-            self._fd, self._address, self.slots, socket.MSG_DONTWAIT | socket.MSG_TRUNC, None
-        )
+        count: int = self._recvmmsg(self._fd, self._address, self.slots, socket.MSG_DONTWAIT | socket.MSG_TRUNC, None)
         if count < 0:
             code = ctypes.get_errno()
             if code in (errno.EAGAIN, errno.EINTR, errno.ECONNREFUSED):
@@ -88,8 +86,7 @@ class BatchReader:
         heads = list(HEADER.iter_unpack(self._heads[: HEADER.size * count]))
         sizes = [size for (size,) in _LENGTHS.iter_unpack(self._messages[: _LENGTHS.size * count])]
         arrivals = [
-            seconds * _NS_PER_S + ns
-            for seconds, ns in _CONTROL.iter_unpack(self._controls[: _CONTROL.size * count])
+            seconds * _NS_PER_S + ns for seconds, ns in _CONTROL.iter_unpack(self._controls[: _CONTROL.size * count])
         ]
         return heads, sizes, arrivals
 
@@ -113,9 +110,7 @@ class TrainReader:
             `datagram_bytes` is the size of every datagram of the train but the last, which may be shorter.
         """
         try:
-            total, control, _, _ = self._sock.recvmsg_into(
-                self._buffers, self._control_bytes, socket.MSG_DONTWAIT
-            )
+            total, control, _, _ = self._sock.recvmsg_into(self._buffers, self._control_bytes, socket.MSG_DONTWAIT)
         except (BlockingIOError, ConnectionRefusedError):
             return None
         each = total

@@ -142,9 +142,7 @@ class _Test:
             return TcpReceiving(index, request, sock, 0)
         except OSError as error:
             sock.close()
-            raise ThroughputError(
-                f"Stream {index + 1} could not connect to {self._where}: {_reason(error)}."
-            ) from None
+            raise ThroughputError(f"Stream {index + 1} could not connect to {self._where}: {_reason(error)}.") from None
         except ThroughputError:
             sock.close()
             raise
@@ -172,9 +170,7 @@ class _Test:
             return kind(index, self._request, sock, stream_id)
         except OSError as error:
             sock.close()
-            raise ThroughputError(
-                f"Stream {index + 1} could not greet {self._where}: {_reason(error)}."
-            ) from None
+            raise ThroughputError(f"Stream {index + 1} could not greet {self._where}: {_reason(error)}.") from None
         except ThroughputError:
             sock.close()
             raise
@@ -268,9 +264,7 @@ class _Test:
             ) from None
         self._raise_if_bad(event)
         if event["type"] != type_:
-            raise ThroughputError(
-                f"The server at {self._where} said {event['type'][:40]!r} where {type_!r} was due."
-            )
+            raise ThroughputError(f"The server at {self._where} said {event['type'][:40]!r} where {type_!r} was due.")
         message: Message = event
         return message
 

@@ -34,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     role.add_argument("--iperf3", metavar="HOST", help="test against an iperf3 server, to compare the tools")
 
     both = parser.add_argument_group("both roles")
-    both.add_argument(
-        "-p", "--port", type=_port, help=f"TCP and UDP port (default {DEFAULT_PORT}; iperf3's own 5201)"
-    )
+    both.add_argument("-p", "--port", type=_port, help=f"TCP and UDP port (default {DEFAULT_PORT}; iperf3's own 5201)")
     both.add_argument(
         "-f", "--format", choices=FORMATS, default="MB", help="unit of volumes; KB is 1000 bytes (default MB)"
     )
@@ -72,9 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     client.add_argument(
         "-i", "--interval", type=_seconds, default=1.0, metavar="S", help="seconds between lines (default 1)"
     )
-    client.add_argument(
-        "-P", "--parallel", type=_whole, default=1, metavar="N", help="streams at once (default 1)"
-    )
+    client.add_argument("-P", "--parallel", type=_whole, default=1, metavar="N", help="streams at once (default 1)")
     client.add_argument("-R", "--reverse", action="store_true", help="the server sends")
     client.add_argument("--bidir", action="store_true", help="both send, on streams of their own")
     client.add_argument(
@@ -200,9 +196,7 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
         on_report=report,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    say(
-        f"netlab perf serves {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it."
-    )
+    say(f"netlab perf serves {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it.")
     try:
         server.serve()
     except KeyboardInterrupt:
@@ -230,18 +224,14 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
             head.clear()
 
     if args.iperf3 is not None:
-        report = iperf3.run_test(
-            host, iperf3.DEFAULT_PORT if args.port is None else args.port, request, on_rows=show
-        )
+        report = iperf3.run_test(host, iperf3.DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
     else:
         report = run_test(host, DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
     if not quiet:
         if request.omit_s:
             print(" " * 17 + "(* left out of the figures below)")
         print(
-            "\n".join(head[:1])
-            + "\n"
-            + "\n".join(summary(request, report["sum"], report["streams"], args.format)),
+            "\n".join(head[:1]) + "\n" + "\n".join(summary(request, report["sum"], report["streams"], args.format)),
             flush=True,
         )
     if out is not None:
@@ -261,9 +251,7 @@ def _output(target: str | None) -> Iterator[TextIO | None]:
         try:
             out = Path(target).open("w", encoding="utf-8")  # noqa: SIM115 (may fail to close)
         except OSError as error:
-            raise ThroughputError(
-                f"Cannot write to {target}: {error.strerror}. Choose another FILE."
-            ) from None
+            raise ThroughputError(f"Cannot write to {target}: {error.strerror}. Choose another FILE.") from None
         try:
             yield out
         finally:
@@ -280,9 +268,7 @@ def _write(out: TextIO, text: str) -> None:
         if out is sys.stdout:
             # Else the interpreter fails again, and louder, when it flushes at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-        raise ThroughputError(
-            f"The report could not be written: {error.strerror}. The test itself was done."
-        ) from None
+        raise ThroughputError(f"The report could not be written: {error.strerror}. The test itself was done.") from None
 
 
 def _number(text: str, low: float, high: float, what: str) -> float:

@@ -152,9 +152,7 @@ class StreamAccount:
         transit = arrival_ns - sent_ns
         self._book((transit,), (arrival_ns,), 1, size)
 
-    def add_run(
-        self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]
-    ) -> None:
+    def add_run(self, first_seq: int, sent_ns: Sequence[int], arrival_ns: Sequence[int], sizes: Sequence[int]) -> None:
         """Book datagrams of consecutive sequence numbers at the price of one, where they are all new."""
         count = len(sizes)
         if first_seq < self.next_seq:
@@ -185,8 +183,8 @@ class StreamAccount:
         weight = count // len(transits_ns)
         delay_sum_ns = sum(transits_ns) * weight
         self._delay_sum_ns += delay_sum_ns
-        self._delay_min_ns = min(self._delay_min_ns, min(transits_ns))
-        self._delay_max_ns = max(self._delay_max_ns, max(transits_ns))
+        self._delay_min_ns = min(self._delay_min_ns, *transits_ns)
+        self._delay_max_ns = max(self._delay_max_ns, *transits_ns)
         previous = self._last_transit_ns
         jitter = self._jitter_ns
         if previous is None:
@@ -219,9 +217,7 @@ class StreamAccount:
         interval.next_seq = next_seq
         interval.delay_sum_ns += delay_sum_ns
 
-    def _split_over_intervals(
-        self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], size: int
-    ) -> None:
+    def _split_over_intervals(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], size: int) -> None:
         # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be
         # shorter.
         count = len(arrivals_ns)

@@ -22,7 +22,7 @@ Figures = dict[str, Any]
 
 
 class Endpoint:
-    """This side's end of one stream; subclasses send or receive over TCP or UDP."""
+    """One side's end of one stream; subclasses send or receive over TCP or UDP."""
 
     sends: bool
 
@@ -114,11 +114,13 @@ class TcpSending(Endpoint):
                 acked, moved_s = now_acked, time.monotonic()
 
     def stop(self) -> None:
+        """End at once."""
         if self._sender is not None:
             self._sender.stop()
         _shut(self.sock)
 
     def sample(self) -> Figures:
+        """One row's figures."""
         info = tcp_info.read(self.sock)
         self._rtt.add(info.rtt_ms)
         self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
@@ -132,6 +134,7 @@ class TcpSending(Endpoint):
         }
 
     def mark_omitted(self) -> None:
+        """Forget what was counted until now."""
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
         self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
@@ -139,6 +142,7 @@ class TcpSending(Endpoint):
         self._cwnd_max = 0
 
     def figures(self) -> Figures:
+        """What to tell at the end."""
         info = tcp_info.read(self.sock)
         sender = self._sender
         self._rtt.add(info.rtt_ms)
@@ -177,16 +181,20 @@ class TcpReceiving(Endpoint):
             pass
 
     def stop(self) -> None:
+        """End at once."""
         _shut(self.sock)
 
     def sample(self) -> Figures:
+        """One row's figures."""
         return self._since(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
+        """Forget what was counted until now."""
         self._omitted_bytes = self._receiver.received_bytes
         self._omitted_until_s = time.monotonic()
 
     def figures(self) -> Figures:
+        """What to tell at the end."""
         receiver = self._receiver
         first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
         seconds = 0.0
@@ -234,20 +242,23 @@ class UdpSending(Endpoint):
             sender.run()
 
     def stop(self) -> None:
+        """End at once."""
         self._stopped = True
         for sender in list(self._senders):
             sender.stop()
 
     def sample(self) -> Figures:
+        """One row's figures."""
         return self._since(
             bytes=sum(sender.sent_bytes for sender in self._senders),
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
 
     def mark_omitted(self) -> None:
-        pass
+        """Nothing: what is omitted is a stream of its own."""
 
     def figures(self) -> Figures:
+        """What to tell at the end."""
         if not self._senders:
             return {"sent_bytes": 0, "datagrams": 0, "error": None}
         sender = self._senders[-1]
@@ -274,6 +285,7 @@ class UdpReceiving(Endpoint):
         self._receiver.run()
 
     def stop(self) -> None:
+        """End at once."""
         self._receiver.stop()
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
@@ -287,6 +299,7 @@ class UdpReceiving(Endpoint):
                 seen, moved_s = self._account.received_datagrams, time.monotonic()
 
     def sample(self) -> Figures:
+        """One row's figures."""
         self._receiver.read_now()
         both = (self._account, self._omitted)
         grown = self._since(
@@ -299,9 +312,10 @@ class UdpReceiving(Endpoint):
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
     def mark_omitted(self) -> None:
-        pass
+        """Nothing: what is omitted is a stream of its own."""
 
     def figures(self) -> Figures:
+        """What to tell at the end."""
         account = self._account
         count = account.received_datagrams
         seconds = 0.0

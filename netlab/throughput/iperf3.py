@@ -6,10 +6,11 @@ one byte for each change of state, and JSON behind a length of four bytes for th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import queue
-import random
+import secrets
 import select
 import socket
 import string
@@ -59,9 +60,7 @@ def run_test(
     """
     request.check()
     if request.direction == "both":
-        raise ThroughputError(
-            "With --iperf3 test one direction at a time: leave --bidir out, or add --reverse."
-        )
+        raise ThroughputError("With --iperf3 test one direction at a time: leave --bidir out, or add --reverse.")
     if request.protocol == "udp" and (request.direction == "down" or request.batch or request.omit_s):
         raise ThroughputError("With --iperf3, UDP goes from here to the server, without --batch and --omit.")
     return _Test(host, port, request, on_rows).run()
@@ -74,7 +73,7 @@ class _Test:
         self._where = f"{host} port {port}"
         self._request = request
         self._on_rows = on_rows
-        self._cookie = "".join(random.choices(string.ascii_lowercase + string.digits, k=_COOKIE_CHARACTERS))
+        self._cookie = "".join(secrets.choice(string.ascii_lowercase) for _ in range(_COOKIE_CHARACTERS))
         self._control = connect(host, port)
         self._control.settimeout(_ANSWER_S)
         self._endpoints: list[Endpoint] = []
@@ -144,13 +143,8 @@ class _Test:
             settings["reverse"] = True
         if request.protocol == "udp":
             settings["bandwidth"] = request.rate_bps
-        for name, value in (
-            ("window", request.window_bytes),
-            ("MSS", request.mss_bytes),
-            ("congestion", request.congestion),
-        ):
-            if value is not None:
-                settings[name] = value
+        optional = {"window": request.window_bytes, "MSS": request.mss_bytes, "congestion": request.congestion}
+        settings.update({name: value for name, value in optional.items() if value is not None})
         return settings
 
     def _open(self, index: int) -> Endpoint:
@@ -174,11 +168,7 @@ class _Test:
         sock.connect(peer)
         sock.sendall(self._cookie.encode() + b"\0")
         sock.settimeout(None)
-        return (
-            _TcpSending(index, request, sock)
-            if request.direction == "up"
-            else TcpReceiving(index, request, sock, 0)
-        )
+        return _TcpSending(index, request, sock) if request.direction == "up" else TcpReceiving(index, request, sock, 0)
 
     def _wait(self, start_s: float) -> None:
         """Until the senders are done or the time is over; a word from the server before that is bad news."""
@@ -193,10 +183,9 @@ class _Test:
         listening = select.poll()
         listening.register(self._control.fileno(), select.POLLIN)
         while time.monotonic() < limit_s:
-            try:
-                return done.get(timeout=min(0.1, max(0.0, limit_s - time.monotonic())))
-            except queue.Empty:
-                pass
+            with contextlib.suppress(queue.Empty):
+                done.get(timeout=min(0.1, max(0.0, limit_s - time.monotonic())))
+                return
             if request.num_bytes is not None and request.direction == "down":
                 got = sum(endpoint.figures()["received_bytes"] for endpoint in self._endpoints)
                 if got >= request.num_bytes * request.parallel:
@@ -236,9 +225,7 @@ class _Test:
             by_id = {stream["id"]: stream for stream in results["streams"]}
             return {i: self._their_stream(by_id[_stream_id(i)]) for i in range(self._request.parallel)}
         except (KeyError, TypeError):
-            raise ThroughputError(
-                f"The iperf3 server at {self._where} sent results we cannot read."
-            ) from None
+            raise ThroughputError(f"The iperf3 server at {self._where} sent results we cannot read.") from None
 
     def _their_stream(self, stream: dict[str, Any]) -> Figures:
         if self._request.direction == "down":
@@ -263,14 +250,10 @@ class _Test:
             )
         if got == _SERVER_ERROR:
             number, cause = _ERROR.unpack(self._read(_ERROR.size))
-            raise ThroughputError(
-                f"The iperf3 server at {self._where} reports its error {number} (errno {cause})."
-            )
+            raise ThroughputError(f"The iperf3 server at {self._where} reports its error {number} (errno {cause}).")
         if got == _SERVER_TERMINATE:
             raise ThroughputError(f"The iperf3 server at {self._where} was stopped.")
-        raise ThroughputError(
-            f"The iperf3 server at {self._where} went to state {got} where {state} was due."
-        )
+        raise ThroughputError(f"The iperf3 server at {self._where} went to state {got} where {state} was due.")
 
     def _read(self, count: int) -> bytes:
         data = bytearray()
@@ -288,15 +271,11 @@ class _Test:
     def _receive_json(self) -> Any:
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
         if length > _MAX_RESULTS_BYTES:
-            raise ThroughputError(
-                f"{self._where} announced {length} bytes of results; it is no iperf3 server."
-            )
+            raise ThroughputError(f"{self._where} announced {length} bytes of results; it is no iperf3 server.")
         try:
             return json.loads(self._read(length))
         except ValueError:
-            raise ThroughputError(
-                f"The iperf3 server at {self._where} sent results we cannot read."
-            ) from None
+            raise ThroughputError(f"The iperf3 server at {self._where} sent results we cannot read.") from None
 
 
 class _TcpSending(TcpSending):

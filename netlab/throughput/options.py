@@ -60,8 +60,7 @@ def tune_tcp(
     if mss_bytes is not None:
         if not MIN_MSS_BYTES <= mss_bytes <= MAX_MSS_BYTES:
             raise ThroughputError(
-                f"mss_bytes must be from {MIN_MSS_BYTES} to {MAX_MSS_BYTES}, got {mss_bytes}; 1460 fills "
-                f"Ethernet."
+                f"mss_bytes must be from {MIN_MSS_BYTES} to {MAX_MSS_BYTES}, got {mss_bytes}; 1460 fills Ethernet."
             )
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss_bytes)
 

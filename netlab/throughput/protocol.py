@@ -79,9 +79,7 @@ class TestRequest:
         known = {field.name for field in fields(cls)}
         unknown = sorted(str(key)[:40] for key in message if key not in known)
         if unknown:
-            raise ThroughputError(
-                f"Unknown setting: {', '.join(unknown[:5])}. Use the same netlab on both ends."
-            )
+            raise ThroughputError(f"Unknown setting: {', '.join(unknown[:5])}. Use the same netlab on both ends.")
         request = cls(**message)
         request.check()
         return request
@@ -89,41 +87,28 @@ class TestRequest:
     def check(self) -> None:
         """Raise ThroughputError with a sentence for the first value that cannot be tested."""
         _expect(self.protocol in ("tcp", "udp"), "protocol must be tcp or udp", self.protocol)
-        _expect(
-            self.direction in ("up", "down", "both"), "direction must be up, down or both", self.direction
-        )
-        _expect(
-            _whole(self.parallel, 1, MAX_STREAMS), f"parallel must be from 1 to {MAX_STREAMS}", self.parallel
-        )
+        _expect(self.direction in ("up", "down", "both"), "direction must be up, down or both", self.direction)
+        _expect(_whole(self.parallel, 1, MAX_STREAMS), f"parallel must be from 1 to {MAX_STREAMS}", self.parallel)
         if (self.duration_s is None) == (self.num_bytes is None):
             raise ThroughputError("A test needs either a duration or a number of bytes, and not both.")
         if self.duration_s is not None:
-            _expect(
-                _real(self.duration_s, 0.01, 1e6), "The time must be from 0.01 to 1000000 s", self.duration_s
-            )
+            _expect(_real(self.duration_s, 0.01, 1e6), "The time must be from 0.01 to 1000000 s", self.duration_s)
         if self.num_bytes is not None:
-            _expect(
-                _whole(self.num_bytes, 1, 1 << 60), "The number of bytes must be 1 or more", self.num_bytes
-            )
+            _expect(_whole(self.num_bytes, 1, 1 << 60), "The number of bytes must be 1 or more", self.num_bytes)
             _expect(self.omit_s == 0, "omit goes with a time, not with a number of bytes", self.omit_s)
         _expect(_real(self.omit_s, 0, 1e5), "omit must be from 0 to 100000 s", self.omit_s)
         _expect(_real(self.interval_s, 0.001, 1e6), "The interval must be 0.001 s or more", self.interval_s)
         _expect(isinstance(self.batch, bool), "batch must be true or false", self.batch)
         if self.protocol == "udp":
-            _expect(
-                _whole(self.rate_bps, 0, 10**12), "The rate must be from 0 to 10**12 bit/s", self.rate_bps
-            )
-            _expect(
-                _whole(self.payload_bytes, 0, 1 << 31), "The length must be whole bytes", self.payload_bytes
-            )
+            _expect(_whole(self.rate_bps, 0, 10**12), "The rate must be from 0 to 10**12 bit/s", self.rate_bps)
+            _expect(_whole(self.payload_bytes, 0, 1 << 31), "The length must be whole bytes", self.payload_bytes)
             check_payload_bytes(self.payload_bytes)
         for name in ("window_bytes", "mss_bytes"):
             value = getattr(self, name)
             _expect(value is None or _whole(value, 1, 1 << 30), f"{name} must be whole bytes", value)
         congestion = self.congestion
         _expect(
-            congestion is None
-            or (isinstance(congestion, str) and congestion.isascii() and len(congestion) < 16),
+            congestion is None or (isinstance(congestion, str) and congestion.isascii() and len(congestion) < 16),
             "congestion must be a short name such as cubic",
             congestion,
         )
@@ -167,9 +152,7 @@ class MessageBuffer:
             del self._pending[: end + 1]
             messages.append(_decode(line))
         if len(self._pending) > self._limit_bytes:
-            raise ThroughputError(
-                f"The other side sent more than {self._limit_bytes} bytes without a message."
-            )
+            raise ThroughputError(f"The other side sent more than {self._limit_bytes} bytes without a message.")
         return messages
 
 
@@ -240,11 +223,7 @@ def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[s
     while not line.endswith(b"\n"):
         byte = sock.recv(1)
         line += byte
-        if (
-            not byte
-            or not (GREETING + b" ").startswith(line[: len(GREETING) + 1])
-            or len(line) > MAX_GREETING_BYTES
-        ):
+        if not byte or not (GREETING + b" ").startswith(line[: len(GREETING) + 1]) or len(line) > MAX_GREETING_BYTES:
             raise ThroughputError(f"Not the greeting of a netlab perf client: {bytes(line)!r}.")
     try:
         words = line.decode("ascii").split()[1:]

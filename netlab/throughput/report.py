@@ -14,7 +14,7 @@ FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
 """Bytes in each unit of --format and --num; decimal, as rates are."""
 
 COLUMNS_PER_LINE = 8
-_ADDED = ("sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", 
+_ADDED = ("sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost",
           "reordered", "duplicates", "buffer_drops")  # fmt: skip
 
 
@@ -67,9 +67,7 @@ def combine(
 
 
 def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
-    total: Record = {
-        name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)
-    }
+    total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
     total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
     for name, choose in (
@@ -134,16 +132,14 @@ class IntervalTable:
         for line, labels in enumerate(_chunks(self._labels)):
             head = f"{'interval (s)':>17}" if line == 0 else " " * 17
             tail = f"{'sum':>11}" if line == 0 else ""
-            lines.append(
-                head + tail + (" " * (11 - len(tail))) + " |" + "".join(f"{label:>9}" for label in labels)
-            )
+            lines.append(head + tail + (" " * (11 - len(tail))) + " |" + "".join(f"{label:>9}" for label in labels))
         return lines
 
     def rows(self, samples: Sequence[Record]) -> list[str]:
         """The lines for one interval's samples, one sample per stream."""
         by_stream = {sample["stream"]: sample for sample in samples}
         first = samples[0]
-        span = f"{first['t_s'] - first['seconds']:.2f}–{first['t_s']:.2f}"
+        span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
         head = f"{span + ('*' if first['omitted'] else ' '):>17}"
         if self._request.streams == 1:
             cells = [amount(first["bytes"], self._unit), number(first["goodput_mbps"])]
@@ -160,8 +156,7 @@ class IntervalTable:
             return [head + "".join(f"{cell:>17}" for cell in cells)]
         total = f"{number(sum(sample['goodput_mbps'] for sample in samples)):>11}"
         values = [
-            number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-"
-            for i in range(len(self._labels))
+            number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-" for i in range(len(self._labels))
         ]
         return [
             (head if line == 0 else " " * 17)

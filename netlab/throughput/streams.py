@@ -41,12 +41,12 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 
 from netlab.errors import ThroughputError
 from netlab.throughput import tcp_info
-from netlab.throughput.batch import SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
+from netlab.throughput.batch import MAX_TRAIN_DATAGRAMS, SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
 from netlab.throughput.datagrams import (
     HEADER,
     HELLO_SEQ,
@@ -75,7 +75,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def _payload_fd() -> int:
     """A file in memory with bytes that no link can compress, for `sendfile`: sending it copies nothing."""
     fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
-    os.write(fd, random.Random(0).randbytes(SEND_CHUNK_BYTES))
+    os.write(fd, random.Random(0).randbytes(SEND_CHUNK_BYTES))  # noqa: S311 (no secret)
     return fd
 
 
@@ -117,9 +117,7 @@ class TcpSender:
         What ended the stream early.
     """
 
-    def __init__(
-        self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None
-    ) -> None:
+    def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
         if num_bytes is not None and num_bytes < 0:
             raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
         self.sock = sock
@@ -202,9 +200,7 @@ class TcpReceiver:
         A reset, for instance.
     """
 
-    def __init__(
-        self, sock: socket.socket, *, skipped_bytes: int = 0, window_bytes: int | None = None
-    ) -> None:
+    def __init__(self, sock: socket.socket, *, skipped_bytes: int = 0, window_bytes: int | None = None) -> None:
         self.sock = sock
         self._window_bytes = window_bytes
         self.first_s: float | None = None
@@ -295,9 +291,9 @@ class UdpSender:
     burst_s : float
         Longest time whose datagrams may leave back to back.
     spread_seed : int | None
-        Send each datagram at a random moment of its own interval instead of at its beginning. The mean
-        rate is as exact; flows with commensurate rates no longer lock in phase, which would let one of
-        them take all losses [1]_.
+        Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their
+        number is as exact; flows with commensurate rates no longer lock in phase, which would let one of them take
+        all losses [1]_.
 
     References
     ----------
@@ -344,7 +340,7 @@ class UdpSender:
         self.error: OSError | None = None
         self._dst = dst
         self._batch = batch
-        self._spread = None if spread_seed is None else random.Random(spread_seed)
+        self._spread = None if spread_seed is None else random.Random(spread_seed)  # noqa: S311 (no secret)
         self._burst_ns = max(0, round(burst_s * _NS_PER_S))
         self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
         self._stop = threading.Event()
@@ -366,60 +362,63 @@ class UdpSender:
         self._stop.set()
 
     def _send(self) -> None:
-        train = None
-        unit = 1
-        interval_bits_ns = self.payload_bytes * 8 * _NS_PER_S
-        if self._batch:
-            most = self.rate_bps * self._burst_ns // interval_bits_ns if self.rate_bps else 64
-            train = Train(self.stream_id, self.payload_bytes, max(1, most))
-            unit = train.datagrams
-            self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
-        whole = None if self._tail is None else self._tail[0]
-        datagram = bytearray(self.payload_bytes)
         start_ns = time.monotonic_ns()
         self.started_s = start_ns / _NS_PER_S
         end_ns = None if self.end_s is None else round(self.end_s * _NS_PER_S)
+        whole = None if self._tail is None else self._tail[0]
         total = whole
-        if end_ns is not None:
-            in_time = None if not self.rate_bps else self._due_before(end_ns - start_ns)
-            if in_time is not None:
-                total = in_time if total is None else min(total, in_time)
+        if end_ns is not None and self.rate_bps:
+            in_time = self._due_before(end_ns - start_ns)
+            total = in_time if total is None else min(total, in_time)
         if self._spread is not None and total is not None and end_ns is not None:
-            self._send_spread(datagram, self._spread, total, start_ns, end_ns - start_ns)
+            self._send_spread(bytearray(self.payload_bytes), self._spread, total, start_ns, end_ns - start_ns)
             return
-        burst = self.rate_bps * self._burst_ns // interval_bits_ns if self.rate_bps else 64 * unit
+        unit, send_until = self._unit()
+        if self.rate_bps:
+            self._send_paced(unit, send_until, start_ns, total)
+        else:
+            self._send_unpaced(unit, send_until, end_ns, total)
+        if self._tail is not None and total == whole and not self._stop.is_set():
+            self._send_tail(start_ns)
+
+    def _unit(self) -> tuple[int, Callable[[int], None]]:
+        """How many datagrams leave together, and what sends them up to a sequence number."""
+        if not self._batch:
+            return 1, partial(self._send_singly, bytearray(self.payload_bytes))
+        most = self._datagrams_in(self._burst_ns) if self.rate_bps else MAX_TRAIN_DATAGRAMS
+        train = Train(self.stream_id, self.payload_bytes, max(1, most))
+        self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
+        return train.datagrams, partial(self._send_trains, train)
+
+    def _send_paced(self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None) -> None:
+        interval_bits_ns = self.payload_bytes * 8 * _NS_PER_S
+        burst = self._datagrams_in(self._burst_ns)
         # Whole trains only, so that every train starts at a multiple of its size.
         burst = max(unit, burst - burst % unit)
-        while not self._stop.is_set():
-            sent = self.sent_datagrams
-            now_ns = time.monotonic_ns()
-            if not self.rate_bps:
-                if end_ns is not None and now_ns >= end_ns:
-                    break
-                due = sent + burst
-            else:
-                due = self._due_before(now_ns - start_ns + 1)
-                if unit > 1:
-                    due += (unit - due) % unit
+        while not self._stop.is_set() and (total is None or self.sent_datagrams < total):
+            due = self._due_before(time.monotonic_ns() - start_ns + 1)
+            due += -due % unit
             if total is not None:
                 due = min(due, total)
-                if sent >= total:
-                    break
-            late = due - sent > burst
-            if late:
-                due = sent + burst
-            if train is None:
-                self._send_singly(datagram, due)
-            else:
-                self._send_trains(train, due)
-            if not self.rate_bps or (total is not None and self.sent_datagrams >= total):
-                continue
+            late = due - self.sent_datagrams > burst
+            send_until(min(due, self.sent_datagrams + burst))
+            if total is not None and self.sent_datagrams >= total:
+                return
             if late:
                 self._sleep_until(time.monotonic_ns() + burst * interval_bits_ns // self.rate_bps // 2)
             else:
                 self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
-        if self._tail is not None and total == whole and not self._stop.is_set():
-            self._send_tail(start_ns)
+
+    def _send_unpaced(
+        self, unit: int, send_until: Callable[[int], None], end_ns: int | None, total: int | None
+    ) -> None:
+        while not self._stop.is_set() and (end_ns is None or time.monotonic_ns() < end_ns):
+            due = self.sent_datagrams + 64 * unit
+            if total is not None:
+                due = min(due, total)
+                if self.sent_datagrams >= total:
+                    return
+            send_until(due)
 
     def _send_spread(
         self, datagram: bytearray, chance: random.Random, total: int, start_ns: int, duration_ns: int
@@ -432,6 +431,9 @@ class UdpSender:
             if self._stop.is_set():
                 return
             self._send_singly(datagram, self.sent_datagrams + 1)
+
+    def _datagrams_in(self, length_ns: int) -> int:
+        return self.rate_bps * length_ns // (self.payload_bytes * 8 * _NS_PER_S)
 
     def _due_before(self, elapsed_ns: int) -> int:
         """How many datagrams are due in the first `elapsed_ns`, its end excluded."""
@@ -611,9 +613,7 @@ class UdpReceiver:
             ):
                 account.add_run(first, sent, arrivals, sizes)
             else:
-                for stream_id, seq, sent_ns, arrival_ns, size in zip(
-                    ids, seqs, sent, arrivals, sizes, strict=True
-                ):
+                for stream_id, seq, sent_ns, arrival_ns, size in zip(ids, seqs, sent, arrivals, sizes, strict=True):
                     self._book(stream_id, seq, sent_ns, arrival_ns, size)
             if count < reader.slots:
                 return

@@ -14,7 +14,7 @@ _LAYOUT: tuple[tuple[str, str], ...] = (
         "state", "ca_state", "retransmits_now", "probes", "backoff", "options", "wscale", "app_limited",
     )),
     *((name, "I") for name in (
-        "rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", 
+        "rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets",
         "last_data_sent", "last_ack_sent", "last_data_recv", "last_ack_recv", "pmtu", "rcv_ssthresh", "rtt",
         "rttvar", "snd_ssthresh", "snd_cwnd", "advmss", "reordering", "rcv_rtt", "rcv_space", "total_retrans",
     )),
@@ -31,9 +31,7 @@ _LAYOUT: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _STRUCT = struct.Struct("=" + "".join(code for _, code in _LAYOUT))
 _NAMES = tuple(name for name, _ in _LAYOUT)
-_ENDS = tuple(
-    struct.calcsize("=" + "".join(code for _, code in _LAYOUT[: i + 1])) for i in range(len(_LAYOUT))
-)
+_ENDS = tuple(struct.calcsize("=" + "".join(code for _, code in _LAYOUT[: i + 1])) for i in range(len(_LAYOUT)))
 
 _STATES = (
     "unknown", "established", "syn-sent", "syn-received", "fin-wait-1", "fin-wait-2", "time-wait", "closed",

@@ -41,9 +41,7 @@ def test_counts_distinct_duplicate_and_reordered_datagrams_in_any_order(arrivals
     st.lists(st.tuples(st.integers(0, 300), st.integers(1, 20)), max_size=40),
     st.integers(1, 50_000),
 )
-def test_runs_and_trains_give_the_same_books_as_single_datagrams(
-    runs: list[tuple[int, int]], interval_ns: int
-) -> None:
+def test_runs_and_trains_give_the_same_books_as_single_datagrams(runs: list[tuple[int, int]], interval_ns: int) -> None:
     single, in_runs = StreamAccount(interval_ns), StreamAccount(interval_ns)
     clock = 0
     for first, count in runs:

@@ -28,9 +28,7 @@ PERF = [sys.executable, "-c", SCRIPT]
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="making network namespaces needs root"),
-    pytest.mark.skipif(
-        shutil.which("ip") is None or shutil.which("tc") is None, reason="iproute2 is not installed"
-    ),
+    pytest.mark.skipif(shutil.which("ip") is None or shutil.which("tc") is None, reason="iproute2 is not installed"),
 ]
 
 
@@ -83,11 +81,7 @@ def ask(*options: str) -> dict[str, Any]:
 
 
 def udp_counters(namespace: str) -> dict[str, int]:
-    lines = [
-        line
-        for line in sh(f"ip netns exec {namespace} cat /proc/net/snmp").splitlines()
-        if line[:4] == "Udp:"
-    ]
+    lines = [line for line in sh(f"ip netns exec {namespace} cat /proc/net/snmp").splitlines() if line[:4] == "Udp:"]
     return dict(zip(lines[0].split()[1:], map(int, lines[1].split()[1:]), strict=True))
 
 

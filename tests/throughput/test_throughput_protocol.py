@@ -30,14 +30,10 @@ json_values = st.recursive(
 
 
 @given(
-    st.lists(
-        st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=20), max_size=4), max_size=8
-    ),
+    st.lists(st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=20), max_size=4), max_size=8),
     st.lists(st.integers(1, 30), min_size=1, max_size=50),
 )
-def test_any_split_of_the_byte_stream_gives_the_same_messages(
-    contents: list[dict[str, Any]], cuts: list[int]
-) -> None:
+def test_any_split_of_the_byte_stream_gives_the_same_messages(contents: list[dict[str, Any]], cuts: list[int]) -> None:
     messages = [{**content, "type": "BYE"} for content in contents]
     data = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
     buffer, got, at, i = MessageBuffer(), [], 0, 0
@@ -136,8 +132,6 @@ def test_another_protocol_is_turned_away_at_once(line: bytes) -> None:
         ({"window_bytes": 1.5}, "window_bytes"),
     ],
 )
-def test_a_request_out_of_range_is_refused_with_what_is_allowed(
-    change: dict[str, Any], sentence: str
-) -> None:
+def test_a_request_out_of_range_is_refused_with_what_is_allowed(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ThroughputError, match=sentence):
         TestRequest.from_message({"duration_s": 1.0, **change})

@@ -162,9 +162,7 @@ def test_intervals_of_arrival_add_up_to_the_whole() -> None:
 
 
 @given(st.integers(0, 1 << 40), st.integers(1, 64), st.integers(20, 1400), st.integers(0, 1 << 62))
-def test_a_train_carries_the_headers_of_single_datagrams(
-    number: int, most: int, size: int, sent_ns: int
-) -> None:
+def test_a_train_carries_the_headers_of_single_datagrams(number: int, most: int, size: int, sent_ns: int) -> None:
     train = Train(9, size, most)
     seq = number * train.datagrams
     for again in range(2):
@@ -207,6 +205,4 @@ def test_the_receive_window_is_clamped_to_what_was_asked_for() -> None:
         near.setblocking(False)
         time.sleep(0.01)
         window = tcp_info.read(near).send_window_bytes
-        assert window is not None and 10_000 < window <= 20_480, (
-            f"expected at most 20000 (scaled), got {window}"
-        )
+        assert window is not None and 10_000 < window <= 20_480, f"expected at most 20000 (scaled), got {window}"
