@@ -51,6 +51,7 @@ class EventTail:
         self._path = folder / files.EVENTS
         self._on_event = on_event
         self._offset = 0
+        self.started = False
         self.failure: dict[str, Any] | None = None
 
     def poll(self) -> None:
@@ -63,6 +64,7 @@ class EventTail:
             return
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
+        self.started = self.started or bool(whole)
         for line in whole.splitlines():
             event = json.loads(line)
             if event["event"] == "error":

@@ -76,22 +76,15 @@ class PocketEngine:
             (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}))
             (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
             log = directory / "console.log"
-            began = time.monotonic()
-            boot_s: list[float] = []
-
-            def heard(event: dict[str, Any]) -> None:
-                if event["event"] == "agent":
-                    boot_s.append(time.monotonic() - began)
-                on_event(event)
-
-            tail = EventTail(folder, heard)
+            began_s = time.monotonic()
+            tail = EventTail(folder, on_event)
             process = self._boot(directory, folder, plan["seed"], cpu, slot, log)
             try:
                 while process.poll() is None:
                     tail.poll()
                     if cancel is not None and cancel.is_set():
                         raise cancelled()
-                    if not boot_s and time.monotonic() - began > BOOT_PATIENCE_S:
+                    if not tail.started and time.monotonic() - began_s > BOOT_PATIENCE_S:
                         break
                     try:
                         process.wait(POLL_S)
@@ -104,7 +97,6 @@ class PocketEngine:
         result["engine"] = {
             "engine": self.name,
             "clock": self.clock,
-            "boot_s": round(boot_s[0], 3) if boot_s else None,
             "memory_mb": MEMORY_MB,
             "seeded": "seeded_random" in self.kernel.capabilities and self.clock == "virtual",
             "confined": launcher.landlock_version() > 0,

@@ -23,9 +23,9 @@ def busy_neighbour() -> Iterator[None]:
 
 
 def measured(run: nl.Run) -> str:
-    """All that a result file holds, but for the wall time, the boot time and the date."""
+    """All that a result file holds, but for the wall time and the date."""
     data = run.to_dict()
-    for word in ("wall_s", "boot_s", "date"):
+    for word in ("wall_s", "date"):
         data["settings"].pop(word)
     return json.dumps(data, sort_keys=True)
 
