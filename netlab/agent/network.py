@@ -1,15 +1,15 @@
 """Build the network with Mininet: its nodes, links and names; addresses, routes and qdiscs come from the plan.
 
-Mininet starts a bash and a pty per node and several processes per link. Here a node is only a held namespace until
-somebody asks for its shell, and what is to be configured is collected and given to `ip -batch` once per namespace.
+Mininet starts a bash and a pty per node and several processes per link. Here a node is only a held namespace, and what
+is to be configured is collected and given to `ip -batch` once per namespace.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 from mininet.link import Intf, Link
@@ -32,56 +32,27 @@ STATIC_SYSCTLS = {
 }
 
 
-class LazyShell:
-    """A Mininet node whose shell starts with its first command; until then it is a namespace and nothing else."""
-
-    name: str
-    pid: int
-    shell: Any
+class HeldNamespace:
+    """A Mininet node without a shell of its own: only its namespace, in which `popen` starts what is asked for."""
 
     @classmethod
     def setup(cls) -> None:
         """Mininet would ask for programs that are not needed here, such as ifconfig; the engine has checked the rest."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Hold the namespace; see `sendCmd` for the shell."""
+        """Hold the namespace."""
         self.pid = hold_new_namespace()
 
-    def sendCmd(self, *args: Any, **kwargs: Any) -> None:  # noqa: N802 (Mininet's name)
-        """Start the shell if need be, inside the namespace, then send the command."""
-        if not self.shell:
-            holder = self.pid
-            super().startShell(mnopts=f"-cda {holder}")  # type: ignore[misc]
-            self.pid = holder
-        super().sendCmd(*args, **kwargs)  # type: ignore[misc]
 
-    def cmd(self, *args: Any, **kwargs: Any) -> str:
-        """Run a command in the node and return its output."""
-        self.sendCmd(*args, **kwargs)
-        return str(self.waitOutput(kwargs.get("verbose", False)))  # type: ignore[attr-defined]
-
-    def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[bytes]:
-        # Mininet writes the options as one word: "-cda PID" must arrive as two.
-        words = [part for word in cmd[:2] for part in word.split()] + list(cmd[2:])
-        words = [word.removesuffix("n") if word.startswith("-cda") else word for word in words]
-        return subprocess.Popen(words, **params)
-
-    def terminate(self) -> None:
-        """Let the namespace go."""
-        super().terminate()  # type: ignore[misc]
-        os.kill(self.pid, 9)
-        os.waitpid(self.pid, 0)
-
-
-class Host(LazyShell, Node):  # type: ignore[misc]
+class Host(HeldNamespace, Node):  # type: ignore[misc]
     """An end system."""
 
 
-class Router(LazyShell, Node):  # type: ignore[misc]
+class Router(HeldNamespace, Node):  # type: ignore[misc]
     """A node that forwards."""
 
 
-class Bridge(LazyShell, Switch):  # type: ignore[misc]
+class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
     """A learning switch: a Linux bridge in a namespace of its own."""
 
     def start(self, _controllers: Any = None) -> None:
@@ -126,8 +97,6 @@ class Network:
     ----------
     plan : dict
         Node names by kind, directions, addresses, routes, neighbours and sysctls, as the experiment planned them.
-    shaping : dict
-        By node, the commands for `ip`, `tc` and the wire devices from `netlab.agent.shaping`.
     """
 
     def __init__(self, plan: dict[str, Any]) -> None:
@@ -215,11 +184,8 @@ def _batch(program: str, lines: Iterable[str], pid: int | None) -> None:
     text = "\n".join(lines)
     if not text:
         return
-    # Forked by hand through Popen's own fork: the namespace is this thread's, and the child inherits it.
-    if pid is None:
+    # The namespace is this thread's, and the program inherits it.
+    with visit(pid) if pid is not None else nullcontext():
         done = subprocess.run([program, "-batch", "-"], input=text, text=True, capture_output=True)
-    else:
-        with visit(pid):
-            done = subprocess.run([program, "-batch", "-"], input=text, text=True, capture_output=True)
     if done.returncode != 0:
         raise RunError(f"`{program} -batch` failed: {done.stderr.strip()}\n{text}")
