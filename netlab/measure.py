@@ -150,7 +150,7 @@ def _udp_totals(row: Row, counted: Row) -> Row:
         "goodput_mbps": rate_mbps(counted["received_bytes"], active_s),
         "throughput_mbps": rate_mbps(counted["throughput_bytes"], active_s),
         "loss_rate": 1 - received / sent if sent else math.nan,
-        "jitter_ms": counted["jitter_ms"],
+        "jitter_ms": counted["jitter_ms"] if received else math.nan,
         "delay_ms": counted["delay_mean_ms"] if received else math.nan,
         "sent_datagrams": sent,
         "received_datagrams": received,

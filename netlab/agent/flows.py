@@ -209,6 +209,9 @@ class TcpFlow(Flow):
         """Totals over the streams, and each stream's own under `streams`."""
         own = [total for total in self.totals if total.get("first_s") is not None]
         rows = [self._row(number, total) for number, total in enumerate(self.totals) if total in own]
+        missing = len(self.streams) - len(own)
+        if missing and not self.errors:
+            self.errors.append(f"{missing} of {len(self.streams)} connections delivered nothing before the flow's end")
         return {"streams": rows, "error": "; ".join(self.errors) or None}
 
     def _row(self, number: int, total: dict[str, Any]) -> dict[str, Any]:

@@ -124,3 +124,29 @@ def test_throughput_counts_headers() -> None:
     flow = run.flows.iloc[0]
     assert flow.retransmits == 0
     agrees("throughput / goodput", flow.throughput_mbps / flow.goodput_mbps, (MSS_BYTES + 52) / MSS_BYTES, relative=0.005)
+
+
+def test_a_dead_link_is_a_measurement_not_a_crash() -> None:
+    """Everything is lost: UDP and ping say so in figures, TCP in a sentence."""
+    traffic = [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=1), nl.Ping("h1", "h3")]
+    run = nl.run(nl.topologies.dumbbell(pairs=2, loss_rate=1.0), traffic, duration_s=5)
+    tcp, udp, ping = (row for _, row in run.flows.iterrows())
+    assert tcp.goodput_mbps == 0
+    assert "delivered nothing" in tcp.error
+    assert (udp.loss_rate, ping.loss_rate) == (1, 1)
+    assert run.pings.rtt_ms.isna().all()
+
+
+def test_a_portfolio_of_three_flows_fills_its_bottleneck() -> None:
+    """The 9-host topology, 60 s, three flows over L1 and L2: together the limit of L2."""
+    traffic = [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h5"), nl.Tcp("h3", "h6")]
+    run = nl.run(nl.topologies.portfolio(), traffic, duration_s=60)
+    agrees("sum (Mbit/s)", run.goodput_mbps(after_s=5).sum(), tcp_limit_mbps(30), relative=0.01)
+
+
+def test_intervals_down_to_a_millisecond() -> None:
+    """Series of 1 ms add up to the total."""
+    run = nl.run(nl.topologies.dumbbell(pairs=1, rate_mbps=100), [nl.Tcp("h1", "h2")], duration_s=1, interval_s=0.001)
+    received_bytes = (run.intervals.goodput_mbps * 1e6 / 8 * 0.001).sum()
+    agrees("bytes", received_bytes, run.flows.received_bytes[0], relative=0.001)
+    assert run.intervals.t_s.diff().dropna().round(6).eq(0.001).all()
