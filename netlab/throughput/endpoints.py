@@ -169,7 +169,7 @@ class TcpReceiving(Endpoint):
         super().__init__(index, request, sock)
         if request.window_bytes is not None:
             limit_window(sock, request.window_bytes)
-        self._receiver = TcpReceiver(sock, skipped_bytes=skipped_bytes)
+        self._receiver = TcpReceiver(sock, skipped_bytes=skipped_bytes, window_bytes=request.window_bytes)
         self._omitted_bytes = 0
         self._omitted_until_s: float | None = None
 
