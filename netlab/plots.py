@@ -107,7 +107,9 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
 
 
 pio.renderers["netlab"] = _NotebookRenderer()
-if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have ways of their own
+if str(pio.renderers.default).startswith(
+    "plotly_mimetype"
+):  # Colab, VS Code and terminals have ways of their own
     pio.renderers.default = "netlab"
 
 
@@ -172,7 +174,7 @@ def measured_against_theory(
     ...     lambda offered: theory.udp_goodput_mbps(offered, 5),
     ...     x_label="Offered rate (Mbit/s)", y_label="Goodput (Mbit/s)")
     >>> [trace.name for trace in figure.data]
-    ['measured', 'theory', 'measured − theory']
+    ['measured', 'theory', 'measured - theory']
     """
     if residual not in ("percent", "absolute"):
         raise NetlabError(f"residual must be percent or absolute, got {residual!r}.")
@@ -245,7 +247,7 @@ def measured_against_theory(
         x=x.tolist(),
         y=_finite(gap),
         mode="markers",
-        name=f"{name} − theory",
+        name=f"{name} - theory",
         legendgroup=name,
         showlegend=False,
         marker={**marker, "size": 7},
@@ -303,18 +305,8 @@ def time_series(
         If a quantity or an interface is not in the run, or there is nothing to draw.
     """
     intervals, queues = run.intervals, run.queues
-    for quantity in quantities:
-        if quantity not in intervals:
-            known = ", ".join(column for column in intervals if column in LABELS)
-            raise NetlabError(f"The run has no series {quantity!r}; it has {known}.")
-    shown = [quantity for quantity in quantities if intervals[quantity].notna().any()]
-    if interfaces is None:
-        busy = queues.groupby("interface", sort=False)["backlog_packets"].max() if len(queues) else {}
-        interfaces = [interface for interface, most in busy.items() if most > 0]
-    for interface in interfaces:
-        if interface not in set(queues["interface"]):
-            known = ", ".join(queues["interface"].unique()) or "none"
-            raise NetlabError(f"The run has no queue at {interface!r}; it has {known}.")
+    shown = _quantities_with_values(intervals, quantities)
+    interfaces = _busy_interfaces(queues) if interfaces is None else _known_interfaces(queues, interfaces)
     rows = [*shown, *(["backlog_packets"] if interfaces else [])]
     if not rows:
         raise NetlabError("The run has no series to draw: it ended before its first interval.")
@@ -328,20 +320,22 @@ def time_series(
         frame = queues[queues["interface"] == interface]
         style = series + intervals["flow"].nunique()
         _line(figure, len(rows), frame, "backlog_packets", f"queue {interface}", style)
+    span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
     for quantity, value in (theory or {}).items():
-        if quantity in rows:
-            span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
-            figure.add_scatter(
-                x=span,
-                y=[value, value],
-                mode="lines",
-                name="theory",
-                line={"dash": "dash", "color": TEXT, "width": 2},
-                hovertemplate=_hover("theory", LABELS["t_s"], LABELS.get(quantity, quantity)),
-                meta={"role": "theory"},
-                row=rows.index(quantity) + 1,
-                col=1,
-            )
+        if quantity not in rows:
+            continue
+        label = LABELS.get(quantity, quantity)
+        figure.add_scatter(
+            x=span,
+            y=[value, value],
+            mode="lines",
+            name="theory",
+            line={"dash": "dash", "color": TEXT, "width": 2},
+            hovertemplate=_hover("theory", LABELS["t_s"], label),
+            meta={"role": "theory"},
+            row=rows.index(quantity) + 1,
+            col=1,
+        )
     labelled: set[str] = set()
     for trace in figure.data:
         trace.showlegend = trace.name not in labelled
@@ -464,6 +458,27 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
             )
             kept.append(quiet)
     return kept
+
+
+def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str]) -> list[str]:
+    for quantity in quantities:
+        if quantity not in intervals:
+            known = ", ".join(column for column in intervals if column in LABELS)
+            raise NetlabError(f"The run has no series {quantity!r}; it has {known}.")
+    return [quantity for quantity in quantities if intervals[quantity].notna().any()]
+
+
+def _busy_interfaces(queues: pd.DataFrame) -> list[str]:
+    most = queues.groupby("interface", sort=False)["backlog_packets"].max()
+    return [str(interface) for interface in most.index[most > 0]]
+
+
+def _known_interfaces(queues: pd.DataFrame, interfaces: Sequence[str]) -> list[str]:
+    known = list(queues["interface"].unique())
+    for interface in interfaces:
+        if interface not in known:
+            raise NetlabError(f"The run has no queue at {interface!r}; it has {', '.join(known) or 'none'}.")
+    return list(interfaces)
 
 
 def _hover(name: str, x_label: str, y_label: str) -> str:

@@ -1062,7 +1062,7 @@ def fifo_network(
     offered_mbps : mapping of flow to float
         What each flow sends, headers included, in Mbit/s, 0 or more.
     tolerance : float
-        Largest change of any acceptance in the last round, above 0.
+        Largest relative change of any acceptance ratio in the last round, above 0.
 
     Returns
     -------
@@ -1105,7 +1105,7 @@ def fifo_network(
             # Half steps, because whole ones can oscillate for ever.
             step = (acceptance_ratio(arriving[link], capacity) - acceptance[link]) / 2
             acceptance[link] += step
-            change = max(change, abs(step))
+            change = max(change, abs(step) / acceptance[link])
         if change < tolerance:
             return FifoNetwork(delivered, acceptance)
     raise TheoryError(

@@ -11,10 +11,12 @@ import threading
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
+import anywidget
 import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs_version
+import traitlets
+from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from netlab import experiment, plots, theory
 from netlab.errors import NetlabError, RunCancelled
@@ -28,22 +30,50 @@ Draw = Callable[[Any, Settings], go.Figure]
 EARLIER_RUNS = 5
 DEBOUNCE_S = 0.25
 
-# What a saved notebook needs to show its panels without a kernel: 1 kB in place of Plotly's 5 MB.
-SAVED_FIGURE_JS = """
-export default { async render({ model, el }) {
-  if (!window.Plotly) {
-    const define = window.define; window.define = undefined;
-    await new Promise((loaded, failed) => {
-      const script = document.createElement("script");
-      script.src = "https://cdn.plot.ly/plotly-VERSION.min.js";
-      script.onload = loaded; script.onerror = failed;
-      document.head.append(script);
-    }).finally(() => { window.define = define; });
-  }
-  const copy = (name) => JSON.parse(JSON.stringify(model.get(name)));
-  window.Plotly.newPlot(el, copy("_widget_data"), copy("_widget_layout"), { responsive: true });
+DRAW_JS = """
+export default { render({ model, el }) {
+  const draw = async () => {
+    await loadPlotly();
+    const { data, layout } = JSON.parse(model.get("figure"));
+    window.Plotly.react(el, data, { ...layout, autosize: true }, { responsive: true, displaylogo: false });
+  };
+  model.on("change:figure", draw);
+  draw();
 } };
+"""
+PLOTLY_FROM_WEB_JS = """
+const loadPlotly = () => window.Plotly ?? new Promise((loaded, failed) => {
+  const define = window.define;
+  window.define = undefined;  // a page with RequireJS would keep Plotly to itself
+  const script = document.createElement("script");
+  script.src = "https://cdn.plot.ly/plotly-VERSION.min.js";
+  script.onload = () => { window.define = define; loaded(); };
+  script.onerror = failed;
+  document.head.append(script);
+});
 """.replace("VERSION", get_plotlyjs_version())
+PLOTLY_WITHIN_JS = """
+const loadPlotly = () => {
+  if (!window.Plotly) { const module = undefined, define = undefined; PLOTLY }
+};
+"""
+
+
+CHART_JS = PLOTLY_WITHIN_JS.replace("PLOTLY", get_plotlyjs()) + DRAW_JS
+
+
+class Chart(anywidget.AnyWidget):
+    """A Plotly figure that is redrawn in place and needs no web to do so.
+
+    Plotly's own `FigureWidget` keeps the figure of the moment it was made in its saved state, not the latest one.
+    """
+
+    _esm = CHART_JS
+    figure = traitlets.Unicode("{}").tag(sync=True)
+
+    def show(self, figure: go.Figure) -> None:
+        """Draw this figure instead of the present one."""
+        self.figure = figure.to_json()
 
 
 class Panel:
@@ -69,8 +99,8 @@ class Panel:
 
     Attributes
     ----------
-    figure : plotly FigureWidget
-        What the panel shows.
+    figure : plotly Figure
+        What the panel shows; None before the first run.
     runs : list
         The latest result and the earlier ones that are still visible, oldest first.
     """
@@ -87,7 +117,8 @@ class Panel:
     ) -> None:
         self.controls = dict(controls)
         self.runs: list[Any] = []
-        self.figure = go.FigureWidget(layout={"template": "netlab", "height": 460})
+        self.figure: go.Figure | None = None
+        self._chart = Chart()
         self._scenario = scenario
         self._draw = draw
         self._run = run
@@ -111,7 +142,7 @@ class Panel:
                 ),
                 self._progress,
                 self._message,
-                self.figure,
+                self._chart,
             ]
         )
 
@@ -202,10 +233,8 @@ class Panel:
             self._drawn = [*self._drawn, drawn][-self._earlier :]
             self._message.value = ""
             self._progress.layout.visibility = "hidden"
-            with self.figure.hold_trait_notifications():
-                self.figure.data = []
-                self.figure.layout = drawn.layout
-                self.figure.add_traces([*behind, *drawn.data])
+            self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
+            self._chart.show(self.figure)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         if not self.runs:
@@ -219,9 +248,7 @@ class Panel:
         return f"Panel({values})"
 
     def _static_html(self) -> str:
-        if not self.runs:
-            return f"<p>{self._message.value}</p>"
-        return plots.page_html(self.figure.to_dict())
+        return f"<p>{self._message.value}</p>" if self.figure is None else plots.page_html(self.figure)
 
 
 def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:
@@ -245,8 +272,8 @@ def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:
     found = 0
     for model in saved.get("state", {}).values():
         state = model.get("state", {})
-        if "_esm" in state and "_widget_data" in state:
-            state["_esm"] = SAVED_FIGURE_JS
+        if state.get("_esm") == CHART_JS:
+            state["_esm"] = PLOTLY_FROM_WEB_JS + DRAW_JS
             found += 1
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from types import SimpleNamespace
 
@@ -44,6 +45,16 @@ def test_the_first_run_happens_when_the_panel_is_shown():
     assert "x=3" in bundle["text/html"], "the static fallback must hold the figure"
     if "application/vnd.jupyter.widget-view+json" in bundle:
         assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == panel.box.model_id
+
+
+def test_the_saved_state_holds_the_latest_figure():
+    panel = make_panel()
+    panel.refresh()
+    panel.controls["x"].value = 10
+    assert panel.wait(PATIENCE_S)
+    saved = json.loads(panel.box.children[-1].get_state()["figure"])
+    (latest,) = [trace for trace in saved["data"] if trace["meta"]["role"] == "measured"]
+    assert latest["x"] == [10.0]
 
 
 def test_the_static_fallback_is_the_same_at_each_execution():
@@ -214,7 +225,7 @@ def test_sliders_report_only_where_they_come_to_rest():
 
 
 def test_saved_state_is_slimmed_and_nothing_else_is_touched():
-    figure = {"state": {"_esm": "x" * 1000, "_widget_data": [], "_widget_layout": {}}}
+    figure = {"state": {"_esm": widgets.Chart().get_state()["_esm"], "figure": "{}"}}
     other = {"state": {"_esm": "export default {}"}}
     notebook = {
         "metadata": {
@@ -222,7 +233,8 @@ def test_saved_state_is_slimmed_and_nothing_else_is_touched():
         }
     }
     assert widgets.slim_saved_state(notebook) == 1
-    assert figure["state"]["_esm"] == widgets.SAVED_FIGURE_JS
+    assert len(figure["state"]["_esm"]) < 2000
+    assert figure["state"]["figure"] == "{}"
     assert other["state"]["_esm"] == "export default {}"
     assert widgets.slim_saved_state({"metadata": {}}) == 0
 
