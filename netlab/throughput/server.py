@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import queue
@@ -10,7 +11,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from netlab.errors import ThroughputError
@@ -171,13 +172,11 @@ class Server:
     def _greet(self, sock: socket.socket, peer: str) -> None:
         """Find out what a new connection is, and hand it on."""
         try:
-            try:
+            with _released_once(self._greeting) as release:
                 words = read_greeting(sock)
-            finally:
-                self._greeting.release()
-            if words[0] == "control":
-                Session(self, sock, peer).run()
-                return
+                if words[0] == "control":
+                    Session(self, sock, peer).run(agreed=release)
+                    return
             session = self.find(words[1])
             if session is None or not session.add_stream(int(words[2]), sock, len(greeting(*words))):
                 raise ThroughputError("It belongs to no test.")
@@ -217,13 +216,14 @@ class Session:
         self._joining = threading.Lock()
         self._client_boot_id = ""
 
-    def run(self) -> None:
-        """Serve the client to its end, whatever that is."""
+    def run(self, agreed: Callable[[], None]) -> None:
+        """Serve the client to its end, whatever that is; `agreed` is called once it has a place among the tests."""
         server = self._server
         self._channel.start()
         sampler: Sampler | None = None
         try:
             request = self._agree()
+            agreed()
             server.on_line(f"{self._peer}: {describe(request)}")
             self._wait_for_streams(request)
             sampler = Sampler(list(self._endpoints.values()), request, self._start())
@@ -239,10 +239,8 @@ class Session:
         except (ThroughputError, OSError) as error:
             server.count(done=False)
             server.on_line(f"{self._peer}: the test failed. {error}")
-            try:
-                self._channel.send("ERROR", reason=str(error))
-            except ThroughputError:
-                pass
+            if self._request is not None:
+                self._tell(str(error))
         finally:
             server.release(self)
             if sampler is not None:
@@ -253,6 +251,12 @@ class Session:
             for endpoint in endpoints:
                 endpoint.close()
             self._channel.close()
+
+    def _tell(self, reason: str) -> None:
+        try:
+            self._channel.send("ERROR", reason=reason)
+        except ThroughputError:
+            pass  # it is gone, which is what the error is about
 
     def abort(self, reason: str) -> None:
         """End the test from another thread."""
@@ -501,6 +505,14 @@ def _why(error: OSError) -> str:
 def _name(address: Any) -> str:
     host = str(address[0]).removeprefix("::ffff:")
     return f"{host}:{address[1]}"
+
+
+@contextlib.contextmanager
+def _released_once(semaphore: threading.BoundedSemaphore) -> Iterator[Callable[[], None]]:
+    """Give an acquired semaphore back at the end, or earlier by calling what this yields."""
+    with contextlib.ExitStack() as stack:
+        stack.callback(semaphore.release)
+        yield stack.close
 
 
 def _raise_file_limit() -> None:
