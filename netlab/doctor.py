@@ -1,0 +1,157 @@
+"""What netlab needs on this machine: what is there, what is missing, what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import resource
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+
+from netlab import engines, kernel
+from netlab.engines.base import Check
+from netlab.engines.native import NativeEngine
+from netlab.engines.pocket import machine_checks
+from netlab.errors import KernelError, NetlabError
+from netlab.kernel import building, cache
+from netlab.kernel.installed import CAPABILITIES
+
+ENOUGH_FREE_BYTES = 1 << 30
+ENOUGH_MEMORY_BYTES = 256 << 20
+ENOUGH_OPEN_FILES = 1024
+PACKAGES = ("jupyterlab", "ipywidgets", "plotly", "scipy")
+WIDTH = 100
+
+
+def machine() -> list[Check]:
+    """The processor, the system, memory and disk."""
+    free = shutil.disk_usage(_existing(cache.root())).free
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    linux = platform.system() == "Linux" and platform.machine() == "x86_64"
+    return [
+        Check(
+            "system",
+            linux,
+            f"{platform.system()} on {platform.machine()}",
+            "The pocket kernel is for Linux on x86-64; on Windows use WSL2, elsewhere a virtual machine.",
+        ),
+        Check("Python", True, f"{platform.python_version()} at {sys.executable}"),
+        Check(
+            "memory",
+            memory >= ENOUGH_MEMORY_BYTES,
+            f"{memory / 2**30:.1f} GB",
+            f"A run touches 60 to 80 MB, a large one more; have {ENOUGH_MEMORY_BYTES >> 20} MB.",
+        ),
+        Check(
+            "disk",
+            free >= ENOUGH_FREE_BYTES,
+            f"{free / 2**30:.1f} GB free in {cache.root()}",
+            f"Building a kernel takes {building.NEEDED_BYTES / 1e9:.1f} GB for some minutes; make room or set NETLAB_CACHE.",
+            required=False,
+        ),
+        Check(
+            "open files",
+            files == resource.RLIM_INFINITY or files >= ENOUGH_OPEN_FILES,
+            "no limit" if files == resource.RLIM_INFINITY else f"up to {files}",
+            f"The guest needs {ENOUGH_OPEN_FILES}; raise the hard limit (ulimit -H -n).",
+        ),
+    ]
+
+
+def packages() -> list[Check]:
+    """The Python packages that only notebooks need."""
+    found = []
+    for name in PACKAGES:
+        there = importlib.util.find_spec(name) is not None
+        found.append(
+            Check(name, there, "installed" if there else "not installed", "Run `make lab`, or pip install netlab's requirements.", False)
+        )
+    return found
+
+
+def pocket() -> list[Check]:
+    """What the pocket engine needs, and what its kernel can do."""
+    found = machine_checks()
+    try:
+        here = kernel.find()
+    except KernelError:
+        missing = [program for program in building.NEEDED_PROGRAMS if not shutil.which(program)]
+        found.append(
+            Check(
+                "kernel build",
+                not missing,
+                f"{', '.join(missing)} not found" if missing else "all programs are there",
+                "Needed only to build the kernel here; `make lab` installs them, or take a kernel from another machine "
+                "with `netlab kernel unpack FILE`.",
+                required=False,
+            )
+        )
+        return found
+    lacking = sorted(set(CAPABILITIES) - here.capabilities - here.modules)
+    clock = "virtual_time" in here.capabilities
+    found += [
+        Check(
+            "clock", clock, "virtual time" if clock else "real time only",
+            "Runs take as long as their network time and differ from run to run; unset NETLAB_KERNEL to use netlab's build.",
+            required=False,
+        ),
+        Check(
+            "kernel features", not lacking, f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
+            "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all.",
+            required=False,
+        ),
+        Check(
+            "mnexec", here.mnexec_path is not None or shutil.which("mnexec") is not None,
+            str(here.mnexec_path or shutil.which("mnexec") or "not found"),
+            "It comes with `netlab kernel build`, or with the package mininet.",
+        ),
+    ]  # fmt: skip
+    return found
+
+
+def native() -> list[Check]:
+    """What the native engine needs; nobody has to have it."""
+    return [Check(check.name, check.ok, check.seen, check.remedy, required=False) for check in NativeEngine().checks()]
+
+
+def lines(title: str, checks: list[Check], width: int) -> list[str]:
+    """A section of the table: its title, a line per check, and what to do below each that is missing."""
+    label = max(len(check.name) for check in checks) + 2
+    found = [title]
+    for check in checks:
+        state = "ok" if check.ok else "MISSING" if check.required else "no"
+        found.append(f"  {check.name:<{label}}{state:<9}{check.seen}")
+        if not check.ok and check.remedy:
+            indent = " " * (label + 11)
+            found += textwrap.wrap(check.remedy, max(width, len(indent) + 40), initial_indent=indent, subsequent_indent=indent)
+    return [*found, ""]
+
+
+def main() -> int:
+    """Print the table; returns 1 when something is missing without which nothing runs."""
+    width = min(shutil.get_terminal_size().columns, WIDTH)
+    sections = {
+        "This machine": machine(),
+        "Pocket engine (experiments in a kernel of our own, without root)": pocket(),
+        "Notebooks": packages(),
+        "Native engine (optional: experiments on this machine's kernel, as root)": native(),
+    }
+    for title, checks in sections.items():
+        print("\n".join(lines(title, checks, width)))
+    try:
+        print(engines.preflight())
+    except NetlabError:
+        missing = [check.name for checks in sections.values() for check in checks if check.required and not check.ok]
+        print(f"Not ready: {', '.join(missing) or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again.")
+        return 1
+    return 0
+
+
+def _existing(path: Path) -> Path:
+    while not path.exists():
+        path = path.parent
+    return path

@@ -1,0 +1,60 @@
+"""Tables and lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Lay out rows under their titles; the first `left` columns start at the left, numbers end at the right.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        One per column; may have several lines, such as a quantity and its unit.
+    rows : sequence of sequences of str
+    left : int
+        How many columns are text.
+
+    Returns
+    -------
+    str
+        Lines without trailing blanks.
+
+    Examples
+    --------
+    >>> print(text_table(["flow", "RTT\\nms"], [["h1-h2 ping", "20.314"]]))
+    flow           RTT
+                    ms
+    ----------  ------
+    h1-h2 ping  20.314
+    """
+    heads = [title.split("\n") for title in titles]
+    height = max(len(head) for head in heads)
+    heads = [head + [""] * (height - len(head)) for head in heads]
+    lines = [[head[number] for head in heads] for number in range(height)]
+    widths = [max(len(line[column]) for line in [*lines, *rows]) for column in range(len(titles))]
+
+    def laid(cells: Sequence[str]) -> str:
+        parts = [
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join(parts).rstrip()
+
+    return "\n".join([*map(laid, lines), "  ".join("-" * width for width in widths), *map(laid, rows)])
+
+
+def ran_on(settings: Mapping[str, Any]) -> str:
+    """Say in one line how long a run took, and on which kernel and clock; `settings` are the run's.
+
+    Examples
+    --------
+    >>> ran_on({"network_s": 60.0, "wall_s": 1.04, "engine": "pocket", "kernel": "7.3.4", "clock": "virtual"})
+    '60 s of network time in 1.0 s (pocket engine, Linux 7.3.4, virtual time)'
+    """
+    return (
+        f"{settings['network_s']:g} s of network time in {settings['wall_s']:.1f} s "
+        f"({settings['engine']} engine, Linux {settings['kernel']}, {settings['clock']} time)"
+    )
