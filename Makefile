@@ -1,0 +1,31 @@
+# `make lab` and `make test` are all that is needed; both set up first what is missing.
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+BIN := .venv/bin
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.PHONY: lab test lint notebooks bench clean setup
+
+lab: setup  ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab $(AS_ROOT) notebooks
+
+setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there
+	@sh tools/setup.sh
+
+test: setup  ## every test; the last line says how many passed
+	$(BIN)/python -m netlab.authoring --check
+	$(BIN)/pytest --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb)
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+notebooks: setup  ## both notebooks of every chapter from solutions/*.py
+	$(BIN)/python -m netlab.authoring
+
+bench: setup
+	$(BIN)/python benchmarks/experiments.py
+
+clean:  ## remove what was made here; built kernels stay in ~/.cache/netlab
+	rm -rf .venv .setup.log .setup-pip.log .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist netlab.egg-info
+	find netlab tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

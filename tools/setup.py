@@ -1,0 +1,325 @@
+"""Set netlab up: system packages, a virtual environment, the pocket kernel, a self-check.
+
+    python3 tools/setup.py
+
+Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
+a stamp made of everything that it depends on, and the kernel is found by its recipe.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
+from netlab.errors import NetlabError  # noqa: E402
+from netlab.kernel import building, installed, tree  # noqa: E402
+from netlab.kernel.recipe_key import recipe_hash  # noqa: E402
+
+VENV = ROOT / ".venv"
+STAMP = VENV / "netlab-setup"
+LOG = ROOT / ".setup.log"
+VERSIONS = range(10, 15)
+OLDEST_OF_LOCK = 11
+PACKAGES = {"ip": "iproute2", "tc": "iproute2", "headers": "libc6-dev", "ping": "iputils-ping", "venv": "python3-venv"}
+# What a user may do without: no apt is asked for it where nothing else is missing.
+OPTIONAL = frozenset({"ping"})
+SECONDS_PER_PACKAGE = 0.4
+SHOW_EVERY_S = {True: 0.5, False: 10.0}
+
+
+class SetupError(Exception):
+    """The set-up cannot go on; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Python:
+    """An interpreter that the environment may be made of."""
+
+    path: str
+    minor: int
+    has_venv: bool
+
+
+def pythons() -> list[Python]:
+    """Every usable Python on PATH and in /usr/bin, those that can make environments first, then the newest."""
+    program = "import sys, importlib.util as u; print(sys.version_info[1], u.find_spec('ensurepip') is not None)"
+    places = [*os.environ.get("PATH", "").split(":"), "/usr/bin"]
+    names = ["python3", *(f"python3.{minor}" for minor in VERSIONS)]
+    found: dict[str, Python] = {}
+    for candidate in (f"{place}/{name}" for place in places if place for name in names):
+        if not os.access(candidate, os.X_OK):
+            continue
+        done = subprocess.run([candidate, "-c", program], capture_output=True, text=True, check=False)
+        words = done.stdout.split()
+        if done.returncode == 0 and len(words) == 2 and int(words[0]) in VERSIONS:
+            found.setdefault(os.path.realpath(candidate), Python(candidate, int(words[0]), words[1] == "True"))
+    return sorted(found.values(), key=lambda python: (python.has_venv, python.minor), reverse=True)
+
+
+def lock_for(minor: int) -> Path:
+    """The pinned packages for this Python: current releases of several packages have left 3.10 behind."""
+    return ROOT / ("requirements.lock" if minor >= OLDEST_OF_LOCK else "requirements-3.10.lock")
+
+
+def environment_stamp(minor: int) -> str:
+    """What the environment depends on, as a hash."""
+    digest = hashlib.sha256(f"{minor} {ROOT}".encode())
+    for path in (lock_for(minor), ROOT / "pyproject.toml"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def environment_is_ready() -> bool:
+    """Whether the environment is whole and made of the present pins."""
+    try:
+        minor, stamp = STAMP.read_text().split()
+    except (OSError, ValueError):
+        return False
+    try:
+        subprocess.run([VENV / "bin/python", "-c", ""], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return stamp == environment_stamp(int(minor))
+
+
+def kernel_is_ready() -> bool:
+    """Whether there is a kernel by the present recipe, or the user has named one."""
+    if os.environ.get("NETLAB_KERNEL"):
+        return True
+    return any(found.build.get("recipe") == recipe_hash() for found in installed.builds())
+
+
+# System packages ----------------------------------------------------------------------------------------------
+
+
+def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
+    """Names of programs (and `headers`, `venv`) that are not there."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    wanted = ["ip", "tc", "ping", *(building.NEEDED_PROGRAMS if for_kernel else ())]
+    missing = [program for program in wanted if not shutil.which(program, path=path)]
+    if for_kernel and "gcc" not in missing and not _has_headers():
+        missing.append("headers")
+    if for_kernel and "gcc" in missing:
+        missing.append("headers")
+    if for_environment and not any(python.has_venv for python in pythons()):
+        missing.append("venv")
+    return missing
+
+
+def _has_headers() -> bool:
+    text = "#include <stdio.h>\n#include <elf.h>\n#include <linux/types.h>\n"
+    command = ["gcc", "-E", "-x", "c", "-", "-o", os.devnull]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=False).returncode == 0
+
+
+def package_of(program: str) -> str:
+    """The Debian package that brings a program."""
+    return PACKAGES.get(program) or tree.PACKAGES.get(program, program)
+
+
+def install_system_packages(missing: Sequence[str]) -> None:
+    """Install what is missing through apt, as root or with sudo.
+
+    Raises
+    ------
+    SetupError
+        Where there is no apt, no sudo, or apt fails; names the programs and the packages.
+    """
+    required = [program for program in missing if program not in OPTIONAL]
+    if not required:
+        return
+    names = sorted({package_of(program) for program in missing})
+    command = "apt-get install -y --no-install-recommends " + " ".join(names)
+    if not shutil.which("apt-get"):
+        raise SetupError(f"These programs are missing: {', '.join(required)}. Install them (on Debian they are in: {' '.join(names)}).")
+    prefix: list[str] = []
+    if os.geteuid() != 0:
+        if not shutil.which("sudo"):
+            raise SetupError(
+                f"These programs are missing: {', '.join(required)}. There is no sudo here; ask your administrator for\n"
+                f"  {command}"
+            )
+        prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
+    say(f"Installing system packages{' with sudo' if prefix else ''}: {' '.join(names)}")
+    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    with LOG.open("a") as log:
+        update = [*prefix, *environment, "apt-get", "update", "-q"]
+        subprocess.run(update, stdout=log, stderr=log, check=False)
+        done = subprocess.run([*prefix, *environment, *command.split()], stdout=log, stderr=log, check=False)
+    if done.returncode != 0:
+        raise SetupError(f"The packages could not be installed; {LOG} says why. Run this yourself, then make again:\n  sudo {command}")
+
+
+# The virtual environment --------------------------------------------------------------------------------------
+
+
+class Environment:
+    """Makes the virtual environment in the background and tells how far it is."""
+
+    def __init__(self) -> None:
+        usable = [python for python in pythons() if python.has_venv]
+        if not usable:
+            raise SetupError("No Python 3.10 to 3.14 with venv and ensurepip was found. Install python3-venv.")
+        self._python = usable[0]
+        lock = lock_for(self._python.minor)
+        self._packages = sum(1 for line in lock.read_text().splitlines() if line and line[0] not in "#-")
+        self._fresh = not (VENV / "bin/python").exists()
+        self._log = (ROOT / ".setup-pip.log").open("w+")
+        pip = f"{VENV}/bin/python -m pip --disable-pip-version-check install --no-input --no-deps --progress-bar off"
+        script = "\n".join(
+            [
+                "set -e",
+                f"'{self._python.path}' -m venv {'--clear' if self._fresh else ''} '{VENV}'" if self._fresh else ":",
+                f"{pip} -r '{lock}'",
+                f"{pip} --no-build-isolation --no-color -q -e '{ROOT}'",
+                f"{VENV}/bin/python -m pip --disable-pip-version-check check",
+            ]
+        )
+        self._process = subprocess.Popen(
+            ["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT, cwd=ROOT,
+            start_new_session=True,
+        )  # fmt: skip
+        self._began_s = time.monotonic()
+
+    def progress(self) -> tuple[str, float]:
+        """Where it is, in words, and a guess of the seconds that are left."""
+        lines = Path(self._log.name).read_text(errors="replace").splitlines()
+        collected = sum(line.startswith("Collecting ") for line in lines)
+        installing = any(line.startswith("Installing collected") for line in lines)
+        if self._process.poll() is not None:
+            return "Python packages: done", 0.0
+        if installing:
+            return "Python packages: installing", 0.3 * SECONDS_PER_PACKAGE * self._packages
+        return f"Python packages: {collected} of {self._packages}", SECONDS_PER_PACKAGE * (self._packages - 0.7 * collected)
+
+    def running(self) -> bool:
+        """Whether it is still at work."""
+        return self._process.poll() is None
+
+    def finish(self) -> None:
+        """Wait for the end and stamp the environment; raises SetupError when it failed."""
+        status = self._process.wait()
+        if status != 0:
+            tail = "\n".join(Path(self._log.name).read_text(errors="replace").splitlines()[-12:])
+            raise SetupError(
+                f"The Python packages could not be installed. The end of {self._log.name}:\n{tail}\n"
+                "Without a network they cannot be fetched; if .venv is damaged, remove it (make clean) and run make again."
+            )
+        STAMP.write_text(f"{self._python.minor} {environment_stamp(self._python.minor)}\n")
+
+    def stop(self) -> None:
+        """End it and leave nothing half made."""
+        if self.running():
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if self._fresh and not STAMP.exists():
+            shutil.rmtree(VENV, ignore_errors=True)
+
+
+# Showing ------------------------------------------------------------------------------------------------------
+
+
+def say(text: str) -> None:
+    """Print a line now."""
+    print(text, flush=True)
+
+
+class Display:
+    """One line that is rewritten on a terminal, a line every few seconds elsewhere."""
+
+    def __init__(self) -> None:
+        self._tty = sys.stdout.isatty()
+        self._last_s = 0.0
+
+    def show(self, parts: Sequence[str], remaining_s: float) -> None:
+        """Show what is being done and what is left."""
+        now = time.monotonic()
+        if now - self._last_s < SHOW_EVERY_S[self._tty]:
+            return
+        self._last_s = now
+        text = f"{'; '.join(part for part in parts if part)} (about {max(1, round(remaining_s))} s left)"
+        width = shutil.get_terminal_size().columns
+        print(f"\r\x1b[K{text[: width - 1]}" if self._tty else text, end="" if self._tty else "\n", flush=True)
+
+    def close(self) -> None:
+        """Clear the rewritten line."""
+        if self._tty:
+            print("\r\x1b[K", end="", flush=True)
+
+
+def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> None:
+    """Do both at once: fetching packages waits for the network, compiling for the processor."""
+    display = Display()
+    environment = Environment() if need_environment else None
+
+    def packages() -> tuple[str, float]:
+        return environment.progress() if environment else ("", 0.0)
+
+    def heard(moment: kernel.Progress) -> None:
+        words, rest_s = packages()
+        display.show([f"Kernel: {moment.fraction:.0%}, {moment.phase}", words], max(moment.remaining_s, rest_s))
+
+    try:
+        if need_kernel:
+            kernel.build(progress=heard)
+        while environment and environment.running():
+            words, rest_s = packages()
+            display.show([words], rest_s)
+            time.sleep(0.2)
+        if environment:
+            environment.finish()
+    finally:
+        display.close()
+        if environment:
+            environment.stop()
+
+
+def main() -> int:
+    """Set up what is missing; returns the exit code."""
+    began_s = time.monotonic()
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        need_environment, need_kernel = not environment_is_ready(), not kernel_is_ready()
+        if not (need_environment or need_kernel):
+            return 0
+        LOG.unlink(missing_ok=True)
+        install_system_packages(missing_programs(need_kernel, need_environment))
+        say(
+            "Setting up "
+            + " and ".join(["the Python packages in .venv"] * need_environment + ["the pocket kernel"] * need_kernel)
+            + ("; the first time, this takes 3 to 6 minutes" if need_kernel else "")
+        )
+        make_environment_and_kernel(need_environment, need_kernel)
+        say(f"Set up in {time.monotonic() - began_s:.0f} s. Self-check:\n")
+        status = subprocess.run([VENV / "bin/netlab", "demo"], stdin=subprocess.DEVNULL, check=False).returncode
+        if status != 0:
+            raise SetupError("The self-check failed. `.venv/bin/netlab doctor` says what is missing.")
+        say(f"\n{time.monotonic() - began_s:.0f} s from the start to here.")
+    except (SetupError, NetlabError) as error:
+        print(f"netlab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nnetlab: stopped; nothing half made is left. Run make again to go on.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
