@@ -142,7 +142,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
 
     meter.at("configure", 0, f"Linux {release.name}")
     variables = _variables(source_tree)
-    patch = edits.apply(source_tree, release.version)
+    patch = edits.apply(source_tree)
     static = _links_static(work)
     _configure(source_tree, release.version, static, variables, log, meter)
 

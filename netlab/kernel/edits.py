@@ -8,23 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.errors import KernelError
-from netlab.kernel.fragment import Version
 
 RECIPE = Path(__file__).parent / "recipe"
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace the only place in `path` that the pattern matches, for the reason given.
-
-    `before` bounds the kernel versions that need it, as in the configuration fragment.
-    """
+    """Replace the only place in `path` that the pattern matches, for the reason given."""
 
     path: str
     pattern: str
     replacement: str
     reason: str
-    before: Version | None = None
 
 
 def edits() -> list[Edit]:
@@ -60,13 +55,6 @@ def edits() -> list[Edit]:
             "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o\n",
             "TCP Tahoe is compiled",
         ),
-        Edit(
-            "arch/x86/um/user-offsets.c",
-            r"(?m)^\tDEFINE_LONGS\(HOST_FP_SIZE, 2696\);\n",
-            "\tDEFINE_LONGS(HOST_FP_SIZE, 12288);\n",
-            "the registers of processors with AMX (11008 bytes) find room; later kernels ask how much they need",
-            before=(6, 13),
-        ),
     ]
 
 
@@ -75,15 +63,13 @@ def additions() -> dict[str, Path]:
     return {"net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c"}
 
 
-def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str:
+def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
     """Make the edits in a source tree and add the new files.
 
     Parameters
     ----------
     tree : Path
         An unpacked kernel source.
-    version : tuple of int
-        Its version: some edits are for older kernels only.
     wanted : list of Edit, optional
         Other edits than `edits()`.
 
@@ -100,8 +86,6 @@ def apply(tree: Path, version: Version, wanted: list[Edit] | None = None) -> str
     changes: list[str] = []
     written: dict[Path, str] = {}
     for edit in edits() if wanted is None else wanted:
-        if edit.before and version >= edit.before:
-            continue
         path = tree / edit.path
         try:
             before = written.get(path) or path.read_text(encoding="utf-8", errors="surrogateescape")

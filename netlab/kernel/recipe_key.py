@@ -15,7 +15,7 @@ def recipe_hash() -> str:
         if path.suffix in {".c", ".config"}:
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for edit in edits():
-        digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0{edit.before}\0".encode())
+        digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
     return digest.hexdigest()
 
 

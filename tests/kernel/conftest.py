@@ -13,7 +13,6 @@ PLACES = {
     ),
     "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n",
     "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',
-    "arch/x86/um/user-offsets.c": "#ifdef FP_XSTATE_MAGIC1\n\tDEFINE_LONGS(HOST_FP_SIZE, 2696);\n#else\n",
     "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n",
 }
 

@@ -19,7 +19,7 @@ def tree(tmp_path: Path, places: dict[str, str]) -> Path:
 
 
 def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[str, str]) -> None:
-    patch = edits.apply(tree, (6, 12, 107))
+    patch = edits.apply(tree)
 
     assert "\tdefault 1000\n" in (tree / "arch/um/Kconfig").read_text()
     assert "config NR_CPUS\n\tint\n" in (tree / "arch/um/Kconfig").read_text()
@@ -38,7 +38,7 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
 def test_a_source_where_the_place_is_missing_is_refused_by_name(tree: Path, place: str) -> None:
     (tree / place).write_text("something else\n")
     with pytest.raises(KernelError, match=place.replace(".", r"\.")) as caught:
-        edits.apply(tree, (6, 12, 107))
+        edits.apply(tree)
     assert "found 0 times" in str(caught.value)
 
 
@@ -46,18 +46,13 @@ def test_a_missing_file_and_a_place_that_is_there_twice_are_refused(tree: Path, 
     twice = tree / "drivers/char/random.c"
     twice.write_text(places["drivers/char/random.c"] * 2)
     with pytest.raises(KernelError, match="found 2 times"):
-        edits.apply(tree, (6, 12, 107))
+        edits.apply(tree)
     assert twice.read_text() == places["drivers/char/random.c"] * 2
     twice.unlink()
     with pytest.raises(KernelError, match="cannot be read"):
-        edits.apply(tree, (6, 12, 107))
+        edits.apply(tree)
 
 
 def test_an_edit_says_why_it_is_made(tree: Path) -> None:
     with pytest.raises(KernelError, match="where the moon is blue"):
-        edits.apply(tree, (7, 3), [Edit("net/ipv4/Kconfig", "no such text", "", "the moon is blue")])
-
-
-def test_an_edit_for_older_kernels_is_not_made_in_newer_ones(tree: Path, places: dict[str, str]) -> None:
-    place = "arch/x86/um/user-offsets.c"
-    assert place not in edits.apply(tree, (6, 13)) and (tree / place).read_text() == places[place]
+        edits.apply(tree, [Edit("net/ipv4/Kconfig", "no such text", "", "the moon is blue")])
