@@ -7,10 +7,19 @@ is to be configured is collected and given to `ip -batch` once per namespace.
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
+from types import ModuleType
 from typing import Any
+
+if sys.version_info >= (3, 12):
+    # Mininet wants one name of distutils, which Python 3.12 dropped, and only for Open vSwitch, which is not used here.
+    _version: Any = ModuleType("distutils.version")
+    _version.StrictVersion = None
+    sys.modules.setdefault("distutils", ModuleType("distutils"))
+    sys.modules.setdefault("distutils.version", _version)
 
 from mininet.link import Intf, Link
 from mininet.net import Mininet
