@@ -40,6 +40,7 @@ class Outcome:
 
     received_bytes: int
     received_datagrams: int
+    sent_datagrams: int
     lost_rate: float
     seconds: float
     cpu_s: float
@@ -49,8 +50,12 @@ class Outcome:
         return self.received_bytes * 8 / 1e9 / self.seconds
 
     @property
-    def datagrams_per_s(self) -> float:
+    def received_per_s(self) -> float:
         return self.received_datagrams / self.seconds
+
+    @property
+    def sent_per_s(self) -> float:
+        return self.sent_datagrams / self.seconds
 
     @property
     def cpu_s_per_gb(self) -> float:
@@ -123,6 +128,7 @@ def netlab(network: Network, name: str, *options: str) -> Contestant:
         return Outcome(
             total["received_bytes"],
             total.get("received_datagrams", 0),
+            total.get("datagrams", 0),
             total.get("loss_rate") or 0.0,
             total["seconds"],
             cpu_s,
@@ -143,13 +149,15 @@ def iperf3(network: Network, name: str, *options: str) -> Contestant:
         # For UDP, iperf3 3.12 reports the sender's bytes beside the receiver's losses.
         if "lost_packets" in total:
             arrived = packets - total["lost_packets"]
-            return Outcome(arrived * DATAGRAM_BYTES, arrived, total["lost_percent"] / 100, total["seconds"], cpu_s)
-        return Outcome(total["bytes"], 0, 0.0, total["seconds"], cpu_s)
+            return Outcome(
+                arrived * DATAGRAM_BYTES, arrived, packets, total["lost_percent"] / 100, total["seconds"], cpu_s
+            )
+        return Outcome(total["bytes"], 0, 0, 0.0, total["seconds"], cpu_s)
 
     return Contestant(name, run)
 
 
-def compare(title: str, figure: str, contestants: list[Contestant], seconds: float, repeats: int) -> None:
+def compare(title: str, figures: list[str], contestants: list[Contestant], seconds: float, repeats: int) -> None:
     """Run the contestants in turn and print medians; the last one is the measure of the others."""
     outcomes: dict[str, list[Outcome]] = {contestant.name: [] for contestant in contestants}
     for _ in range(repeats):
@@ -157,20 +165,24 @@ def compare(title: str, figure: str, contestants: list[Contestant], seconds: flo
             outcomes[contestant.name].append(contestant.run(seconds))
 
     def median(name: str, what: str) -> float:
-        return statistics.median(getattr(outcome, what) for outcome in outcomes[name])
+        values: list[float] = [getattr(outcome, what) for outcome in outcomes[name]]
+        return statistics.median(values)
 
     reference = contestants[-1].name
     print(f"\n{title} ({repeats} repetitions of {seconds:g} s, in turn)")
-    print(f"{'':34}{figure:>18}{'lowest':>14}{'highest':>14}{'ratio':>8}{'CPU s/GB':>10}{'ratio':>8}{'loss':>8}")
-    for contestant in contestants:
-        name = contestant.name
-        values = [getattr(outcome, figure) for outcome in outcomes[name]]
-        value, cpu = statistics.median(values), median(name, "cpu_s_per_gb")
+    for figure in figures:
         print(
-            f"{name:34}{value:>18,.2f}{min(values):>14,.2f}{max(values):>14,.2f}"
-            f"{value / median(reference, figure):>8.2f}{cpu:>10.3f}{cpu / median(reference, 'cpu_s_per_gb'):>8.2f}"
-            f"{median(name, 'lost_rate'):>8.3f}"
+            f"{figure:34}{'median':>14}{'lowest':>14}{'highest':>14}{'ratio':>8}{'CPU s/GB':>10}{'ratio':>8}{'loss':>8}"
         )
+        for contestant in contestants:
+            name = contestant.name
+            values = [getattr(outcome, figure) for outcome in outcomes[name]]
+            value, cpu = median(name, figure), median(name, "cpu_s_per_gb")
+            print(
+                f"  {name:32}{value:>14,.2f}{min(values):>14,.2f}{max(values):>14,.2f}"
+                f"{value / median(reference, figure):>8.2f}{cpu:>10.3f}"
+                f"{cpu / median(reference, 'cpu_s_per_gb'):>8.2f}{median(name, 'lost_rate'):>8.3f}"
+            )
 
 
 def main() -> int:
@@ -192,7 +204,7 @@ def main() -> int:
     with Network() as network:
         compare(
             "TCP, one stream (netlab receives with MSG_TRUNC and sends with sendfile: nothing is copied)",
-            "gbps",
+            ["gbps"],
             [
                 netlab(network, "netlab perf"),
                 iperf3(network, "iperf3 --zerocopy (sender only)", "--zerocopy"),
@@ -203,8 +215,8 @@ def main() -> int:
         )
         udp = ("--udp", "--length", str(DATAGRAM_BYTES))
         compare(
-            f"UDP, {DATAGRAM_BYTES}-byte datagrams as fast as they go, received per second",
-            "datagrams_per_s",
+            f"UDP, {DATAGRAM_BYTES}-byte datagrams as fast as they go",
+            ["received_per_s", "sent_per_s"],
             [
                 netlab(network, "netlab perf", *udp, "--rate", "0"),
                 netlab(network, "netlab perf --batch", *udp, "--rate", "0", "--batch"),

@@ -441,16 +441,19 @@ class UdpSender:
 
     def _send_singly(self, datagram: bytearray, due: int) -> None:
         pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
-        size = len(datagram)
-        for seq in range(self.sent_datagrams, due):
-            pack_into(datagram, 0, stream, seq, now())
-            try:
-                send(datagram)
-            except ConnectionRefusedError:
-                # The kernel reports an earlier datagram's 'port unreachable' instead of sending this one.
-                send(datagram)
-            self.sent_datagrams = seq + 1
-            self.sent_bytes += size
+        first = done = self.sent_datagrams
+        try:
+            for seq in range(first, due):
+                pack_into(datagram, 0, stream, seq, now())
+                try:
+                    send(datagram)
+                except ConnectionRefusedError:
+                    # The kernel reports an earlier datagram's 'port unreachable' instead of sending this one.
+                    send(datagram)
+                done = seq + 1
+        finally:
+            self.sent_datagrams = done
+            self.sent_bytes += (done - first) * len(datagram)
 
     def _send_trains(self, train: Train, due: int) -> None:
         while self.sent_datagrams < due:
