@@ -15,6 +15,7 @@ import anywidget
 import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
+import plotly.io as pio
 import traitlets
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
@@ -35,10 +36,14 @@ export default { render({ model, el }) {
   const draw = async () => {
     await loadPlotly();
     const { data, layout } = JSON.parse(model.get("figure"));
-    window.Plotly.react(el, data, { ...layout, autosize: true }, { responsive: true, displaylogo: false });
+    el.style.height = `${layout.height}px`;
+    await window.Plotly.react(el, data, { ...layout, autosize: true }, { displaylogo: false });
   };
+  const fit = new ResizeObserver(() => { if (el.data && el.offsetWidth) window.Plotly.Plots.resize(el); });
+  fit.observe(el);  // the first drawing happens before the page knows how wide it is
   model.on("change:figure", draw);
   draw();
+  return () => fit.disconnect();
 } };
 """
 PLOTLY_FROM_WEB_JS = """
@@ -130,7 +135,7 @@ class Panel:
         self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has gone
         self._screen = threading.Lock()
         self._progress = ipywidgets.FloatProgress(
-            min=0, max=1, layout={"width": "100%", "height": "8px", "visibility": "hidden", "margin": "0"}
+            min=0, max=1, layout={"width": "100%", "height": "16px", "visibility": "hidden", "margin": "0"}
         )
         self._message = ipywidgets.HTML()
         for control in self.controls.values():
@@ -240,15 +245,18 @@ class Panel:
         if not self.runs:
             self.refresh()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}
-        # A page that cannot show widgets, such as nbviewer, takes the last form that it knows.
-        return {**bundle, "text/plain": repr(self), "text/html": self._static_html()}
+        return {**bundle, **self._without_widgets(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return f"Panel({values})"
 
-    def _static_html(self) -> str:
-        return f"<p>{self._message.value}</p>" if self.figure is None else plots.page_html(self.figure)
+    def _without_widgets(self) -> dict[str, Any]:
+        """Forms for pages that show no widgets: nbviewer, and JupyterLab while it does not trust the notebook."""
+        if self.figure is None:
+            return {"text/html": f"<p>{self._message.value}</p>"}
+        forms: dict[str, Any] = pio.renderers["netlab"].to_mimebundle(self.figure.to_dict())
+        return forms
 
 
 def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:

@@ -43,6 +43,7 @@ def test_the_first_run_happens_when_the_panel_is_shown():
     assert panel.runs == [6.0]
     assert bundle["text/plain"] == "Panel(x=3)"
     assert "x=3" in bundle["text/html"], "the static fallback must hold the figure"
+    assert bundle["application/vnd.plotly.v1+json"]["data"], "JupyterLab draws this while it trusts no scripts"
     if "application/vnd.jupyter.widget-view+json" in bundle:
         assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == panel.box.model_id
 
