@@ -355,8 +355,10 @@ class _Shown:
         if self._bar is not None:
             self._bar.update(done_s - self._bar.n)
 
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(self, error: object, *_rest: object) -> None:
         if self._bar is not None:
+            if error is None:  # a notebook's bar that is not full when it closes turns red and stays
+                self._tell(self._total_s, self._total_s)
             self._bar.close()
 
 
