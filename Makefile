@@ -13,7 +13,7 @@ setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when
 
 test: setup  ## every test; the last line says how many passed
 	$(BIN)/python -m netlab.authoring --check
-	$(BIN)/pytest --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb)
+	NETLAB_PROGRESS=0 $(BIN)/pytest --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb)
 
 lint: setup
 	$(BIN)/ruff check
