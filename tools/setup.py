@@ -209,15 +209,20 @@ class Environment:
         """Whether it is still at work."""
         return self._process.poll() is None
 
+    def raise_failure(self) -> None:
+        """Raise SetupError with the end of the log when it has failed, at once rather than minutes later."""
+        if not self._process.poll():
+            return
+        tail = "\n".join(line[:300] for line in Path(self._log.name).read_text(errors="replace").splitlines()[-12:])
+        raise SetupError(
+            f"The Python packages could not be installed. The end of {self._log.name}:\n{tail}\n"
+            "They are fetched over the network. If .venv is damaged, remove it (make clean) and run make again."
+        )
+
     def finish(self) -> None:
         """Wait for the end and stamp the environment; raises SetupError when it failed."""
-        status = self._process.wait()
-        if status != 0:
-            tail = "\n".join(Path(self._log.name).read_text(errors="replace").splitlines()[-12:])
-            raise SetupError(
-                f"The Python packages could not be installed. The end of {self._log.name}:\n{tail}\n"
-                "Without a network they cannot be fetched; if .venv is damaged, remove it (make clean) and run make again."
-            )
+        self._process.wait()
+        self.raise_failure()
         STAMP.write_text(f"{self._python.minor} {environment_stamp(self._python.minor)}\n")
 
     def stop(self) -> None:
@@ -269,6 +274,8 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
         return environment.progress() if environment else ("", 0.0)
 
     def heard(moment: kernel.Progress) -> None:
+        if environment:
+            environment.raise_failure()
         words, rest_s = packages()
         display.show([f"Kernel: {moment.fraction:.0%}, {moment.phase}", words], max(moment.remaining_s, rest_s))
 
