@@ -150,3 +150,15 @@ def test_intervals_down_to_a_millisecond() -> None:
     received_bytes = (run.intervals.goodput_mbps * 1e6 / 8 * 0.001).sum()
     agrees("bytes", received_bytes, run.flows.received_bytes[0], relative=0.001)
     assert run.intervals.t_s.diff().dropna().round(6).eq(0.001).all()
+
+
+@pytest.mark.parametrize("rate_mbps", [0.01, 1, 100, 1000])
+@pytest.mark.parametrize("spacing", ["even", "random"])
+def test_pacing_is_exact(rate_mbps: float, spacing: str) -> None:
+    """The number of datagrams sent is rate x time to within one datagram, from 10 kbit/s to 1 Gbit/s."""
+    duration_s = {0.01: 60, 1: 10, 100: 1, 1000: 0.2}[rate_mbps]
+    traffic = [nl.Udp("h1", "h2", rate_mbps=rate_mbps, spacing=spacing)]
+    run = nl.run(nl.topologies.dumbbell(pairs=1, rate_mbps=2000), traffic, duration_s=duration_s)
+    expected = rate_mbps * 1e6 * duration_s / 8000
+    agrees("datagrams", run.flows.sent_datagrams[0], expected, absolute=1, relative=1e-4)
+    assert run.flows.loss_rate[0] == 0

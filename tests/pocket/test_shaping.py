@@ -82,7 +82,9 @@ def test_super_segments_only_above_a_gigabit_and_the_run_says_so() -> None:
     run = nl.run(topology, [nl.Tcp("h1", "h2")], duration_s=1)
     lines = " ".join(run.settings["tc"]["r1"])
     assert "bfifo limit 3028000b" in lines
-    agrees("goodput (Mbit/s)", run.goodput_mbps(after_s=0.5).iloc[0], 10_000, relative=0.05)
+    agrees("goodput (Mbit/s)", run.goodput_mbps(after_s=0.5).iloc[0], tcp_limit_mbps(10_000), relative=0.005)
+    queue = run.queues[(run.queues.interface == "r1-eth1") & (run.queues.backlog_packets > 0)].iloc[-1]
+    assert queue.backlog_bytes / queue.backlog_packets > 30_000, "tbf split the segments after all"
 
 
 def test_ethernet_framing_counts_38_bytes() -> None:
