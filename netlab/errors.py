@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from netlab.values import shown
+
 
 class NetlabError(Exception):
     """Every error that netlab raises on purpose; its text is one or more whole sentences."""
@@ -41,4 +43,4 @@ class ThroughputError(NetlabError):
 
 def one_of(value: object, allowed: Sequence[object]) -> str:
     """Say 'got X; allowed: a, b, c', the tail of most messages about a wrong word."""
-    return f"got {value!r}; allowed: {', '.join(str(word) for word in allowed)}"
+    return f"got {shown(value)}; allowed: {', '.join(str(word) for word in allowed)}"

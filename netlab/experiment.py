@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -19,9 +20,11 @@ from netlab import engines, measure, routing, traffic
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
 from netlab.results import Run
-from netlab.topology import Topology
+from netlab.routing import Paths
+from netlab.topology import LinkDirection, Topology, lowest_mbps
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab.units import ms_to_s
+from netlab.values import is_integer, is_number, plain, shown
 from netlab.version import VERSION
 
 DEFAULT_INTERVAL_S = 0.1
@@ -30,6 +33,15 @@ LONGEST_RUN_S = 86_400.0
 MOST_INTERVALS = 200_000
 FRAME_BITS = 1514 * 8
 KERNEL_QUEUE_PACKETS = 1000
+SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
+SYSCTL_VALUE = re.compile(r"[ -~\t]+")
+
+SCENARIO_WORDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls")
+NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
+
+WHOLE_SCENARIO = (
+    "a whole scenario was given, so traffic, duration_s, seed, interval_s and sysctls belong into it, not beside it"
+)
 
 TCP_SYSCTLS = {
     # Large enough that the network limits a flow, not the host's memory: the kernel would derive them from `mem=`.
@@ -65,6 +77,10 @@ class Scenario:
     interval_s: float = DEFAULT_INTERVAL_S
     sysctls: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("duration_s", "seed", "interval_s", "sysctls"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+
     def to_dict(self) -> dict[str, Any]:
         """The scenario in the words of its file."""
         return {
@@ -86,33 +102,35 @@ class Scenario:
             With every mistake found in the topology, the traffic and the rest.
         """
         if not isinstance(words, Mapping):
-            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {words!r}"])
-        allowed = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls")
-        problems = [f"scenario: {one_of(word, allowed)}" for word in words if word not in allowed]
+            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(words)}"])
+        problems = [f"scenario: unknown word: {one_of(word, SCENARIO_WORDS)}" for word in words if word not in SCENARIO_WORDS]
         problems += [f"scenario: {word} is missing" for word in ("topology", "traffic") if word not in words]
-        topology = Topology()
-        if "topology" in words:
-            try:
-                topology = Topology.from_dict(words["topology"])
-            except ScenarioError as error:
-                problems += error.problems
-        items: list[Traffic] = []
+        topology: Topology | None = None
+        unread: list[str] = []
+        if isinstance(words.get("topology"), Topology):
+            topology = words["topology"]
+        elif isinstance(words.get("topology"), Mapping):
+            topology, unread = Topology.read(words["topology"])
+        elif "topology" in words:
+            unread = [f"topology must be an object with hosts and links, got {shown(words['topology'])}"]
+        problems += unread
+        items: list[Traffic | None] = []
         given = words.get("traffic", [])
-        if not isinstance(given, (list, tuple)):
-            problems.append(f"traffic must be a list, got {given!r}")
-            given = []
-        for number, item in enumerate(given, start=1):
-            try:
-                items.append(traffic.from_dict(item, f"traffic {number}"))
-            except ScenarioError as error:
-                problems += error.problems
-        rest = {name: words[name] for name in ("duration_s", "seed", "interval_s", "sysctls") if name in words}
-        scenario = cls(topology, items, **rest)
+        if isinstance(given, (list, tuple)):
+            for number, item in enumerate(given, start=1):
+                read, found = traffic.read(item, f"traffic {number}")
+                items.append(read)
+                problems += found
+            if "traffic" in words and not given:
+                problems.append(NO_TRAFFIC)
+        else:
+            problems.append(f"traffic must be a list, got {shown(given)}")
+        rest = {name: words[name] for name in SCENARIO_WORDS[2:] if name in words}
+        scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
+        # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
+        problems += scenario._problems(topology, items, whole=not unread)
         if problems:
-            known = set(problems)
-            later = scenario.problems(check_nodes="topology" in words and bool(topology.nodes))
-            raise ScenarioError(problems + [problem for problem in later if problem not in known])
-        scenario.validate()
+            raise ScenarioError(problems)
         return scenario
 
     def validate(self) -> None:
@@ -121,68 +139,61 @@ class Scenario:
         if problems:
             raise ScenarioError(problems)
 
-    def problems(self, check_nodes: bool = True) -> list[str]:
+    def problems(self) -> list[str]:
         """Every mistake, a sentence each."""
-        found = self.topology.problems() if check_nodes else []
-        sound = check_nodes and not found
-        found += self._settings_problems()
+        if not isinstance(self.topology, Topology):
+            return [f"topology must be a netlab.Topology, got {shown(self.topology)}"]
+        if not isinstance(self.traffic, (list, tuple)):
+            return [f"traffic must be a list such as [netlab.Tcp('h1', 'h2')], got {shown(self.traffic)}"]
+        kinds = tuple(traffic.KINDS.values())
+        found = [
+            f"traffic {number} must be a netlab.Tcp, Udp, Ping or Command, got {shown(item)}"
+            for number, item in enumerate(self.traffic, start=1)
+            if not isinstance(item, kinds)
+        ]
         if not self.traffic:
-            found.append("there is no traffic; add at least one of " + ", ".join(traffic.KINDS))
-        for number, item in enumerate(self.traffic, start=1):
+            found.append(NO_TRAFFIC)
+        items = [item if isinstance(item, kinds) else None for item in self.traffic]
+        return found + self._problems(self.topology, items, whole=True)
+
+    def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
+        """Mistakes in what could be read: None stands for what could not, `whole` says whether the topology could."""
+        found = topology.problems() if topology is not None else []
+        paths = Paths(topology) if topology is not None and whole and not found else None
+        found += self._settings_problems()
+        for number, item in enumerate(items, start=1):
+            if item is None:
+                continue
             where = f"traffic {number} ({item.kind})"
             found += item.problems(where)
-            if check_nodes:
-                found += self._end_problems(item, where, sound)
-            if _is_number(item.start_s) and _is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
+            if topology is not None and topology.nodes:
+                found += _end_problems(topology, paths, item, where)
+            if is_number(item.start_s) and is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
                 found.append(f"{where}: it starts at {item.start_s:g} s, when the run of {self.duration_s:g} s is over")
         return found
 
     def _settings_problems(self) -> list[str]:
         found = []
-        if not (_is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
-            found.append(f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, got {self.duration_s!r}")
-        elif _is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S:
-            if self.duration_s / self.interval_s > MOST_INTERVALS:
-                found.append(
-                    f"interval_s={self.interval_s:g} makes {self.duration_s / self.interval_s:.0f} intervals of a run of "
-                    f"{self.duration_s:g} s; {MOST_INTERVALS} is the most"
-                )
-        if not (_is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
-            found.append(f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {self.interval_s!r}")
-        if not (isinstance(self.seed, int) and not isinstance(self.seed, bool) and 0 <= self.seed < 2**64):
-            found.append(f"seed must be a whole number from 0 to 2**64 - 1, got {self.seed!r}")
+        if not (is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
+            found.append(f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, got {shown(self.duration_s)}")
+        if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
+            found.append(f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {shown(self.interval_s)}")
+        if not found and self.interval_s > self.duration_s:
+            found.append(f"interval_s={self.interval_s:g} exceeds the run's duration_s={self.duration_s:g}; choose a shorter one")
+        if not found and self.duration_s / self.interval_s > MOST_INTERVALS:
+            found.append(
+                f"interval_s={self.interval_s:g} makes {self.duration_s / self.interval_s:.0f} intervals of a run of "
+                f"{self.duration_s:g} s; {MOST_INTERVALS} is the most"
+            )
+        if not (is_integer(self.seed) and 0 <= self.seed < 2**64):
+            found.append(f"seed must be a whole number from 0 to 2**64 - 1, got {shown(self.seed)}")
         if not isinstance(self.sysctls, Mapping):
-            found.append(f"sysctls must be a mapping of names to values, got {self.sysctls!r}")
-        else:
-            found += [
-                f"sysctls: {name!r} must begin with net."
-                for name in self.sysctls
-                if not (isinstance(name, str) and name.startswith("net.") and "/" not in name and ".." not in name)
-            ]
-        return found
-
-    def _end_problems(self, item: Traffic, where: str, sound: bool) -> list[str]:
-        topology = self.topology
-        if isinstance(item, Command):
-            ends = {"host": item.host}
-            allowed = topology.nodes
-        else:
-            ends = {"src": item.src, "dst": item.dst}
-            allowed = [*topology.hosts, *topology.routers]
-        found = [f"{where}: {word}: {one_of(name, allowed)}" for word, name in ends.items() if name not in allowed]
-        if found or isinstance(item, Command):
-            return found
-        if item.src == item.dst:
-            return [f"{where}: src and dst are both {item.src}; traffic needs two ends"]
-        if sound:
-            for one, other in ((item.src, item.dst), (item.dst, item.src)):
-                try:
-                    topology.path(one, other)
-                except ScenarioError as error:
-                    return [f"{where}: {problem}" for problem in error.problems]
-            if isinstance(item, Tcp) and item.num_bytes is None and math.isinf(topology.bottleneck_mbps(item.src, item.dst)):
-                return [f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
-                        "breathe; give one link a rate, or the flow a num_bytes"]
+            return [*found, f"sysctls must be a mapping of names to values, got {shown(self.sysctls)}"]
+        for name, value in self.sysctls.items():
+            if not (isinstance(name, str) and SYSCTL_NAME.fullmatch(name)):
+                found.append(f"sysctls: {shown(name)} must be a name that begins with net., such as net.ipv4.tcp_sack")
+            elif not (is_integer(value) or (isinstance(value, str) and SYSCTL_VALUE.fullmatch(value))):
+                found.append(f"sysctls: {name} must be a whole number or a line of text, got {shown(value)}")
         return found
 
     def plan(self) -> dict[str, Any]:
@@ -214,25 +225,54 @@ class Scenario:
 
     def _drain_s(self) -> float:
         """Longest time that a packet sent at the end can still take, there and back."""
+        paths = Paths(self.topology)
         longest_s = 0.0
         for item in self.traffic:
             if isinstance(item, (Command, Tcp)):
                 continue
-            ways = [(item.src, item.dst)] if isinstance(item, Udp) else [(item.src, item.dst), (item.dst, item.src)]
-            total_s = 0.0
-            for src, dst in ways:
-                for direction in self.topology.path_directions(src, dst):
-                    shape = direction.shape
-                    total_s += ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
-                    if shape.rate_mbps is not None:
-                        queue_bits = (
-                            shape.queue_bytes * 8
-                            if shape.queue_bytes is not None
-                            else (shape.queue_packets or KERNEL_QUEUE_PACKETS) * FRAME_BITS
-                        )
-                        total_s += (queue_bits + 2 * FRAME_BITS) / (shape.rate_mbps * 1e6)
-            longest_s = max(longest_s, total_s)
+            crossed = paths.directions(item.src, item.dst)
+            if not isinstance(item, Udp):
+                crossed += paths.directions(item.dst, item.src)
+            longest_s = max(longest_s, sum(_slowest_s(direction.shape) for direction in crossed))
         return longest_s + 0.1
+
+
+def _slowest_s(shape: LinkDirection) -> float:
+    """Time in s through a full queue and the wire behind it."""
+    wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
+    if shape.rate_mbps is None:
+        return wire_s
+    queue_bits = (
+        shape.queue_bytes * 8
+        if shape.queue_bytes is not None
+        else (shape.queue_packets or KERNEL_QUEUE_PACKETS) * FRAME_BITS
+    )
+    return wire_s + (queue_bits + 2 * FRAME_BITS) / (shape.rate_mbps * 1e6)
+
+
+def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
+    if isinstance(item, Command):
+        ends = {"host": item.host}
+        allowed = topology.nodes
+    else:
+        ends = {"src": item.src, "dst": item.dst}
+        allowed = [*topology.hosts, *topology.routers]
+    found = [f"{where}: {word}: {one_of(name, allowed)}" for word, name in ends.items() if name not in allowed]
+    if found or isinstance(item, Command):
+        return found
+    if item.src == item.dst:
+        return [f"{where}: src and dst are both {item.src}; traffic needs two ends"]
+    if paths is None:
+        return []
+    try:
+        there = paths.directions(item.src, item.dst)
+        paths.directions(item.dst, item.src)
+    except ScenarioError as error:
+        return [f"{where}: {problem}" for problem in error.problems]
+    if isinstance(item, Tcp) and item.num_bytes is None and math.isinf(lowest_mbps(there)):
+        return [f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
+                "breathe; give one link a rate, or the flow a num_bytes"]
+    return []
 
 
 def run(
@@ -281,11 +321,11 @@ def run(
     >>> import netlab as nl
     >>> run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=10)  # doctest: +SKIP
     """
-    if isinstance(topology, Scenario):
-        scenario = topology
+    if isinstance(topology, (Scenario, Mapping)):
+        if traffic or sysctls or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S):
+            raise ScenarioError([WHOLE_SCENARIO])
+        scenario = topology if isinstance(topology, Scenario) else Scenario.from_dict(topology)
         scenario.validate()
-    elif isinstance(topology, Mapping):
-        scenario = Scenario.from_dict(topology)
     else:
         scenario = Scenario(topology, traffic, duration_s, seed, interval_s, sysctls or {})
         scenario.validate()
@@ -323,13 +363,15 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         When the file cannot be read, is not JSON, or holds mistakes.
     """
     try:
-        words = json.loads(Path(path).read_text())
+        words = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise ScenarioError([f"{path} is not a text file"]) from None
     except json.JSONDecodeError as error:
         raise ScenarioError([f"{path} is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"]) from None
+    except (ValueError, RecursionError):
+        raise ScenarioError([f"{path} holds a number too long or lists too deep to be read"]) from None
     return Scenario.from_dict(words)
 
 
@@ -360,7 +402,3 @@ class _Shown:
             if error is None:  # a notebook's bar that is not full when it closes turns red and stays
                 self._tell(self._total_s, self._total_s)
             self._bar.close()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

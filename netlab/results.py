@@ -102,7 +102,8 @@ class Run:
         inside = self.intervals[
             (self.intervals.t_s - step_s >= after_s - 1e-9) & (self.intervals.t_s <= before_s + 1e-9)
         ]
-        return inside.groupby("flow", sort=False)["goodput_mbps"].mean()
+        found: pd.Series = inside.groupby("flow", sort=False)["goodput_mbps"].mean()
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: each table as a list of records, missing values as None."""
@@ -169,7 +170,7 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFra
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [
-        {name: (None if isinstance(value, float) and not math.isfinite(value) else value) for name, value in row.items()}
+        {str(name): (None if isinstance(value, float) and not math.isfinite(value) else value) for name, value in row.items()}
         for row in table.astype(object).where(table.notna(), None).to_dict(orient="records")
     ]
 

@@ -10,7 +10,7 @@ import networkx as nx
 from netlab.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from netlab.topology import Topology
+    from netlab.topology import Direction, Topology
 
 
 @dataclass(frozen=True)
@@ -52,41 +52,52 @@ class Plan:
         }
 
 
-def node_path(topology: Topology, src: str, dst: str) -> list[str]:
-    """Nodes that a packet from `src` to `dst` passes when it follows the routes of `make_plan`.
+class Paths:
+    """The ways that packets take when they follow the routes of `make_plan`; for many questions about one network."""
 
-    Raises
-    ------
-    ScenarioError
-        When a name is unknown, has no interface, or no path exists.
-    """
-    for name in (src, dst):
-        if name not in topology.nodes:
-            raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(topology.nodes)}"])
-        if name in topology.switches:
-            raise ScenarioError([f"{name} is a switch and has no address; name a host or a router"])
-    plan = make_plan(topology)
-    owner = {port.address: port.node for port in plan.ports}
-    subnets_of: dict[str, set[int]] = {}
-    for port in plan.ports:
-        subnets_of.setdefault(port.node, set()).add(port.subnet)
-    no_path = ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
-    if dst not in plan.primary or src not in plan.primary:
-        raise no_path
-    target = next(port.subnet for port in plan.ports if port.address == plan.primary[dst])
-    next_hop = {route["node"]: owner[route["via"]] for route in plan.routes if route["to"] == _prefix(target)}
-    hops = [src]
-    while hops[-1] != dst:
-        here = hops[-1]
-        if target in subnets_of[here]:
-            following, shared = dst, {target}
-        elif here in next_hop:
-            following = next_hop[here]
-            shared = subnets_of[here] & subnets_of[following]
-        else:
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._plan = make_plan(topology)
+        self._port_at = {port.address: port for port in self._plan.ports}
+        self._ports_of: dict[str, dict[int, Port]] = {}
+        for port in self._plan.ports:
+            # Of two interfaces in one subnet the kernel uses the one it was told of first.
+            self._ports_of.setdefault(port.node, {}).setdefault(port.subnet, port)
+        self._next_hop = {(route["node"], route["to"]): self._port_at[route["via"]] for route in self._plan.routes}
+        self._wiring, self._crossed = _wiring(topology)
+
+    def directions(self, src: str, dst: str) -> list[Direction]:
+        """The link directions that a packet from `src` to `dst` crosses, in order; none from a node to itself.
+
+        Raises
+        ------
+        ScenarioError
+            When a name is unknown or a switch, or no path exists.
+        """
+        topology = self._topology
+        for name in (src, dst):
+            if name not in topology.nodes:
+                raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(topology.nodes)}"])
+            if name in topology.switches:
+                raise ScenarioError([f"{name} is a switch and has no address; name a host or a router"])
+        no_path = ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
+        if src not in self._ports_of or dst not in self._ports_of:
             raise no_path
-        hops.extend(_through_switches(topology, plan, here, following, shared))
-    return hops
+        target = self._port_at[self._plan.primary[dst]]
+        crossed: list[Direction] = []
+        here = src
+        while here != dst:
+            following = target
+            if target.subnet not in self._ports_of[here]:
+                gateway = self._next_hop.get((here, _prefix(target.subnet)))
+                if gateway is None:
+                    raise no_path
+                following = gateway
+            leaving = self._ports_of[here][following.subnet]
+            stops = nx.shortest_path(self._wiring, leaving.interface, following.interface)
+            crossed.extend(self._crossed[pair] for pair in zip(stops, stops[1:], strict=False))
+            here = following.node
+        return crossed
 
 
 def make_plan(topology: Topology) -> Plan:
@@ -119,17 +130,18 @@ def _prefix(subnet: int) -> str:
     return f"10.{subnet >> 8}.{subnet & 0xFF}.0/24"
 
 
-def _through_switches(topology: Topology, plan: Plan, here: str, following: str, shared: set[int]) -> list[str]:
-    subnet = min(shared)
-    inside = {port.node for port in plan.ports if port.subnet == subnet}
+def _wiring(topology: Topology) -> tuple[nx.Graph, dict[tuple[str, str], Direction]]:
+    """Which interface is wired to which, all ports of a switch being one place, and the direction of each such step."""
     graph = nx.Graph()
-    graph.add_edges_from(
-        (link.a, link.b)
-        for link in topology.links
-        if {link.a, link.b} <= inside | set(topology.switches) and {link.a, link.b} & {here, following, *topology.switches}
-    )
-    graph.remove_nodes_from(inside - {here, following})
-    return list(nx.shortest_path(graph, here, following))[1:]
+    steps: dict[tuple[str, str], Direction] = {}
+    for direction in topology.directions():
+        ends = [
+            f"switch {node}" if node in topology.switches else interface
+            for node, interface in ((direction.src, direction.interface), (direction.dst, direction.dst_interface))
+        ]
+        graph.add_edge(*ends)
+        steps[ends[0], ends[1]] = direction
+    return graph, steps
 
 
 def _subnets(topology: Topology) -> dict[str, int]:

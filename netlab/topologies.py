@@ -34,7 +34,7 @@ def dumbbell(
 
 def three_pcs(rate_mbps: float = 5, queue_packets: int | None = 100, **bottleneck: Any) -> Topology:
     """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
-    unlimited = {"rate_mbps": None, "queue_packets": None, "queue_bytes": None, "aqm": "fifo", "aqm_options": {}}
+    unlimited: dict[str, Any] = {"rate_mbps": None, "queue_packets": None, "queue_bytes": None, "aqm": "fifo", "aqm_options": {}}
     return Topology(
         hosts=["h1", "h2", "h3"],
         routers=["r1"],
@@ -44,6 +44,45 @@ def three_pcs(rate_mbps: float = 5, queue_packets: int | None = 100, **bottlenec
             Link("h2", "s1"),
             Link("s1", "r1"),
             Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue_packets, reverse=unlimited, **bottleneck),
+        ],
+    )
+
+
+def two_routers(
+    access_mbps: tuple[float | None, float | None] = (1, 10),
+    middle_mbps: float = 1.5,
+    exit_mbps: tuple[float, float] = (1, 0.5),
+    queue_packets: int | None = 20,
+    **middle: Any,
+) -> Topology:
+    """Flows h1-h4 and h2-h3 share the link r1-r2 and leave by links of their own (`epfl` figure 2: congestion collapse).
+
+    Parameters
+    ----------
+    access_mbps : pair of float or None
+        Rates of h1's and h2's own links in Mbit/s; None leaves a link without a limit, so that its sender alone decides.
+    middle_mbps : float
+        Rate of the link that both flows share, in Mbit/s.
+    exit_mbps : pair of float
+        Rates of the links to h4 (where h1's data go) and to h3 (where h2's go), in Mbit/s.
+    queue_packets : int or None
+        Room before each link that has a rate, in packets.
+    middle
+        More fields of the shared link, such as ``aqm="fq_codel"``.
+    """
+
+    def link(a: str, b: str, rate_mbps: float | None, **more: Any) -> Link:
+        return Link(a, b, rate_mbps=rate_mbps, queue_packets=None if rate_mbps is None else queue_packets, **more)
+
+    return Topology(
+        hosts=["h1", "h2", "h3", "h4"],
+        routers=["r1", "r2"],
+        links=[
+            link("h1", "r1", access_mbps[0]),
+            link("h2", "r1", access_mbps[1]),
+            link("r1", "r2", middle_mbps, **middle),
+            link("r2", "h4", exit_mbps[0]),
+            link("r2", "h3", exit_mbps[1]),
         ],
     )
 

@@ -15,7 +15,8 @@ from typing import Any
 import networkx as nx
 
 from netlab.errors import ScenarioError, one_of
-from netlab.routing import node_path
+from netlab.routing import Paths
+from netlab.values import is_integer, is_number, plain, shown
 
 AQM_OPTIONS: dict[str, tuple[str, ...]] = {
     "fifo": (),
@@ -35,7 +36,22 @@ BURST_LOSS_WORDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate
 NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""
 
+LONGEST_INTERFACE_NAME = 15
+TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
+"""Names that the kernel or the agent gives to devices and settings of a node's own namespace."""
+
 SMALLEST_QUEUE_BYTES = 1514
+LARGEST_QUEUE_PACKETS = 1_000_000
+LARGEST_QUEUE_BYTES = 1_000_000_000
+SLOWEST_MBPS = 0.001
+FASTEST_MBPS = 100_000
+SHORTEST_DELAY_MS = 0.001
+LONGEST_DELAY_MS = 3_600_000
+"""An hour; shorter than a microsecond, and slower than 1 kbit/s, `tc` has no grain for."""
+
+LONGEST_AQM_MS = 60_000
+LARGEST_RED_PACKETS = 100_000
+MOST_QUEUES = 65_536
 
 
 @dataclass(frozen=True)
@@ -93,54 +109,51 @@ class LinkDirection:
             if not holds:
                 found.append(f"{where}: {sentence}")
 
-        for name in ("rate_mbps", "delay_ms", "jitter_ms"):
+        require(
+            self.rate_mbps is None or (is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS),
+            f"rate_mbps must be a number from {SLOWEST_MBPS:g} to {FASTEST_MBPS}, got {shown(self.rate_mbps)}; "
+            "leave it out for an unlimited link",
+        )
+        for name in ("delay_ms", "jitter_ms"):
             value = getattr(self, name)
-            if value is None and name == "rate_mbps":
-                continue
-            positive = name == "rate_mbps"
             require(
-                _is_number(value) and (value > 0 if positive else value >= 0),
-                f"{name} must be a {'positive ' if positive else ''}finite number"
-                f"{'' if positive else ' of at least 0'}, got {value!r}"
-                + ("; leave it out for an unlimited link" if positive else ""),
+                is_number(value) and (value == 0 or SHORTEST_DELAY_MS <= value <= LONGEST_DELAY_MS),
+                f"{name} must be 0 or a number from {SHORTEST_DELAY_MS:g} to {LONGEST_DELAY_MS}, got {shown(value)}",
             )
         for name in ("loss_rate", "duplicate_rate"):
             value = getattr(self, name)
-            hint = f"; for {value:g} % write {value / 100:g}" if _is_number(value) and 1 < value <= 100 else ""
-            require(_is_number(value) and 0 <= value <= 1, f"{name} must be in [0, 1], got {value!r}{hint}")
-        for name in ("queue_packets", "queue_bytes"):
+            hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
+            require(is_number(value) and 0 <= value <= 1, f"{name} must be in [0, 1], got {shown(value)}{hint}")
+        for name, low, high, why in (
+            ("queue_packets", 1, LARGEST_QUEUE_PACKETS, ""),
+            ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
+        ):
             value = getattr(self, name)
             require(
-                value is None or (_is_integer(value) and value >= 1),
-                f"{name} must be a whole number of at least 1, got {value!r}",
+                value is None or (is_integer(value) and low <= value <= high),
+                f"{name} must be a whole number from {low}{why} to {high}, got {shown(value)}",
             )
         require(
             self.queue_packets is None or self.queue_bytes is None,
-            f"give queue_packets or queue_bytes, not both (got {self.queue_packets!r} and {self.queue_bytes!r})",
+            f"give queue_packets or queue_bytes, not both (got {shown(self.queue_packets)} and {shown(self.queue_bytes)})",
         )
-        if _is_integer(self.queue_bytes) and self.queue_bytes >= 1:
-            require(
-                self.queue_bytes >= SMALLEST_QUEUE_BYTES,
-                f"queue_bytes must hold one full frame, {SMALLEST_QUEUE_BYTES} bytes, got {self.queue_bytes}",
-            )
         if self.rate_mbps is None:
             for name in ("queue_packets", "queue_bytes"):
                 require(
                     getattr(self, name) is None,
-                    f"{name}={getattr(self, name)!r} needs a rate_mbps: without a rate there is nothing to queue for",
+                    f"{name}={shown(getattr(self, name))} needs a rate_mbps: without a rate there is nothing to queue for",
                 )
-            require(self.aqm == "fifo", f"aqm={self.aqm!r} needs a rate_mbps: without a rate nothing queues")
-        if _is_number(self.jitter_ms) and _is_number(self.delay_ms):
+            require(self.aqm == "fifo", f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues")
+        if is_number(self.jitter_ms) and is_number(self.delay_ms):
             require(
                 self.jitter_ms <= self.delay_ms,
                 f"jitter_ms must not exceed delay_ms ({self.delay_ms:g}), got {self.jitter_ms:g}; "
                 "a packet cannot arrive before it was sent",
             )
-        for name in ("reorder",):
-            require(isinstance(getattr(self, name), bool), f"{name} must be true or false, got {getattr(self, name)!r}")
+        require(isinstance(self.reorder, bool), f"reorder must be true or false, got {shown(self.reorder)}")
         require(
-            self.super_segments in (None, True, False),
-            f"super_segments must be true, false or null, got {self.super_segments!r}",
+            self.super_segments is None or isinstance(self.super_segments, bool),
+            f"super_segments must be true, false or null, got {shown(self.super_segments)}",
         )
         require(self.framing in FRAMINGS, f"framing: {one_of(self.framing, FRAMINGS)}")
         found.extend(f"{where}: {sentence}" for sentence in self._aqm_problems())
@@ -148,40 +161,35 @@ class LinkDirection:
         return found
 
     def _aqm_problems(self) -> Iterable[str]:
-        if self.aqm not in AQM_OPTIONS:
+        if not isinstance(self.aqm, str) or self.aqm not in AQM_OPTIONS:
             yield f"aqm: {one_of(self.aqm, list(AQM_OPTIONS))}"
             return
         if not isinstance(self.aqm_options, Mapping):
-            yield f"aqm_options must be a mapping, got {self.aqm_options!r}"
+            yield f"aqm_options must be a mapping, got {shown(self.aqm_options)}"
             return
         allowed = AQM_OPTIONS[self.aqm]
         for name, value in self.aqm_options.items():
             if name not in allowed:
                 yield f"aqm_options of {self.aqm}: {one_of(name, allowed or ['none'])}"
-            elif name == "ecn":
-                if not isinstance(value, bool):
-                    yield f"aqm_options: ecn must be true or false, got {value!r}"
-            elif not (_is_number(value) and value > 0):
-                yield f"aqm_options: {name} must be a positive number, got {value!r}"
-            elif name == "probability" and value > 1:
-                yield f"aqm_options: probability must be in (0, 1], got {value!r}"
+            else:
+                yield from _aqm_option_problems(name, value)
         low, high = self.aqm_options.get("min_packets"), self.aqm_options.get("max_packets")
-        if _is_number(low) and _is_number(high) and not low < high:
+        if low is not None and high is not None and is_number(low) and is_number(high) and not low < high:
             yield f"aqm_options: min_packets must be below max_packets, got {low!r} and {high!r}"
-        if self.aqm in ("codel", "fq_codel", "pie", "red") and self.queue_bytes is not None and self.aqm != "red":
+        if self.aqm in ("codel", "fq_codel", "pie") and self.queue_bytes is not None:
             yield f"aqm={self.aqm!r} limits its queue in packets; give queue_packets instead of queue_bytes"
 
     def _burst_loss_problems(self) -> Iterable[str]:
         if self.burst_loss is None:
             return
         if not isinstance(self.burst_loss, Mapping):
-            yield f"burst_loss must be a mapping, got {self.burst_loss!r}"
+            yield f"burst_loss must be a mapping, got {shown(self.burst_loss)}"
             return
         for name, value in self.burst_loss.items():
             if name not in BURST_LOSS_WORDS:
                 yield f"burst_loss: {one_of(name, BURST_LOSS_WORDS)}"
-            elif not (_is_number(value) and 0 <= value <= 1):
-                yield f"burst_loss: {name} must be in [0, 1], got {value!r}"
+            elif not (is_number(value) and 0 <= value <= 1):
+                yield f"burst_loss: {name} must be in [0, 1], got {shown(value)}"
         for name in ("enter_rate", "leave_rate"):
             if not self.burst_loss.get(name):
                 yield f"burst_loss needs {name} above 0"
@@ -204,12 +212,18 @@ class Link:
     """
 
     def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
+        if not (isinstance(a, str) and isinstance(b, str)):
+            raise ScenarioError([f"a link names the two nodes that it joins, got {shown(a)} and {shown(b)}"])
+        if not isinstance(reverse, (Mapping, type(None))):
+            raise ScenarioError([f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}"])
         unknown = [word for word in (*direction, *(reverse or {})) if word not in DIRECTION_FIELDS]
         if unknown:
-            raise ScenarioError([f"link {a}-{b}: {one_of(word, DIRECTION_FIELDS)}" for word in unknown])
+            raise ScenarioError([f"link {a}-{b}: unknown field: {one_of(word, DIRECTION_FIELDS)}" for word in unknown])
         self.a = a
         self.b = b
-        self.reverse = dict(reverse) if reverse else None
+        direction = plain(direction)
+        reverse = plain(reverse)
+        self.reverse = reverse or None
         self.forward = LinkDirection(**direction)
         both = {**direction, **(reverse or {})}
         for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
@@ -275,10 +289,18 @@ class Topology:
         switches: Sequence[str] = (),
         links: Sequence[Link | Mapping[str, Any]] = (),
     ) -> None:
-        self.hosts = list(hosts)
-        self.routers = list(routers)
-        self.switches = list(switches)
-        self.links = [link if isinstance(link, Link) else Link(**link) for link in links]
+        problems: list[str] = []
+        self.hosts = _read_names("hosts", hosts, problems)
+        self.routers = _read_names("routers", routers, problems)
+        self.switches = _read_names("switches", switches, problems)
+        self.links: list[Link] = []
+        for position, given in enumerate(links, start=1):
+            link, found = _read_link(given, position)
+            problems += found
+            if link is not None:
+                self.links.append(link)
+        if problems:
+            raise ScenarioError(problems)
 
     @property
     def nodes(self) -> list[str]:
@@ -313,76 +335,81 @@ class Topology:
             With every unknown word, wrong type or missing end of a link.
         """
         if not isinstance(words, Mapping):
-            raise ScenarioError([f"topology must be an object with hosts and links, got {words!r}"])
-        problems = [
-            f"topology: {one_of(word, ('hosts', 'routers', 'switches', 'links'))}"
-            for word in words
-            if word not in ("hosts", "routers", "switches", "links")
-        ]
-        names: dict[str, list[str]] = {}
-        for kind in ("hosts", "routers", "switches"):
-            value = words.get(kind, [])
-            if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
-                problems.append(f"topology: {kind} must be a list of names, got {value!r}")
-                value = []
-            names[kind] = list(value)
-        links: list[Link] = []
-        given_links = words.get("links", [])
-        if not isinstance(given_links, (list, tuple)):
-            problems.append(f"topology: links must be a list, got {given_links!r}")
-            given_links = []
-        for position, given in enumerate(given_links, start=1):
-            if isinstance(given, Link):
-                links.append(given)
-                continue
-            if not isinstance(given, Mapping):
-                problems.append(f"link {position} must be an object with a and b, got {given!r}")
-                continue
-            missing = [end for end in ("a", "b") if not isinstance(given.get(end), str)]
-            if missing:
-                problems.append(f"link {position} must name the node at its end {' and '.join(missing)}, got {given!r}")
-                continue
-            if not isinstance(given.get("reverse", {}), (Mapping, type(None))):
-                problems.append(f"link {given['a']}-{given['b']}: reverse must be an object, got {given['reverse']!r}")
-                continue
-            try:
-                links.append(Link(**given))
-            except ScenarioError as error:
-                problems.extend(error.problems)
+            raise ScenarioError([f"topology must be an object with hosts and links, got {shown(words)}"])
+        topology, problems = cls.read(words)
         if problems:
             # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
-            problems.extend(cls(**names, links=links).problems())
-            raise ScenarioError(problems)
-        return cls(**names, links=links)
+            raise ScenarioError([*problems, *topology.problems()])
+        return topology
+
+    @classmethod
+    def read(cls, words: Mapping[str, Any]) -> tuple[Topology, list[str]]:
+        """As much of a topology as the words of a scenario file make, and a sentence for each that makes none."""
+        allowed = ("hosts", "routers", "switches", "links")
+        problems = [f"topology: unknown word: {one_of(word, allowed)}" for word in words if word not in allowed]
+        names = {kind: _read_names(kind, words.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
+        given_links = words.get("links", [])
+        if not isinstance(given_links, (list, tuple)):
+            problems.append(f"topology: links must be a list, got {shown(given_links)}")
+            given_links = []
+        links = []
+        for position, given in enumerate(given_links, start=1):
+            link, found = _read_link(given, position)
+            problems += found
+            if link is not None:
+                links.append(link)
+        return cls(**names, links=links), problems
 
     def problems(self) -> list[str]:
         """Every mistake in the topology, a sentence each; empty when it can be built."""
         found: list[str] = []
         if not self.hosts:
             found.append("the topology has no hosts; name at least two")
-        seen: set[str] = set()
-        for name in self.nodes:
-            if not NODE_NAME.fullmatch(name):
-                found.append(
-                    f"node name {name!r} must start with a letter and have at most 9 letters, digits or _ "
-                    "(Linux allows an interface 15 characters)"
-                )
-            if name in seen:
-                found.append(f"node {name} is named twice; every node needs a name of its own")
-            seen.add(name)
+        found.extend(self._name_problems())
+        known = set(self.nodes)
         for link in self.links:
             where = f"link {link.a}-{link.b}"
             for end in dict.fromkeys((link.a, link.b)):
-                if end not in seen:
+                if end not in known:
                     found.append(f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}")
             if link.a == link.b:
                 found.append(f"{where}: a link must join two different nodes")
-            found.extend(link.forward.problems(where))
-            if link.reverse:
-                found.extend(p for p in link.backward.problems(f"{where}, reverse") if p not in found)
+            there = link.forward.problems("")
+            found.extend(where + problem for problem in there)
+            # A mistake that `reverse` only inherits is one mistake.
+            found.extend(f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
         if not found:
             found.extend(self._switch_problems())
+            found.extend(self._size_problems())
         return found
+
+    def _name_problems(self) -> Iterable[str]:
+        seen: set[str] = set()
+        for name in self.nodes:
+            if not NODE_NAME.fullmatch(name):
+                yield (
+                    f"node name {shown(name)} must start with a letter and have at most 9 letters (a to z), digits or _ "
+                    f"(Linux allows an interface {LONGEST_INTERFACE_NAME} characters)"
+                )
+            elif TAKEN_NAME.fullmatch(name):
+                yield f"node name {name!r} is taken by the system itself; choose another, such as {name[0]}1"
+            if name in seen:
+                yield f"node {name} is named twice; every node needs a name of its own"
+            seen.add(name)
+
+    def _size_problems(self) -> Iterable[str]:
+        for interface in (direction.interface for direction in self.directions()):
+            if len(interface) > LONGEST_INTERFACE_NAME:
+                name = interface.partition("-")[0]
+                yield (
+                    f"node {name} has so many links that its interface {interface} exceeds the {LONGEST_INTERFACE_NAME} "
+                    f"characters that Linux allows; give it a shorter name"
+                )
+                return
+        try:
+            Paths(self)
+        except ScenarioError as error:
+            yield from error.problems
 
     def _switch_problems(self) -> Iterable[str]:
         among_switches = nx.MultiGraph()
@@ -419,28 +446,69 @@ class Topology:
         ScenarioError
             When no path exists. A packet does not pass through a host.
         """
-        return node_path(self, src, dst)
+        return [src, *(direction.dst for direction in self.path_directions(src, dst))]
 
     def path_directions(self, src: str, dst: str) -> list[Direction]:
         """The link directions that a packet from `src` to `dst` crosses, in order."""
-        hops = self.path(src, dst)
-        by_ends: dict[tuple[str, str], Direction] = {}
-        for direction in self.directions():
-            by_ends.setdefault((direction.src, direction.dst), direction)
-        return [by_ends[pair] for pair in zip(hops, hops[1:], strict=False)]
+        return Paths(self).directions(src, dst)
 
     def bottleneck_mbps(self, src: str, dst: str) -> float:
         """Lowest rate in Mbit/s on the path from `src` to `dst`; infinite when nothing on it has a rate."""
-        rates = [d.shape.rate_mbps for d in self.path_directions(src, dst) if d.shape.rate_mbps is not None]
-        return min(rates, default=math.inf)
+        return lowest_mbps(self.path_directions(src, dst))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def lowest_mbps(path: Sequence[Direction]) -> float:
+    """Lowest rate in Mbit/s of some directions; infinite when none has a rate."""
+    return min((d.shape.rate_mbps for d in path if d.shape.rate_mbps is not None), default=math.inf)
 
 
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
+    names = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else [given]
+    sound = [str(name) for name in names if isinstance(name, str)]
+    if isinstance(given, str) or len(sound) < len(names):
+        problems.append(f"topology: {kind} must be a list of names, got {shown(given)}")
+    return sound
+
+
+def _read_link(given: object, position: int) -> tuple[Link | None, list[str]]:
+    if isinstance(given, Link):
+        return given, []
+    if not isinstance(given, Mapping):
+        return None, [f"link {position} must be an object with a and b, got {shown(given)}"]
+    missing = [end for end in ("a", "b") if not isinstance(given.get(end), str)]
+    if missing:
+        return None, [f"link {position} must name the node at its end {' and '.join(missing)}, got {shown(given)}"]
+    a, b, reverse = given["a"], given["b"], given.get("reverse")
+    both_ways = {word: value for word, value in given.items() if word not in ("a", "b", "reverse")}
+    problems = []
+    if not isinstance(reverse, (Mapping, type(None))):
+        problems.append(f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}")
+        reverse = None
+    for where, fields_given in ((f"link {a}-{b}", both_ways), (f"link {a}-{b}, reverse", reverse or {})):
+        problems += [
+            f"{where}: unknown field: {one_of(word, DIRECTION_FIELDS)}" for word in fields_given if word not in DIRECTION_FIELDS
+        ]
+    both_ways, reverse = (
+        {word: value for word, value in part.items() if word in DIRECTION_FIELDS} for part in (both_ways, reverse or {})
+    )
+    return Link(a, b, reverse=reverse, **both_ways), problems
+
+
+def _aqm_option_problems(name: str, value: Any) -> Iterable[str]:
+    if name == "ecn":
+        if not isinstance(value, bool):
+            yield f"aqm_options: ecn must be true or false, got {shown(value)}"
+    elif name == "probability":
+        if not (is_number(value) and 0 < value <= 1):
+            yield f"aqm_options: probability must be above 0 and at most 1, got {shown(value)}"
+    elif name == "flows":
+        if not (is_integer(value) and 1 <= value <= MOST_QUEUES):
+            yield f"aqm_options: flows must be a whole number from 1 to {MOST_QUEUES}, got {shown(value)}"
+    elif name.endswith("_ms"):
+        if not (is_number(value) and SHORTEST_DELAY_MS <= value <= LONGEST_AQM_MS):
+            yield f"aqm_options: {name} must be a number from {SHORTEST_DELAY_MS:g} to {LONGEST_AQM_MS}, got {shown(value)}"
+    elif not (is_number(value) and 0 < value <= LARGEST_RED_PACKETS):
+        yield f"aqm_options: {name} must be above 0 and at most {LARGEST_RED_PACKETS}, got {shown(value)}"
 
 
 def _not_default(direction: LinkDirection) -> dict[str, Any]:

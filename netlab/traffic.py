@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Union
 
-from netlab.errors import ScenarioError, one_of
+from netlab.errors import one_of
+from netlab.values import is_integer, is_number, plain, shown
 
 CONGESTION_CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "htcp", "tahoe")
 UDP_HEADER_ROOM_BYTES = 32
 LARGEST_UDP_PAYLOAD_BYTES = 1472
+SLOWEST_UDP_MBPS = 1e-6
+FASTEST_UDP_MBPS = 100_000
+STAND_INS: dict[str, Any] = {"src": "", "dst": "", "host": "", "command": "true", "rate_mbps": 1.0}
 SPACINGS = ("auto", "even", "random")
 
 
@@ -20,6 +24,10 @@ class _Flow:
     src: str
     dst: str
     kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for name in (f.name for f in fields(self)):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """The flow in the words of a scenario file."""
@@ -57,8 +65,6 @@ class Tcp(_Flow):
         Largest receive window in bytes; None leaves it to the kernel's autotuning.
     mss_bytes : int or None
         Data bytes in a full segment, 76 to 1448; None is what the path's MTU allows (1448).
-    label : str
-        Name in tables and legends (made from the rest when left out).
     """
 
     start_s: float = 0.0
@@ -77,11 +83,12 @@ class Tcp(_Flow):
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
-        found = _time_problems(self, where)
+        found = list(_time_problems(self, where))
         if self.congestion not in CONGESTION_CONTROLS:
             found.append(f"{where}: congestion: {one_of(self.congestion, CONGESTION_CONTROLS)}")
         found += _integer_problems(where, "streams", self.streams, 1, 256)
-        found += _integer_problems(where, "num_bytes", self.num_bytes, 1, None)
+        fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
+        found += _integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None)
         found += _integer_problems(where, "window_bytes", self.window_bytes, 2048, 2**30 - 1)
         found += _integer_problems(where, "mss_bytes", self.mss_bytes, 76, 1448)
         return found
@@ -116,9 +123,12 @@ class Udp(_Flow):
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
-        found = _time_problems(self, where)
-        if not (_is_number(self.rate_mbps) and 0 < self.rate_mbps <= 100_000):
-            found.append(f"{where}: rate_mbps must be above 0 and at most 100000, got {self.rate_mbps!r}")
+        found = list(_time_problems(self, where))
+        if not (is_number(self.rate_mbps) and SLOWEST_UDP_MBPS <= self.rate_mbps <= FASTEST_UDP_MBPS):
+            found.append(
+                f"{where}: rate_mbps must be a number from {SLOWEST_UDP_MBPS:f} to {FASTEST_UDP_MBPS}, "
+                f"got {shown(self.rate_mbps)}"
+            )
         found += _integer_problems(
             where, "payload_bytes", self.payload_bytes, UDP_HEADER_ROOM_BYTES, LARGEST_UDP_PAYLOAD_BYTES
         )
@@ -153,9 +163,9 @@ class Ping(_Flow):
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
-        found = _time_problems(self, where)
-        if not (_is_number(self.interval_s) and self.interval_s >= 0.001):
-            found.append(f"{where}: interval_s must be a number of at least 0.001, got {self.interval_s!r}")
+        found = list(_time_problems(self, where))
+        if not (is_number(self.interval_s) and self.interval_s >= 0.001):
+            found.append(f"{where}: interval_s must be a number of at least 0.001, got {shown(self.interval_s)}")
         found += _integer_problems(where, "count", self.count, 1, None)
         found += _integer_problems(where, "payload_bytes", self.payload_bytes, 16, LARGEST_UDP_PAYLOAD_BYTES)
         return found
@@ -186,9 +196,9 @@ class Command:
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
-        found = _time_problems(self, where)
+        found = list(_time_problems(self, where))
         if not (isinstance(self.command, str) and self.command.strip()):
-            found.append(f"{where}: command must be a line for the shell, got {self.command!r}")
+            found.append(f"{where}: command must be a line for the shell, got {shown(self.command)}")
         return found
 
 
@@ -198,32 +208,32 @@ KINDS: dict[str, type[Tcp] | type[Udp] | type[Ping] | type[Command]] = {
 }
 
 
-def from_dict(words: Mapping[str, Any], where: str) -> Traffic:
-    """Read one item of a scenario's `traffic`.
+def read(words: object, where: str) -> tuple[Traffic | None, list[str]]:
+    """One item of a scenario's `traffic`, as far as its words make one, and a sentence for each that does not fit.
 
-    Raises
-    ------
-    ScenarioError
-        With every unknown or missing word; `where` names the item.
+    What the item's fields hold is checked by its `problems`.
     """
+    if isinstance(words, (Tcp, Udp, Ping, Command)):
+        return words, []
     if not isinstance(words, Mapping):
-        raise ScenarioError([f"{where} must be an object with a kind, got {words!r}"])
+        return None, [f"{where} must be an object with a kind, got {shown(words)}"]
     kind = words.get("kind")
-    if kind not in KINDS:
-        raise ScenarioError([f"{where}: kind: {one_of(kind, list(KINDS))}"])
+    if not isinstance(kind, str) or kind not in KINDS:
+        return None, [f"{where}: kind: {one_of(kind, list(KINDS))}"]
     cls = KINDS[kind]
     allowed = [f.name for f in fields(cls)]
-    given = {name: value for name, value in words.items() if name != "kind"}
-    required = {"command": ("host", "command"), "udp": ("src", "dst", "rate_mbps")}.get(kind, ("src", "dst"))
-    problems = [f"{where}: {one_of(name, allowed)}" for name in given if name not in allowed]
-    problems += [f"{where}: {name} is missing; a {kind} item needs {', '.join(required)}"
-                 for name in required if name not in given]
-    if problems:
-        known = {name: value for name, value in given.items() if name in allowed}
-        if all(name in known for name in required):
-            problems += cls(**known).problems(where)
-        raise ScenarioError(problems)
-    return cls(**given)
+    known = {name: value for name, value in words.items() if name in allowed}
+    needed = {"command": ("host", "command"), "udp": ("src", "dst", "rate_mbps")}.get(kind, ("src", "dst"))
+    missing = [name for name in needed if name not in known]
+    problems = [
+        f"{where}: unknown field: {one_of(name, allowed)}" for name in words if name != "kind" and name not in allowed
+    ]
+    problems += [f"{where}: {name} is missing; a {kind} item needs {', '.join(needed)}" for name in missing]
+    if missing:
+        # The fields that are there are checked all the same, beside stand-ins for the others.
+        problems += cls(**known, **{name: STAND_INS[name] for name in missing}).problems(where)
+        return None, problems
+    return cls(**known), problems
 
 
 def unique_labels(traffic: Sequence[Traffic]) -> list[str]:
@@ -241,25 +251,18 @@ def unique_labels(traffic: Sequence[Traffic]) -> list[str]:
     return labels
 
 
-def _time_problems(item: Any, where: str) -> list[str]:
-    found = []
-    if not (_is_number(item.start_s) and item.start_s >= 0):
-        found.append(f"{where}: start_s must be a number of at least 0, got {item.start_s!r}")
+def _time_problems(item: Any, where: str) -> Iterator[str]:
+    if not (is_number(item.start_s) and item.start_s >= 0):
+        yield f"{where}: start_s must be a number of at least 0, got {shown(item.start_s)}"
     duration_s = getattr(item, "duration_s", None)
-    if duration_s is not None and not (_is_number(duration_s) and duration_s > 0):
-        found.append(f"{where}: duration_s must be a number above 0, got {duration_s!r}")
-    return found
+    if duration_s is not None and not (is_number(duration_s) and duration_s > 0):
+        yield f"{where}: duration_s must be a number above 0, got {shown(duration_s)}"
 
 
-def _integer_problems(where: str, name: str, value: Any, low: int, high: int | None) -> list[str]:
+def _integer_problems(where: str, name: str, value: Any, low: int, high: int | None) -> Iterator[str]:
     if value is None and name not in ("streams", "payload_bytes"):
-        return []
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole and value >= low and (high is None or value <= high):
-        return []
+        return
+    if is_integer(value) and value >= low and (high is None or value <= high):
+        return
     allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
-    return [f"{where}: {name} must be a whole number {allowed}, got {value!r}"]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    yield f"{where}: {name} must be a whole number {allowed}, got {shown(value)}"

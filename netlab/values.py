@@ -1,0 +1,60 @@
+"""What counts as a number: users bring NumPy's, strings and truths along, files bring numbers of a thousand digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+LONGEST_QUOTE = 120
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a finite int or float.
+
+    >>> [is_number(value) for value in (5, 0.5, True, "5", float("nan"), 10**400)]
+    [True, True, False, False, False, False]
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def is_integer(value: object) -> bool:
+    """Whether this is an int; True and False are not.
+
+    >>> [is_integer(value) for value in (5, 5.0, True, "5")]
+    [True, False, False, False]
+    """
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def plain(value: Any) -> Any:
+    """The same in Python's own types: NumPy's numbers and any mapping become what JSON can carry.
+
+    >>> import numpy as np
+    >>> plain({"queue_packets": np.arange(3)[2]})
+    {'queue_packets': 2}
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (str, bytes, int)) or not hasattr(value, "dtype") or getattr(value, "ndim", None) != 0:
+        return value
+    return value.item()
+
+
+def shown(value: object) -> str:
+    """A value as an error message quotes it: its `repr`, cut where it is long.
+
+    >>> shown("5")
+    "'5'"
+    """
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python refuses to print whole numbers of more than 4300 digits.
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…"
