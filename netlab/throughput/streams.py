@@ -131,7 +131,7 @@ class TcpSender:
 
     def run(self) -> None:
         """Send until done, then shut the sending direction down, so that the receiver reads the end."""
-        _forbid_timer_slack()
+        forbid_timer_slack()
         self.started_s = time.monotonic()
         try:
             self._send()
@@ -347,7 +347,7 @@ class UdpSender:
 
     def run(self) -> None:
         """Send until done."""
-        _forbid_timer_slack()
+        forbid_timer_slack()
         self.sock.setblocking(True)
         try:
             if self._dst is not None:
@@ -662,7 +662,7 @@ class UdpReceiver:
             account.add(seq, sent_ns, arrival_ns, size)
 
 
-def _forbid_timer_slack() -> None:
+def forbid_timer_slack() -> None:
     """Let this thread's sleeps end on time; the default lets the kernel add 50 us to each."""
     _libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
 
