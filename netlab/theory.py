@@ -1041,6 +1041,48 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
     return cast(Array, np.minimum(offered * acceptance_ratio(offered, shared_mbps), exits))
 
 
+def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_mbps: ArrayLike) -> Array:
+    """What unresponsive flows deliver when the common link of `two_router_collapse_mbps` has a fair queue.
+
+    Holds for constant-rate senders and a queue that divides the link max-min fairly among flows (DRR,
+    `fq_codel`). It protects a modest flow up to its fair share of the common link, and knows nothing of what
+    the exits will drop. Misleads where one sender opens several flows: each of them gets a share.
+
+    Parameters
+    ----------
+    offered_mbps : array
+        Rate of each flow as it arrives, headers included, in Mbit/s, above 0.
+    shared_mbps : float
+        Rate of the common link in Mbit/s, above 0.
+    exits_mbps : array
+        Rate of each flow's own last link in Mbit/s, above 0.
+
+    Returns
+    -------
+    array
+        Delivered rate of each flow, headers included, in Mbit/s.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    S. Floyd, K. Fall, Promoting the use of end-to-end congestion control in the Internet, IEEE/ACM
+    Transactions on Networking 7(4), 1999, section II.
+
+    Examples
+    --------
+    >>> two_router_fair_queue_mbps([1, 10], shared_mbps=1.5, exits_mbps=[1, 0.5])
+    array([0.75, 0.5 ])
+    """
+    _positive("exits_mbps", exits_mbps)
+    demands = dict(enumerate(np.asarray(offered_mbps, dtype=float).tolist()))
+    shares = max_min_mbps({"shared": shared_mbps}, {flow: ["shared"] for flow in demands}, demands)
+    return cast(Array, np.minimum([shares[flow] for flow in demands], np.asarray(exits_mbps, dtype=float)))
+
+
 def fifo_network(
     capacities_mbps: Mapping[Link, float],
     routes: Mapping[Flow, Sequence[Link]],
