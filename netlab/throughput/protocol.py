@@ -200,12 +200,18 @@ class Channel:
             while data := self._sock.recv(65_536):
                 for message in buffer.feed(data):
                     self._events.put(message)
-            end = ThroughputError(f"{self._peer} closed the control connection before the test was over.")
+            end = self._closed()
+        except ConnectionResetError:
+            # A process that dies with unread data resets its connections instead of closing them.
+            end = self._closed()
         except OSError as error:
-            end = ThroughputError(f"The control connection to {self._peer} broke: {error.strerror or error}.")
+            end = ThroughputError(f"{self._peer}: the control connection broke: {error.strerror or error}.")
         except ThroughputError as error:
             end = ThroughputError(f"{self._peer} does not speak our protocol: {error}")
         self._events.put(end)
+
+    def _closed(self) -> ThroughputError:
+        return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
 
 
 def greeting(*words: object) -> bytes:

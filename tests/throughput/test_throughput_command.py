@@ -337,6 +337,9 @@ def test_loss_is_counted_against_what_was_sent_not_against_the_highest_number() 
     assert total["goodput_mbps"] == pytest.approx(0.096)
 
 
+SOCKET_BUFFERS_BYTES = 16_000_000
+
+
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
 @pytest.mark.parametrize(
     "options",
@@ -361,7 +364,11 @@ def test_an_iperf3_server_counts_what_we_send(options: list[str], capsys: pytest
     out, _ = capsys.readouterr()
     for stream in json.loads(out)["streams"]:
         assert stream["sent_bytes"] > 0
-        assert stream["received_bytes"] == pytest.approx(stream["sent_bytes"], rel=0.2 if "-R" in options else 0.001)
+        # An iperf3 server stops counting when a timed test ends; what TCP's sockets still hold is missing from its figure.
+        tolerance_bytes = 0 if "-n" in options else 1000 if "-u" in options else SOCKET_BUFFERS_BYTES
+        assert abs(stream["sent_bytes"] - stream["received_bytes"]) <= tolerance_bytes, (
+            f"sent {stream['sent_bytes']}, received {stream['received_bytes']}, tolerance {tolerance_bytes}"
+        )
 
 
 def wait_for(condition: Any, patience_s: float = 20.0) -> None:
