@@ -36,8 +36,11 @@ OLDEST_OF_LOCK = 11
 PACKAGES = {"ip": "iproute2", "tc": "iproute2", "headers": "libc6-dev", "ping": "iputils-ping", "venv": "python3-venv"}
 # What a user may do without: no apt is asked for it where nothing else is missing.
 OPTIONAL = frozenset({"ping"})
+# Variables that would send packages elsewhere.
+FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 SECONDS_PER_PACKAGE = 0.4
 SHOW_EVERY_S = {True: 0.5, False: 10.0}
+UNPACK = "python3 -m netlab.kernel.command unpack FILE"
 
 
 class SetupError(Exception):
@@ -84,15 +87,21 @@ def environment_stamp(minor: int) -> str:
 
 def environment_is_ready() -> bool:
     """Whether the environment is whole and made of the present pins."""
+    minor = environment_minor()
+    return minor is not None and STAMP.exists() and STAMP.read_text() == environment_stamp(minor)
+
+
+def environment_minor() -> int | None:
+    """The environment's Python is 3.what; None when there is none that works here and can be kept."""
+    program = "import sys; print(sys.version_info[1], sys.prefix)"
     try:
-        minor, stamp = STAMP.read_text().split()
-    except (OSError, ValueError):
-        return False
-    try:
-        subprocess.run([VENV / "bin/python", "-c", ""], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        return False
-    return stamp == environment_stamp(int(minor))
+        done = subprocess.run([VENV / "bin/python", "-I", "-c", program], check=True, capture_output=True, text=True)
+        minor, prefix = done.stdout.rstrip("\n").split(" ", 1)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return None
+    # The programs of an environment that was moved still name its old place.
+    moved = (VENV / "bin/pip").exists() and str(VENV) not in (VENV / "bin/pip").read_text()
+    return int(minor) if int(minor) in VERSIONS and prefix == str(VENV) and not moved else None
 
 
 def kernel_is_ready() -> bool:
@@ -143,16 +152,16 @@ def install_system_packages(missing: Sequence[str]) -> None:
         return
     names = sorted({package_of(program) for program in missing})
     command = "apt-get install -y --no-install-recommends " + " ".join(names)
+    what = f"These are missing: {', '.join(required)}."
+    if set(required) & set(building.NEEDED_PROGRAMS):
+        what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
     if not shutil.which("apt-get"):
-        raise SetupError(f"These programs are missing: {', '.join(required)}. Install them (on Debian they are in: {' '.join(names)}).")
+        raise SetupError(f"{what}\nInstall them, then run make again (on Debian they are in: {' '.join(names)}).")
     prefix: list[str] = []
     if os.geteuid() != 0:
-        if not shutil.which("sudo"):
-            raise SetupError(
-                f"These programs are missing: {', '.join(required)}. There is no sudo here; ask your administrator for\n"
-                f"  {command}"
-            )
         prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
+        if not shutil.which("sudo"):
+            raise SetupError(f"{what}\nThere is no sudo here; ask your administrator for\n  {command}")
     say(f"Installing system packages{' with sudo' if prefix else ''}: {' '.join(names)}")
     environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
     with LOG.open("a") as log:
@@ -160,7 +169,9 @@ def install_system_packages(missing: Sequence[str]) -> None:
         subprocess.run(update, stdout=log, stderr=log, check=False)
         done = subprocess.run([*prefix, *environment, *command.split()], stdout=log, stderr=log, check=False)
     if done.returncode != 0:
-        raise SetupError(f"The packages could not be installed; {LOG} says why. Run this yourself, then make again:\n  sudo {command}")
+        raise SetupError(
+            f"{what}\nThey could not be installed; {LOG} says why. Run this yourself, then make again:\n  sudo {command}"
+        )
 
 
 # The virtual environment --------------------------------------------------------------------------------------
@@ -170,29 +181,35 @@ class Environment:
     """Makes the virtual environment in the background and tells how far it is."""
 
     def __init__(self) -> None:
-        usable = [python for python in pythons() if python.has_venv]
-        if not usable:
-            raise SetupError("No Python 3.10 to 3.14 with venv and ensurepip was found. Install python3-venv.")
-        self._python = usable[0]
-        lock = lock_for(self._python.minor)
+        minor = environment_minor()
+        self._fresh = minor is None
+        make = ":"
+        if minor is None:
+            usable = [python for python in pythons() if python.has_venv]
+            if not usable:
+                raise SetupError("No Python 3.10 to 3.14 with venv and ensurepip was found. Install python3-venv.")
+            minor = usable[0].minor
+            make = f"'{usable[0].path}' -m venv --clear '{VENV}'"
+        self._minor = minor
+        lock = lock_for(minor)
         self._packages = sum(1 for line in lock.read_text().splitlines() if line and line[0] not in "#-")
-        self._fresh = not (VENV / "bin/python").exists()
         self._log = (ROOT / ".setup-pip.log").open("w+")
-        pip = f"{VENV}/bin/python -m pip --disable-pip-version-check install --no-input --no-deps --progress-bar off"
+        python = f"'{VENV}/bin/python' -m pip --disable-pip-version-check"
+        pip = f"{python} install --no-input --no-deps --progress-bar off"
         script = "\n".join(
             [
                 "set -e",
-                f"'{self._python.path}' -m venv {'--clear' if self._fresh else ''} '{VENV}'" if self._fresh else ":",
+                make,
                 f"{pip} -r '{lock}'",
                 f"{pip} --no-build-isolation --no-color -q -e '{ROOT}'",
-                f"{VENV}/bin/python -m pip --disable-pip-version-check check",
+                f"{python} check",
             ]
         )
+        environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
         self._process = subprocess.Popen(
             ["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT, cwd=ROOT,
-            start_new_session=True,
+            start_new_session=True, env=environment,
         )  # fmt: skip
-        self._began_s = time.monotonic()
 
     def progress(self) -> tuple[str, float]:
         """Where it is, in words, and a guess of the seconds that are left."""
@@ -223,7 +240,7 @@ class Environment:
         """Wait for the end and stamp the environment; raises SetupError when it failed."""
         self._process.wait()
         self.raise_failure()
-        STAMP.write_text(f"{self._python.minor} {environment_stamp(self._python.minor)}\n")
+        STAMP.write_text(environment_stamp(self._minor))
 
     def stop(self) -> None:
         """End it and leave nothing half made."""
@@ -301,7 +318,8 @@ def main() -> int:
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    signal.signal(signal.SIGTERM, leave)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
     try:
         need_environment, need_kernel = not environment_is_ready(), not kernel_is_ready()
         if not (need_environment or need_kernel):

@@ -5,12 +5,10 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 find_python() {
     for name in python3.14 python3.13 python3.12 python3.11 python3.10 python3; do
-        for place in $(which -a "$name" 2>/dev/null); do
-            if "$place" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1; then
-                echo "$place"
-                return
-            fi
-        done
+        if "$name" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1; then
+            echo "$name"
+            return
+        fi
     done
 }
 
