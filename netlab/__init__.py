@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from netlab.experiment import Scenario, run
     from netlab.grading import checks
     from netlab.results import Run
+    from netlab.sweeps import sweep
     from netlab.topology import Link, Topology
     from netlab.traffic import Command, Ping, Tcp, Udp
     from netlab.version import VERSION as __version__
@@ -33,6 +34,7 @@ _HOMES = {
     "Udp": "netlab.traffic",
     "preflight": "netlab.engines",
     "run": "netlab.experiment",
+    "sweep": "netlab.sweeps",
 }
 _MODULES = {"checks": "netlab.grading.checks"} | {
     name: f"netlab.{name}" for name in ("plots", "theory", "topologies", "widgets")
@@ -40,7 +42,7 @@ _MODULES = {"checks": "netlab.grading.checks"} | {
 
 __all__ = [
     "Command", "Link", "Ping", "Run", "Scenario", "Tcp", "Topology", "Udp",
-    "checks", "plots", "preflight", "run", "theory", "topologies", "widgets",
+    "checks", "plots", "preflight", "run", "sweep", "theory", "topologies", "widgets",
 ]  # fmt: skip
 
 

@@ -163,8 +163,8 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFra
     table = pd.DataFrame.from_records(records, columns=list(columns))
     text = {"flow", "kind", "src", "dst", "congestion", "interface", "host", "command", "stdout", "stderr", "error"}
     for name in columns:
-        if name not in text:
-            table[name] = pd.to_numeric(table[name])
+        known = table[name].notna()
+        table[name] = table[name].astype(object).where(known, None) if name in text else pd.to_numeric(table[name])
     return table
 
 

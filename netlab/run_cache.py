@@ -1,0 +1,147 @@
+"""Runs kept on disk, so that rerunning a notebook is instant.
+
+A run is found again by all that decides its figures: the scenario and the plan made of it, the engine and its clock,
+the kernel's own bytes, Python and Mininet, and the sources of whatever runs in the guest or turns counters into figures.
+A change of any of them makes another key, so a stale figure cannot come back.
+
+Runs are plain JSON files, one each, written at once or not at all. A database or pickles would save nothing here, and
+these can be read by eye, by `Run.from_json` and after an update of pandas; loading one runs no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+import netlab
+from netlab.engines.base import Engine
+from netlab.errors import NetlabError
+from netlab.experiment import Scenario
+from netlab.kernel import cache
+from netlab.results import Run
+from netlab.version import VERSION
+
+LIMIT_BYTES = 1 << 30
+CODE = ("agent", "engines", "throughput", "measure.py", "results.py", "units.py")
+
+
+class RunCache:
+    """The runs in a directory.
+
+    Parameters
+    ----------
+    directory : Path, optional
+        None is `runs` in netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab).
+    limit_bytes : int
+        What `prune` leaves at most.
+    """
+
+    def __init__(self, directory: Path | None = None, limit_bytes: int = LIMIT_BYTES) -> None:
+        self.directory = directory if directory is not None else cache.root() / "runs"
+        self.limit_bytes = limit_bytes
+
+    def load(self, key: str) -> Run | None:
+        """The run of that key; None when there is none or its file is damaged."""
+        path = self._path(key)
+        try:
+            run = Run.from_json(path)
+            # The time of its last use, by which `prune` chooses.
+            os.utime(path)
+        except (NetlabError, OSError, ValueError):
+            return None
+        return run
+
+    def store(self, key: str, run: Run) -> None:
+        """Keep a run.
+
+        Raises
+        ------
+        NetlabError
+            When it cannot be written.
+        """
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise NetlabError(
+                f"Runs cannot be kept in {self.directory}: {error.strerror}. Set NETLAB_CACHE to a directory of your own."
+            ) from None
+        run.to_json(self._path(key))
+
+    def prune(self) -> None:
+        """Remove the runs used longest ago until the rest is no larger than the limit."""
+        files = sorted(self._files(), reverse=True)
+        room = self.limit_bytes
+        for _, size, path in files:
+            room -= size
+            if room < 0:
+                path.unlink(missing_ok=True)
+
+    def _path(self, key: str) -> Path:
+        return self.directory / f"{key}.json"
+
+    def _files(self) -> Iterator[tuple[int, int, Path]]:
+        if not self.directory.is_dir():
+            return
+        # Everything in it, so that what a killed process left half-written goes as well.
+        for path in self.directory.iterdir():
+            try:
+                found = path.stat()
+            except FileNotFoundError:
+                continue
+            yield found.st_mtime_ns, found.st_size, path
+
+
+def conditions(engine: Engine) -> str:
+    """All but the scenario that decides what a run measures here, as plain text.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where it would run.
+    """
+    kernel = getattr(engine, "kernel", None)
+    return json.dumps({
+        "engine": engine.name,
+        "clock": engine.clock,
+        "kernel": platform.release() if kernel is None else _digest([kernel.path]),
+        "code": code_hash(),
+        "netlab": VERSION,
+        "python": platform.python_version(),
+        "mininet": importlib.metadata.version("mininet"),
+    })
+
+
+def code_hash() -> str:
+    """Hash of netlab's own sources that decide a figure once the plan is made."""
+    package = Path(netlab.__file__).parent
+    return _digest(sorted(
+        path
+        for name in CODE
+        for path in ((package / name).rglob("*.py") if (package / name).is_dir() else [package / name])
+    ))
+
+
+def key(scenario: Scenario, here: str) -> str:
+    """The name under which a scenario's run is kept.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        A valid one.
+    here : str
+        The `conditions` it runs under.
+    """
+    words = json.dumps({"scenario": scenario.to_dict(), "plan": scenario.plan()}, sort_keys=True)
+    return hashlib.sha256(f"{here}\0{words}".encode()).hexdigest()[:32]
+
+
+def _digest(paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,229 @@
+"""Many scenarios side by side: settings in, runs out, in the same order or under the same labels."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from concurrent import futures
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar, overload
+
+from tqdm.auto import tqdm
+
+from netlab import engines, experiment, run_cache
+from netlab.engines.base import Engine
+from netlab.errors import NetlabError, ScenarioError
+from netlab.experiment import Scenario
+from netlab.results import Run
+from netlab.run_cache import RunCache
+
+Label = TypeVar("Label", bound=Hashable)
+Given = Scenario | Mapping[str, Any]
+Progress = Callable[[int, int], None]
+LISTED = 5
+
+
+class SweepError(NetlabError):
+    """Some scenarios of a sweep failed.
+
+    Attributes
+    ----------
+    runs : dict
+        The runs that finished, by label (by position, where the scenarios had no labels).
+    failures : dict
+        The error of each that did not.
+    """
+
+    def __init__(self, runs: dict[Any, Run], failures: dict[Any, BaseException]) -> None:
+        self.runs = runs
+        self.failures = failures
+        lines = [f"  - {label}: {error}" for label, error in list(failures.items())[:LISTED]]
+        if len(failures) > LISTED:
+            lines.append(f"  - and {len(failures) - LISTED} more")
+        super().__init__("\n".join([
+            f"{len(failures)} of {len(runs) + len(failures)} runs failed; the others are in this error's `runs`:", *lines
+        ]))
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """A sweep was stopped; `runs` holds those that had finished, and they are kept for the next sweep."""
+
+    def __init__(self, runs: dict[Any, Run], total: int) -> None:
+        self.runs = runs
+        super().__init__(f"{len(runs)} of {total} runs had finished; the next sweep starts from them")
+
+
+# A mapping is an iterable (of its labels) too, which is why its overload comes first.
+@overload
+def sweep(  # type: ignore[overload-overlap]
+    scenarios: Mapping[Label, Given], *, executor: futures.Executor | None = ..., fresh: bool = ...,
+    engine: str | Engine | None = ..., progress: bool | Progress = ...,
+) -> dict[Label, Run]: ...  # fmt: skip
+@overload
+def sweep(
+    scenarios: Iterable[Given], *, executor: futures.Executor | None = ..., fresh: bool = ...,
+    engine: str | Engine | None = ..., progress: bool | Progress = ...,
+) -> list[Run]: ...  # fmt: skip
+
+
+def sweep(
+    scenarios: Mapping[Any, Given] | Iterable[Given],
+    *,
+    executor: futures.Executor | None = None,
+    fresh: bool = False,
+    engine: str | Engine | None = None,
+    progress: bool | Progress = True,
+) -> dict[Any, Run] | list[Run]:
+    """Run many scenarios side by side; those that ran before come from the cache at once.
+
+    A run is kept as soon as it finishes, so a sweep that was stopped goes on where it was. Equal scenarios run once: for
+    several draws of what is random, give each a `seed` of its own.
+
+    Parameters
+    ----------
+    scenarios : mapping of label to scenario, or iterable of scenarios
+        Each a `Scenario` or the dict of a scenario file.
+    executor : concurrent.futures.Executor, optional
+        Where the runs are started. None is one thread for each CPU that this process may use: a run is a process of its
+        own already, and threads need nothing that can be pickled or imported again, which notebooks do not have.
+        ``distributed.Client(...).get_executor()`` spreads a sweep over a cluster whose machines have netlab and the same
+        kernel.
+    fresh : bool
+        Run everything again, and keep the new runs.
+    engine : {"pocket", "pocket-real", "native"} or Engine, optional
+        As for `netlab.run`.
+    progress : bool or callable
+        Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of runs done and of all.
+
+    Returns
+    -------
+    dict of label to Run, or list of Run
+        As `scenarios` were given, in their order.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in any scenario; nothing has been started.
+    EngineError, KernelError
+        When this machine lacks something.
+    SweepError
+        When runs failed, after all the others; holds those.
+    SweepInterrupted
+        A KeyboardInterrupt, after Ctrl-C has ended the guests that were running.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> rates_mbps = (1, 5, 10)
+    >>> scenarios = {
+    ...     rate_mbps: nl.Scenario(nl.topologies.dumbbell(pairs=1), [nl.Udp("h1", "h2", rate_mbps=rate_mbps)])
+    ...     for rate_mbps in rates_mbps
+    ... }
+    >>> runs = nl.sweep(scenarios)  # doctest: +SKIP
+    >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
+    """
+    labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
+    here = run_cache.conditions(engines.choose(engine))
+    keys = {label: run_cache.key(scenario, here) for label, scenario in labelled.items()}
+    distinct = {key: labelled[label] for label, key in keys.items()}
+    cache = RunCache()
+    found = {} if fresh else {key: run for key in distinct if (run := cache.load(key)) is not None}
+    todo = {key: scenario for key, scenario in distinct.items() if key not in found}
+    failures: dict[str, BaseException] = {}
+
+    def finished() -> dict[Any, Run]:
+        return {label: found[key] for label, key in keys.items() if key in found}
+
+    try:
+        with _shown(progress, len(distinct), len(found)) as tell, closing(_outcomes(todo, executor, engine)) as outcomes:
+            for key, outcome in outcomes:
+                if isinstance(outcome, BaseException):
+                    failures[key] = outcome
+                else:
+                    there, found[key] = outcome
+                    # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
+                    if there == here:
+                        _keep(cache, key, found[key])
+                tell(len(found) + len(failures), len(distinct))
+    except KeyboardInterrupt:
+        raise SweepInterrupted(finished(), len(keys)) from None
+    finally:
+        cache.prune()
+    if failures:
+        raise SweepError(finished(), {label: failures[key] for label, key in keys.items() if key in failures})
+    return finished() if isinstance(scenarios, Mapping) else list(finished().values())
+
+
+def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
+    problems: list[str] = []
+    scenarios: dict[Any, Scenario] = {}
+    for label, item in given.items():
+        try:
+            scenario = item if isinstance(item, Scenario) else Scenario.from_dict(item)
+            scenario.validate()
+        except ScenarioError as error:
+            problems += [f"scenario {label}: {problem}" for problem in error.problems]
+        else:
+            scenarios[label] = scenario
+    if problems:
+        raise ScenarioError(problems)
+    return scenarios
+
+
+def _outcomes(
+    todo: Mapping[str, Scenario], executor: futures.Executor | None, engine: str | Engine | None
+) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
+    """Each scenario's key with the conditions it ran under and its run, or with its error, as they finish."""
+    pool = executor or futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="sweep")
+    # An event reaches threads alone; what runs elsewhere and has begun ends by itself.
+    cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
+    running: dict[futures.Future[tuple[str, Run]], str] = {}
+    try:
+        for key, scenario in todo.items():
+            running[pool.submit(_measure, scenario, engine, cancel)] = key
+        while running:
+            done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
+            for future in done:
+                key = running.pop(future)
+                yield key, future.exception() or future.result()
+    finally:
+        for future in running:
+            future.cancel()
+        if cancel is not None:
+            cancel.set()
+            futures.wait(running)
+        if executor is None:
+            pool.shutdown()
+
+
+def _measure(scenario: Scenario, engine: str | Engine | None, cancel: threading.Event | None) -> tuple[str, Run]:
+    runner = engines.choose(engine)
+    run = experiment.run(scenario, engine=runner, progress=False, cancel=cancel)
+    return run_cache.conditions(runner), run
+
+
+def _keep(cache: RunCache, key: str, run: Run) -> None:
+    try:
+        cache.store(key, run)
+    except NetlabError as error:
+        warnings.warn(f"This sweep's runs will not be there the next time. {error}", stacklevel=3)
+
+
+@contextmanager
+def _shown(progress: bool | Progress, total: int, cached: int) -> Iterator[Progress]:
+    """A progress bar, a caller's function, or nothing."""
+    if callable(progress):
+        progress(cached, total)
+        yield progress
+        return
+    watched = "ipykernel" in sys.modules or sys.stderr.isatty()
+    off = not (progress and watched and os.environ.get("NETLAB_PROGRESS") != "0")
+    with tqdm(total=total, initial=cached, unit="run", desc="sweep", leave=False, delay=1.0, disable=off) as bar:
+
+        def tell(done: int, _total: int) -> None:
+            bar.update(done - bar.n)
+
+        yield tell

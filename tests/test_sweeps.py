@@ -1,0 +1,284 @@
+"""Sweeps and the cache of runs, with an engine that measures nothing but counts how often it was asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab import run_cache, sweeps
+from netlab.engines.base import Check, OnEvent, cancelled
+from netlab.errors import RunError, ScenarioError
+from netlab.run_cache import RunCache
+from netlab.sweeps import SweepError, SweepInterrupted
+
+TOPOLOGY = nl.topologies.dumbbell(pairs=1)
+
+
+def udp(rate_mbps: float, **settings: Any) -> nl.Scenario:
+    """One UDP flow; the fake engine delivers all of it."""
+    return nl.Scenario(TOPOLOGY, [nl.Udp("h1", "h2", rate_mbps=rate_mbps)], duration_s=10, **settings)
+
+
+class FakeEngine:
+    """Delivers what is offered; leaves a file for each run in `log`; fails above `fails_above_mbps`."""
+
+    name = "fake"
+    clock = "virtual"
+
+    def __init__(self, log: Path, fails_above_mbps: float = 1000.0, takes_s: float = 0.0) -> None:
+        self.log = log
+        self.fails_above_mbps = fails_above_mbps
+        self.takes_s = takes_s
+
+    def checks(self) -> list[Check]:
+        return []
+
+    def execute(
+        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+    ) -> dict[str, Any]:
+        del on_event
+        item = plan["traffic"][0]
+        (self.log / f"{time.monotonic_ns()}-{threading.get_ident()}").touch()
+        if cancel is not None and cancel.wait(self.takes_s):
+            raise cancelled()
+        if item["rate_mbps"] > self.fails_above_mbps:
+            raise RunError(f"{item['rate_mbps']:g} Mbit/s is too much for a fake.")
+        count = round(item["rate_mbps"] * 1e6 * plan["duration_s"] / 8000)
+        return {
+            "flows": [{
+                "flow": item["label"], "sent_datagrams": count, "received_datagrams": count, "sent_bytes": 1000 * count,
+                "received_bytes": 1000 * count, "throughput_bytes": 1028 * count, "first_s": 0.0,
+                "last_s": plan["duration_s"], "duplicates": 0, "reordered": 0, "jitter_ms": 0.0, "delay_mean_ms": 1.0,
+            }],
+            "streams": [], "datagrams": [], "queues": [], "engine": {"engine": "fake", "clock": "virtual"},
+            "kernel": "0", "python": "0", "tc": {},
+        }  # fmt: skip
+
+    def runs(self) -> int:
+        return len(list(self.log.iterdir()))
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    directory = tmp_path / "log"
+    directory.mkdir()
+    return directory
+
+
+def kept() -> list[Path]:
+    return sorted(RunCache().directory.glob("*.json"))
+
+
+def offered(run: nl.Run) -> float:
+    return float(run.scenario["traffic"][0]["rate_mbps"])
+
+
+def test_runs_come_in_the_order_and_under_the_labels_given(log: Path) -> None:
+    """A list for an iterable, a dict for a mapping; scenarios may be dicts of a scenario file."""
+    engine = FakeEngine(log)
+    rates = [3, 1, 2]
+    runs = nl.sweep((udp(rate) for rate in rates), engine=engine)
+    assert [offered(run) for run in runs] == rates
+    labelled = nl.sweep({f"{rate} Mbit/s": udp(rate).to_dict() for rate in rates}, engine=engine)
+    assert {label: offered(run) for label, run in labelled.items()} == {f"{rate} Mbit/s": rate for rate in rates}
+
+
+def test_a_second_sweep_runs_nothing_and_gives_the_same_figures(log: Path) -> None:
+    """From the cache, table by table and with all settings; `fresh=True` runs all again."""
+    engine = FakeEngine(log)
+    scenarios = [udp(rate) for rate in (1, 2, 3)]
+    first = nl.sweep(scenarios, engine=engine)
+    assert engine.runs() == 3
+    again = nl.sweep(scenarios, engine=engine)
+    assert engine.runs() == 3
+    for one, other in zip(first, again, strict=True):
+        assert one.settings == other.settings
+        pd.testing.assert_frame_equal(one.flows, other.flows)
+    nl.sweep(scenarios, engine=engine, fresh=True)
+    assert engine.runs() == 6
+
+
+def test_equal_scenarios_run_once_and_other_seeds_run_again(log: Path) -> None:
+    """Twice the same scenario is one measurement with two labels."""
+    engine = FakeEngine(log)
+    assert len(nl.sweep([udp(1), udp(1), udp(1, seed=2)], engine=engine)) == 3
+    assert engine.runs() == 2
+
+
+def test_another_kernel_clock_or_code_makes_another_key(monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
+    """Whatever decides a figure is part of the key."""
+    engine = FakeEngine(log)
+    keys = {run_cache.key(udp(1), run_cache.conditions(engine))}
+    engine.clock = "real"
+    keys.add(run_cache.key(udp(1), run_cache.conditions(engine)))
+
+    kernel = log / "linux"
+    for content in (b"one", b"two"):
+        kernel.write_bytes(content)
+        engine.kernel = type("Kernel", (), {"path": kernel})()  # type: ignore[attr-defined]
+        keys.add(run_cache.key(udp(1), run_cache.conditions(engine)))
+    monkeypatch.setattr(run_cache, "code_hash", lambda: "edited")
+    keys.add(run_cache.key(udp(1), run_cache.conditions(engine)))
+    keys.add(run_cache.key(udp(1, sysctls={"net.ipv4.tcp_sack": 0}), run_cache.conditions(engine)))
+    assert len(keys) == 6
+
+
+def test_code_hash_covers_agent_engines_and_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving a part out changes the hash, so each part is in it, and a misspelt name would not pass."""
+    whole = run_cache.code_hash()
+    for part in run_cache.CODE:
+        monkeypatch.setattr(run_cache, "CODE", tuple(name for name in run_cache.CODE if name != part))
+        assert run_cache.code_hash() != whole, part
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"flows": [', b'{"settings": 3, "flows": 4}', b"\xff\x00\xff"])
+def test_a_damaged_entry_is_measured_again(log: Path, damage: bytes) -> None:
+    """Whatever stands in the file, the sweep neither fails nor believes it."""
+    engine = FakeEngine(log)
+    first = nl.sweep([udp(1)], engine=engine)
+    (entry,) = kept()
+    entry.write_bytes(damage)
+    again = nl.sweep([udp(1)], engine=engine)
+    assert engine.runs() == 2
+    pd.testing.assert_frame_equal(first[0].flows, again[0].flows)
+    nl.sweep([udp(1)], engine=engine)
+    assert engine.runs() == 2
+
+
+def test_prune_removes_what_was_used_longest_ago(log: Path) -> None:
+    """The cache stays within its limit, and a run that was used lately survives older writing."""
+    engine = FakeEngine(log)
+    nl.sweep([udp(rate) for rate in (1, 2, 3)], engine=engine)
+    for age, entry in enumerate(kept()):
+        os.utime(entry, (1e9 - age, 1e9 - age))
+    nl.sweep([udp(1)], engine=engine)
+    size = max(entry.stat().st_size for entry in kept())
+    (RunCache().directory / ".half-written").write_bytes(b"x" * size)
+    os.utime(RunCache().directory / ".half-written", (1.0, 1.0))
+    RunCache(limit_bytes=round(1.5 * size)).prune()
+    assert [path.suffix for path in RunCache().directory.iterdir()] == [".json"]
+    nl.sweep([udp(1)], engine=engine)
+    assert engine.runs() == 3
+
+
+def test_one_failure_leaves_the_others(log: Path) -> None:
+    """One error at the end names what failed and holds what finished, which is kept as well."""
+    engine = FakeEngine(log, fails_above_mbps=2)
+    with pytest.raises(SweepError, match="1 of 3 runs failed.*\n.*fast: 9 Mbit/s is too much") as caught:
+        nl.sweep({"slow": udp(1), "fast": udp(9), "middle": udp(2)}, engine=engine)
+    assert list(caught.value.runs) == ["slow", "middle"]
+    assert list(caught.value.failures) == ["fast"]
+    assert len(kept()) == 2
+
+
+def test_mistakes_stop_a_sweep_before_it_starts(log: Path) -> None:
+    """Every mistake in every scenario at once."""
+    engine = FakeEngine(log)
+    with pytest.raises(ScenarioError) as caught:
+        nl.sweep({"good": udp(1), "bad": udp(-1), "worse": udp(1, seed=-1)}, engine=engine)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["scenario bad", "scenario worse"]
+    assert engine.runs() == 0
+
+
+def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:
+    """Ctrl-C while the second of two is under way: the first is there, the next sweep runs only the other."""
+    engine = FakeEngine(log, takes_s=30)
+    pool = futures.ThreadPoolExecutor(1)
+    quick = FakeEngine(log)
+
+    def interrupt_after_one(done: int, _total: int) -> None:
+        if done == 1:
+            # The worker is in the second run now, or about to be.
+            os.kill(os.getpid(), signal.SIGINT)
+
+    nl.sweep([udp(1)], engine=quick)
+    began_s = time.monotonic()
+    with pytest.raises(SweepInterrupted, match="1 of 2 runs had finished") as caught:
+        nl.sweep({"first": udp(1), "second": udp(2)}, engine=engine, executor=pool, progress=interrupt_after_one)
+    assert list(caught.value.runs) == ["first"]
+    assert time.monotonic() - began_s < engine.takes_s / 2, "the running engine was waited for instead of cancelled"
+    pool.shutdown()
+    ran = quick.runs()
+    assert len(nl.sweep([udp(1), udp(2)], engine=quick)) == 2
+    assert quick.runs() == ran + 1
+
+
+def test_interruption_while_a_run_is_under_way_cancels_it(log: Path) -> None:
+    """The same with the sweep's own threads, and no run finished."""
+    engine = FakeEngine(log, takes_s=30)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(SweepInterrupted):
+        nl.sweep([udp(1), udp(2), udp(3)], engine=engine)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sweep")]
+
+
+def test_progress_counts_runs_and_those_from_the_cache(log: Path) -> None:
+    """A caller's function hears of the cached runs first, then of each run."""
+    engine = FakeEngine(log)
+    nl.sweep([udp(1)], engine=engine)
+    heard: list[tuple[int, int]] = []
+    nl.sweep([udp(1), udp(2), udp(3)], engine=engine, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_runs_of_a_machine_with_other_conditions_are_not_kept(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a worker with another kernel or netlab measured is returned, but never taken for this machine's."""
+    engine = FakeEngine(log)
+    real = sweeps._measure
+    monkeypatch.setattr(sweeps, "_measure", lambda *words: ("elsewhere", real(*words)[1]))
+    assert len(nl.sweep([udp(1)], engine=engine)) == 1
+    assert kept() == []
+
+
+def test_a_sweep_without_a_writable_cache_still_runs(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It warns that the next one will take as long."""
+    monkeypatch.setenv("NETLAB_CACHE", "/proc/no-such-place")
+    with pytest.warns(UserWarning, match="will not be there the next time.*NETLAB_CACHE"):
+        assert len(nl.sweep([udp(1)], engine=FakeEngine(log))) == 1
+
+
+@pytest.mark.parametrize("executor", [futures.ThreadPoolExecutor, futures.ProcessPoolExecutor])
+def test_any_executor_will_do_and_stays_open(log: Path, executor: type[futures.Executor]) -> None:
+    """Threads or processes; whoever made an executor closes it."""
+    engine = FakeEngine(log)
+    with executor(max_workers=2) as pool:  # type: ignore[call-arg]
+        runs = nl.sweep([udp(1), udp(2)], engine=engine, executor=pool)
+        assert pool.submit(int, "7").result() == 7
+    assert [offered(run) for run in runs] == [1, 2]
+    assert engine.runs() == 2
+
+
+def test_a_sweep_on_dask(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The executor of a Dask cluster: two worker processes, runs kept here, failures as everywhere."""
+    distributed = pytest.importorskip("distributed")
+    # The workers must be able to import the fake engine.
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent))
+    engine = FakeEngine(log, fails_above_mbps=3)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        runs = nl.sweep([udp(1), udp(2), udp(3)], engine=engine, executor=client.get_executor())
+        assert [offered(run) for run in runs] == [1, 2, 3]
+        assert len(kept()) == 3
+        with pytest.raises(SweepError, match="too much for a fake"):
+            nl.sweep([udp(1), udp(9)], engine=engine, executor=client.get_executor())
+    assert engine.runs() == 4
