@@ -144,7 +144,7 @@ class LinkDirection:
                     f"{name}={shown(getattr(self, name))} needs a rate_mbps: without a rate there is nothing to queue for",
                 )
             require(self.aqm == "fifo", f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues")
-        if is_number(self.jitter_ms) and is_number(self.delay_ms):
+        if is_number(self.jitter_ms) and is_number(self.delay_ms) and self.delay_ms >= 0:
             require(
                 self.jitter_ms <= self.delay_ms,
                 f"jitter_ms must not exceed delay_ms ({self.delay_ms:g}), got {self.jitter_ms:g}; "
