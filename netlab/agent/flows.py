@@ -24,6 +24,7 @@ FIRST_PORT = 5001
 TIMESTAMP_OPTION_BYTES = 12
 IP_TCP_HEADER_BYTES = 20 + 20 + TIMESTAMP_OPTION_BYTES
 IP_UDP_HEADER_BYTES = 28
+UDP_SEND_BUFFER_BYTES = 1 << 28
 CONNECT_PATIENCE_S = 60.0
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
@@ -240,6 +241,9 @@ class UdpFlow(Flow):
         self.sink.bind((address, port))
         with visit(network.pid(item["src"])):
             self.source = socket.socket(type=socket.SOCK_DGRAM)
+        # What stands in the sender's own interface counts against its socket: with a small one the socket would wait,
+        # and send late, where the queue should drop.
+        options.set_buffer(self.source, socket.SO_SNDBUF, UDP_SEND_BUFFER_BYTES)
         self.address = (address, port)
         self.stream_id = port
         self._interval_s: float = plan["interval_s"]
