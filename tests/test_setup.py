@@ -1,0 +1,102 @@
+"""The set-up says what is missing and how to get it, and does not do again what is done."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ["gcc", "flex"]
+
+
+@pytest.fixture
+def setup() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("netlab_setup", ROOT / "tools" / "setup.py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["netlab_setup"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def without(monkeypatch, setup, *absent):
+    find = setup.shutil.which
+    monkeypatch.setattr(setup.shutil, "which", lambda name, **more: None if name in absent else find(name, **more) or name)
+
+
+def never(*_words, **_more):
+    raise AssertionError("nothing must be run")
+
+
+def test_a_system_without_apt_is_told_exactly_which_programs_are_needed(monkeypatch, setup):
+    without(monkeypatch, setup, "apt-get")
+    monkeypatch.setattr(setup.subprocess, "run", never)
+    with pytest.raises(setup.SetupError) as caught:
+        setup.install_system_packages([*PROGRAMS, "headers", "tc"])
+    said = str(caught.value)
+    assert "These are missing: gcc, flex, headers, tc." in said
+    assert "flex gcc iproute2 libc6-dev" in said
+    assert "unpack FILE" in said
+
+
+def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, setup):
+    without(monkeypatch, setup, "sudo")
+    monkeypatch.setattr(setup.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(setup.subprocess, "run", never)
+    with pytest.raises(setup.SetupError, match="ask your administrator for\n  apt-get install .* iproute2"):
+        setup.install_system_packages(["ip"])
+
+
+def test_nobody_is_asked_for_a_password_when_only_a_convenience_is_missing(monkeypatch, setup):
+    monkeypatch.setattr(setup.subprocess, "run", never)
+    setup.install_system_packages(["ping"])
+    setup.install_system_packages([])
+
+
+@pytest.mark.parametrize(("uid", "prefix"), [(0, []), (1000, ["sudo", "-n"])])
+def test_apt_is_run_without_questions(monkeypatch, setup, tmp_path, uid, prefix):
+    without(monkeypatch, setup)
+    ran = []
+
+    def run(command, **more):
+        ran.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup.os, "geteuid", lambda: uid)
+    monkeypatch.setattr(setup.sys.stdin, "isatty", lambda: False, raising=False)
+    monkeypatch.setattr(setup.subprocess, "run", run)
+    setup.install_system_packages(["flex"])
+    assert ran[1] == [
+        *prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends", "flex"
+    ]  # fmt: skip
+
+
+def test_an_environment_is_made_again_when_the_pins_change(monkeypatch, setup, tmp_path):
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    for name in ("requirements.lock", "requirements-3.10.lock", "pyproject.toml"):
+        (tmp_path / name).write_text("numpy==1\n")
+    stamps = [setup.environment_stamp(11), setup.environment_stamp(12), setup.environment_stamp(10)]
+    (tmp_path / "requirements.lock").write_text("numpy==2\n")
+    assert setup.environment_stamp(11) not in stamps
+    assert setup.environment_stamp(12) not in stamps
+    assert setup.environment_stamp(10) == stamps[2]
+
+
+def test_a_directory_that_is_no_environment_is_not_kept(monkeypatch, setup, tmp_path):
+    monkeypatch.setattr(setup, "VENV", tmp_path / ".venv")
+    assert setup.environment_minor() is None
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    assert setup.environment_minor() is None
+
+
+def test_every_pin_is_exact():
+    for name in ("requirements.lock", "requirements-3.10.lock"):
+        lines = [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")]
+        assert lines
+        assert [line for line in lines if line.count("==") != 1 or " " in line] == []
