@@ -165,6 +165,7 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
         kernel_name=_KERNEL["name"],
         resources={"metadata": {"path": str(directory)}},
         record_timing=False,
+        coalesce_streams=True,  # or the saved text comes in as many pieces as the machine was slow
         store_widget_state=True,
     )
     # A progress bar would stay in the saved outputs, as often and as full as the machine was slow.

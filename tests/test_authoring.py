@@ -251,6 +251,13 @@ def test_build_writes_what_check_accepts_and_twice_the_same(
     assert executed.metadata.language_info == {"name": "python"}
 
 
+def test_text_printed_over_time_is_saved_as_one_piece(chapter: Chapter) -> None:
+    chapter.source.write_text("# %%\nimport time\nprint(1)\ntime.sleep(0.5)\nprint(2)\n")
+    build(chapter)
+    cell = nbformat.read(chapter.solution, as_version=4).cells[0]
+    assert [output.text for output in cell.outputs] == ["1\n2\n"]
+
+
 def test_random_ids_of_widgets_do_not_change_from_build_to_build(chapter: Chapter) -> None:
     chapter.source.write_text("# %%\nimport ipywidgets\nipywidgets.FloatSlider()\n")
     build(chapter)
