@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlab.errors import ScenarioError
 from netlab.topology import Link, Topology
+from netlab.values import is_integer, plain, shown
+
+DEFAULT_QUEUE_PACKETS = 100
+MOST_PAIRS = 250
 
 
 def dumbbell(
-    pairs: int = 2, rate_mbps: float = 5, delay_ms: float = 10, queue_packets: int | None = 100, **bottleneck: Any
+    pairs: int = 2,
+    rate_mbps: float | None = 5,
+    delay_ms: float = 10,
+    queue_packets: int | None = DEFAULT_QUEUE_PACKETS,
+    **bottleneck: Any,
 ) -> Topology:
     """`pairs` senders and as many receivers on either side of one bottleneck between routers r1 and r2.
 
@@ -23,18 +31,21 @@ def dumbbell(
     rate_mbps, delay_ms, queue_packets
         Of the bottleneck, both ways; further fields of `LinkDirection` may follow.
     """
-    if not (isinstance(pairs, int) and pairs >= 1):
-        raise ScenarioError([f"pairs must be a whole number of at least 1, got {pairs!r}"])
+    pairs = plain(pairs)
+    if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):
+        raise ScenarioError([f"pairs must be a whole number from 1 to {MOST_PAIRS}, got {shown(pairs)}"])
     left = [f"h{i}" for i in range(1, pairs + 1)]
     right = [f"h{i}" for i in range(pairs + 1, 2 * pairs + 1)]
-    middle = Link("r1", "r2", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue_packets, **bottleneck)
+    queue = _queue(rate_mbps, queue_packets, bottleneck)
+    middle = Link("r1", "r2", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue, **bottleneck)
     access = [Link(name, "r1") for name in left] + [Link("r2", name) for name in right]
     return Topology(hosts=[*left, *right], routers=["r1", "r2"], links=[*access, middle])
 
 
-def three_pcs(rate_mbps: float = 5, queue_packets: int | None = 100, **bottleneck: Any) -> Topology:
+def three_pcs(rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any) -> Topology:
     """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
     unlimited: dict[str, Any] = {"rate_mbps": None, "queue_packets": None, "queue_bytes": None, "aqm": "fifo", "aqm_options": {}}
+    queue = _queue(rate_mbps, queue_packets, bottleneck)
     return Topology(
         hosts=["h1", "h2", "h3"],
         routers=["r1"],
@@ -43,7 +54,7 @@ def three_pcs(rate_mbps: float = 5, queue_packets: int | None = 100, **bottlenec
             Link("h1", "s1"),
             Link("h2", "s1"),
             Link("s1", "r1"),
-            Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue_packets, reverse=unlimited, **bottleneck),
+            Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue, reverse=unlimited, **bottleneck),
         ],
     )
 
@@ -52,7 +63,7 @@ def two_routers(
     access_mbps: tuple[float | None, float | None] = (1, 10),
     middle_mbps: float = 1.5,
     exit_mbps: tuple[float, float] = (1, 0.5),
-    queue_packets: int | None = 20,
+    queue_packets: int | None = 50,
     **middle: Any,
 ) -> Topology:
     """Flows h1-h4 and h2-h3 share the link r1-r2 and leave by links of their own (`epfl` figure 2: congestion collapse).
@@ -121,3 +132,10 @@ def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_
         for a, b, rate, delay in zip(nodes, nodes[1:], rates_mbps, delays_ms, strict=False)
     ]
     return Topology(hosts=["h1", "h2"], routers=routers, links=links)
+
+
+def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str, Any]) -> int | None:
+    """The default room in packets gives way to room in bytes, and to a link that has no rate and so no queue."""
+    if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):
+        return None
+    return queue_packets

@@ -46,11 +46,12 @@ LARGEST_QUEUE_BYTES = 1_000_000_000
 SLOWEST_MBPS = 0.001
 FASTEST_MBPS = 100_000
 SHORTEST_DELAY_MS = 0.001
-LONGEST_DELAY_MS = 3_600_000
-"""An hour; shorter than a microsecond, and slower than 1 kbit/s, `tc` has no grain for."""
+LONGEST_DELAY_MS = 250_000
+"""`tc` counts time in microseconds, and in 32 bits: to 274 s."""
 
 LONGEST_AQM_MS = 60_000
-LARGEST_RED_PACKETS = 100_000
+# RED counts in 32 bits, of which its averaging and its probability take their share.
+RED_OPTIONS = {"min_packets": (1, 3_000), "max_packets": (2, 10_000), "probability": (0.01, 1)}
 MOST_QUEUES = 65_536
 
 
@@ -498,17 +499,16 @@ def _aqm_option_problems(name: str, value: Any) -> Iterable[str]:
     if name == "ecn":
         if not isinstance(value, bool):
             yield f"aqm_options: ecn must be true or false, got {shown(value)}"
-    elif name == "probability":
-        if not (is_number(value) and 0 < value <= 1):
-            yield f"aqm_options: probability must be above 0 and at most 1, got {shown(value)}"
     elif name == "flows":
         if not (is_integer(value) and 1 <= value <= MOST_QUEUES):
             yield f"aqm_options: flows must be a whole number from 1 to {MOST_QUEUES}, got {shown(value)}"
     elif name.endswith("_ms"):
         if not (is_number(value) and SHORTEST_DELAY_MS <= value <= LONGEST_AQM_MS):
             yield f"aqm_options: {name} must be a number from {SHORTEST_DELAY_MS:g} to {LONGEST_AQM_MS}, got {shown(value)}"
-    elif not (is_number(value) and 0 < value <= LARGEST_RED_PACKETS):
-        yield f"aqm_options: {name} must be above 0 and at most {LARGEST_RED_PACKETS}, got {shown(value)}"
+    else:
+        low, high = RED_OPTIONS[name]
+        if not (is_number(value) and low <= value <= high):
+            yield f"aqm_options: {name} must be a number from {low} to {high}, got {shown(value)}"
 
 
 def _not_default(direction: LinkDirection) -> dict[str, Any]:

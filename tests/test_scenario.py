@@ -1,5 +1,7 @@
 """Scenarios: the words of their files, every mistake at once, and the plan for the agent."""
 
+
+
 from __future__ import annotations
 
 import json
@@ -164,7 +166,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         "link h1-r1: loss_rate must be in [0, 1], got 2; for 2 % write 0.02",
         "link r1-r1: a link must join two different nodes",
         "link r1-h7: there is no node 'h7'; nodes are h1, h2, r1",
-        "link r1-h7: delay_ms must be 0 or a number from 0.001 to 3600000, got -1",
+        "link r1-h7: delay_ms must be 0 or a number from 0.001 to 250000, got -1",
         "duration_s must be above 0 and at most 86400, got nan",
         "traffic 2 (tcp): streams must be a whole number from 1 to 256, got '2'",
         "traffic 2 (tcp): dst: got 'h9'; allowed: h1, h2, r1",

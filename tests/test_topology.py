@@ -1,5 +1,7 @@
 """Describing a network: its words, both directions of a link, and a sentence for every mistake."""
 
+
+
 from __future__ import annotations
 
 import json
@@ -74,10 +76,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"rate_mbps": True}, "rate_mbps must be a number from 0.001 to 100000, got True; leave it out for an unlimited link"),
         ({"rate_mbps": math.nan}, "rate_mbps must be a number from 0.001 to 100000, got nan; leave it out for an unlimited link"),
         ({"rate_mbps": 1e9}, "rate_mbps must be a number from 0.001 to 100000, got 1000000000.0; leave it out for an unlimited link"),
-        ({"delay_ms": -1}, "delay_ms must be 0 or a number from 0.001 to 3600000, got -1"),
-        ({"delay_ms": None}, "delay_ms must be 0 or a number from 0.001 to 3600000, got None"),
-        ({"delay_ms": 1e-7}, "delay_ms must be 0 or a number from 0.001 to 3600000, got 1e-07"),
-        ({"delay_ms": [10]}, "delay_ms must be 0 or a number from 0.001 to 3600000, got [10]"),
+        ({"delay_ms": -1}, "delay_ms must be 0 or a number from 0.001 to 250000, got -1"),
+        ({"delay_ms": None}, "delay_ms must be 0 or a number from 0.001 to 250000, got None"),
+        ({"delay_ms": 1e-7}, "delay_ms must be 0 or a number from 0.001 to 250000, got 1e-07"),
+        ({"delay_ms": [10]}, "delay_ms must be 0 or a number from 0.001 to 250000, got [10]"),
         ({"loss_rate": 2.0}, "loss_rate must be in [0, 1], got 2.0; for 2 % write 0.02"),
         ({"loss_rate": math.inf}, "loss_rate must be in [0, 1], got inf"),
         ({"duplicate_rate": "1"}, "duplicate_rate must be in [0, 1], got '1'"),
@@ -95,7 +97,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"rate_mbps": 1, "aqm": "codel", "aqm_options": 5}, "aqm_options must be a mapping, got 5"),
         ({"rate_mbps": 1, "aqm": "fifo", "aqm_options": {"ecn": True}}, "aqm_options of fifo: got 'ecn'; allowed: none"),
         ({"rate_mbps": 1, "aqm": "red", "aqm_options": {"ecn": "yes"}}, "aqm_options: ecn must be true or false, got 'yes'"),
-        ({"rate_mbps": 1, "aqm": "red", "aqm_options": {"probability": 1.5}}, "aqm_options: probability must be above 0 and at most 1, got 1.5"),
+        ({"rate_mbps": 1, "aqm": "red", "aqm_options": {"probability": 1.5}}, "aqm_options: probability must be a number from 0.01 to 1, got 1.5"),
         ({"rate_mbps": 1, "aqm": "red", "aqm_options": {"min_packets": 9, "max_packets": 9}}, "aqm_options: min_packets must be below max_packets, got 9 and 9"),
         ({"rate_mbps": 1, "aqm": "fq_codel", "aqm_options": {"flows": 1.5}}, "aqm_options: flows must be a whole number from 1 to 65536, got 1.5"),
         ({"rate_mbps": 1, "aqm": "pie", "aqm_options": {"target_ms": 0}}, "aqm_options: target_ms must be a number from 0.001 to 60000, got 0"),
@@ -117,7 +119,7 @@ def test_a_whole_number_of_five_thousand_digits_is_a_mistake_like_another() -> N
 def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:
     assert len(mistakes(loss_rate=2, reverse={"delay_ms": 5})) == 1
     assert mistakes(reverse={"delay_ms": -5}) == [
-        "link h1-h2, reverse: delay_ms must be 0 or a number from 0.001 to 3600000, got -5"
+        "link h1-h2, reverse: delay_ms must be 0 or a number from 0.001 to 250000, got -5"
     ]
 
 
@@ -172,10 +174,11 @@ def test_no_words_make_a_traceback(words: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_topology_is_one_sentence(words: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        topology = nl.Topology.from_dict(words)
-        raise ScenarioError(topology.problems())
-    assert caught.value.problems == [sentence]
+    try:
+        problems = nl.Topology.from_dict(words).problems()
+    except ScenarioError as error:
+        problems = error.problems
+    assert problems == [sentence]
 
 
 @pytest.mark.parametrize("name", ["", "1h", "h-1", "h 1", "ü1", "h1\n", "h²", "abcdefghij", "h/1", "ｈ1"])

@@ -24,6 +24,9 @@ KERNEL_QUEUE_PACKETS = 1000
 ETHERNET_OVERHEAD_BYTES = 24
 SMALLEST_ETHERNET_BYTES = 84
 SUPER_SEGMENTS_ABOVE_MBPS = 1000
+LARGEST_RED_PACKETS = 9_000
+FASTEST_RED_MBPS = 30_000
+"""`tc` reads RED's bandwidth in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
 WIRE_LIMIT_PACKETS = 10_000_000
 IN_ORDER_RATE = "1000gbit"
 REAL_CLOCK_BURST_S = 0.01
@@ -202,14 +205,14 @@ def _discipline(shape: dict[str, Any]) -> str:
         return f"pfifo limit {packets}"
     if aqm == "red":
         limit_bytes = in_bytes if in_bytes is not None else packets * frame_bytes
-        low = options.get("min_packets", max(1, limit_bytes / frame_bytes / 12))
+        largest = options.get("max_packets", min(limit_bytes / frame_bytes / 4, LARGEST_RED_PACKETS))
+        low = options.get("min_packets", max(1, largest / 3))
         high = options.get("max_packets", 3 * low)
         probability = options.get("probability", 0.1)
-        burst = max(1, round((2 * low + high) / 3))
+        bandwidth_mbps = min(shape["rate_mbps"], FASTEST_RED_MBPS)
         return (
             f"red limit {limit_bytes}b min {round(low * frame_bytes)}b max {round(high * frame_bytes)}b avpkt 1000b "
-            f"burst {max(burst, round(low * frame_bytes / 1000) + 1)} probability {probability} "
-            f"bandwidth {rate_word(shape['rate_mbps'])}{ecn}"
+            f"burst {_red_burst(low, high)} probability {probability} bandwidth {rate_word(bandwidth_mbps)}{ecn}"
         )
     if aqm == "codel":
         return f"codel limit {packets}{target}{interval}{ecn or ' noecn'}"
@@ -223,5 +226,17 @@ def _discipline(shape: dict[str, Any]) -> str:
     return f"cake unlimited besteffort raw no-split-gso memlimit {memory}b{rtt}"
 
 
+def _red_burst(low_packets: float, high_packets: float) -> int:
+    """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it."""
+    burst = max(1, round((2 * low_packets + high_packets) / 3))
+    least = round(low_packets * FRAME_BYTES / 1000) + 1
+    # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
+    log = 31 - round(high_packets * FRAME_BYTES).bit_length()
+    while burst > least and burst + 1 - low_packets * FRAME_BYTES / 1000 > (1 - (1 - 2**-log) ** burst) * 2**log:
+        burst = max(least, burst * 9 // 10)
+    return max(burst, least)
+
+
 def _percent(rate: float) -> str:
-    return f"{rate * 100:.6f}%"
+    # To the 2**-32 that netem can draw.
+    return f"{rate * 100:.10f}%"
