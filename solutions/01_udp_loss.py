@@ -264,7 +264,7 @@ print(table.round(3).to_string(index=False))
 print("TCP goodput in Mbit/s; published by epfl: 4.782, its theory: 4.850")
 tcp_mbps = {}
 for framing in ("tc", "ethernet"):
-    run = nl.run(limited(framing), [nl.Tcp("h1", "h3")], duration_s=25)
+    run = nl.run(limited(framing), [nl.Tcp("h1", "h3")], duration_s=60, interval_s=1)
     tcp_mbps[framing] = float(run.goodput_mbps(after_s=5).iloc[0])
     expected_mbps = nl.theory.tcp_goodput_limit_mbps(5, framing=framing)
     print(f"{framing:8} framing: measured {tcp_mbps[framing]:.3f}, theory {expected_mbps:.3f}")
