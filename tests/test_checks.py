@@ -88,8 +88,8 @@ def test_a_right_answer_says_what_was_expected_and_what_came() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (4798, "kbit/s for Mbit/s"),
-        (4.798e6, "bit/s where Mbit/s"),
+        (4798, "kilobits for megabits"),
+        (4.798e6, "bits where megabits"),
         (4.798e-3, "a thousand times too small"),
         (4.798 / 8, "a byte has 8 bits"),
         (4.798 * 8, "a byte has 8 bits"),

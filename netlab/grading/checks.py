@@ -24,10 +24,10 @@ _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", 
 # Factors between a wrong number and the right one, each with the sentence that names the slip. The order
 # decides where two agree within the tolerance: the slip that students make more often comes first.
 _SLIPS: tuple[tuple[float, str], ...] = (
-    (1e6, "It is a million times too large: bit/s where Mbit/s are asked for?"),
-    (1e-6, "It is a million times too small: was a number already in Mbit/s divided by a million?"),
-    (1e3, "It is a thousand times too large: kbit/s for Mbit/s, or ms for s?"),
-    (1e-3, "It is a thousand times too small: Mbit/s for kbit/s, or s for ms?"),
+    (1e6, "It is a million times too large: bits where megabits are meant?"),
+    (1e-6, "It is a million times too small: was a number already in megabits divided by a million?"),
+    (1e3, "It is a thousand times too large: kilobits for megabits, or milliseconds for seconds?"),
+    (1e-3, "It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?"),
     (8.0, "It is eight times too large: a byte has 8 bits; were bytes turned into bits once too often?"),
     (1 / 8, "It is eight times too small: a byte has 8 bits; are these bytes where bits are asked for?"),
     (100.0, "It is a hundred times too large: a fraction is asked for, 0.02 rather than 2 %."),
@@ -158,7 +158,7 @@ class Number(Check):
     ✓ RTT: expected 20 ms within 1 %, got 20.1 ms.
     >>> rtt(0.02)
     ✗ RTT: expected 20 ms within 1 %, got 0.02 ms.
-      It is a thousand times too small: Mbit/s for kbit/s, or s for ms?
+      It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?
     """
 
     expected: float

@@ -57,6 +57,12 @@ goodput_limit = Function(
         ),
         Trap(
             lambda rate_mbps, payload_bytes, framing_bytes: (
+                rate_mbps * (payload_bytes + _HEADERS_BYTES + framing_bytes) / payload_bytes
+            ),
+            "The fraction is upside down: no more data can arrive than the link carries in all.",
+        ),
+        Trap(
+            lambda rate_mbps, payload_bytes, framing_bytes: (
                 rate_mbps
                 * (payload_bytes + _HEADERS_BYTES)
                 / (payload_bytes + _HEADERS_BYTES + framing_bytes)
@@ -81,6 +87,8 @@ counted_bytes = Number(
             1066, "This is what a real wire carries. Turn the formula round and put in the measured goodput."
         ),
         Trap(1028, "This is the IP packet. The measured goodput says that the link counted a little more."),
+        Trap(42, "These are the headers. Asked for are they and the payload together."),
+        Trap(959.7, "The fraction is upside down: a datagram takes more bytes than its payload of 1000."),
         Trap(14, "This is the framing alone. Asked for is all that one datagram took from the rate."),
     ],
     right="1042 = 1000 + 8 + 20 + 14: the link counted the Ethernet header and none of the other 24 bytes.",
