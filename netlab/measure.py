@@ -31,8 +31,12 @@ def to_run(raw: dict[str, Any], plan: dict[str, Any], settings: dict[str, Any]) 
     intervals = _tcp_intervals(stream_intervals) + _udp_intervals(raw["datagrams"], items, counted, plan)
     order = {label: number for number, label in enumerate(items)}
     intervals.sort(key=lambda row: (order[row["flow"]], row["t_s"]))
+    rtts_ms: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for sample in stream_intervals:
+        if sample["rtt_ms"] is not None:
+            rtts_ms[sample["flow"], sample["stream"]].append(sample["rtt_ms"])
     streams = [
-        _stream(row, own, stream_intervals, items[row["flow"]], plan)
+        _stream(row, own, rtts_ms[row["flow"], own["stream"]])
         for row in raw["flows"]
         for own in row.get("streams", [])
     ]
@@ -65,14 +69,9 @@ def _end_s(item: Row, plan: Row) -> float:
     return float(plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s))
 
 
-def _stream(counted: Row, own: Row, intervals: list[Row], item: Row, plan: Row) -> Row:
+def _stream(counted: Row, own: Row, rtts: list[float]) -> Row:
     # From the first byte's arrival to the flow's end (or to its last byte, where a number of bytes was asked for).
     active_s = own["last_s"] - own["first_s"]
-    rtts = [
-        row["rtt_ms"]
-        for row in intervals
-        if row["flow"] == counted["flow"] and row["stream"] == own["stream"] and row["rtt_ms"] is not None
-    ]
     return {
         **own,
         "flow": counted["flow"],

@@ -114,7 +114,7 @@ class Run:
     def from_dict(cls, data: dict[str, Any]) -> Run:
         """The inverse of `to_dict`."""
         frames = {name: frame(data.get(name, []), columns) for name, columns in TABLES.items()}
-        return cls(**frames, settings=data["settings"])
+        return cls(**frames, settings=dict(data["settings"]))
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a file; a file that is there is replaced at once or not at all.
@@ -125,13 +125,18 @@ class Run:
             When the file cannot be written.
         """
         target = Path(path)
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         try:
+            if target.exists() and not target.is_file():
+                # A pipe or a device such as /dev/stdout is written to, never replaced.
+                target.write_text(text)
+                return
+            target = target.resolve()
             with tempfile.NamedTemporaryFile(
                 "w", dir=target.absolute().parent, prefix=f".{target.name}.", delete=False
             ) as file:
                 try:
-                    json.dump(self.to_dict(), file, indent=1, allow_nan=False)
-                    file.write("\n")
+                    file.write(text)
                     file.flush()
                     os.chmod(file.name, 0o666 & ~_umask())
                     os.replace(file.name, target)
@@ -139,7 +144,7 @@ class Run:
                     os.unlink(file.name)
                     raise
         except OSError as error:
-            raise NetlabError(f"{target} cannot be written: {error.strerror}. Choose another place.") from None
+            raise NetlabError(f"{path} cannot be written: {error.strerror}. Choose another place.") from None
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Run:
@@ -151,10 +156,10 @@ class Run:
             When the file is missing or is not a run.
         """
         try:
-            return cls.from_dict(json.loads(Path(path).read_text()))
+            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
         except OSError as error:
             raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NetlabError(f"{path} is not a run; it should be a file that `netlab run --output` wrote.") from None
 
 

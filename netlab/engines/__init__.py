@@ -21,6 +21,8 @@ def choose(wanted: str | Engine | None = None) -> Engine:
         When there is no such engine, or it has no kernel.
     """
     if wanted is not None and not isinstance(wanted, str):
+        if isinstance(wanted, type) or not callable(getattr(wanted, "execute", None)):
+            raise EngineError(f"engine: {one_of(wanted, NAMES)}, or an engine object.")
         return wanted
     name = wanted or os.environ.get("NETLAB_ENGINE") or "pocket"
     if name == "native":

@@ -6,6 +6,7 @@ import fcntl
 import mmap
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,17 +55,39 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     )
 
 
+def own_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
+    """The directory of this user's runs, in the first place where `free_bytes` are free.
+
+    Raises
+    ------
+    EngineError
+        When it belongs to somebody else or is no directory: in a shared /tmp anybody may have made it.
+    """
+    parent = base(free_bytes) / f"netlab-{os.getuid()}"
+    try:
+        parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise EngineError(f"{parent} cannot be made ({error.strerror}); remove it or set TMPDIR to another directory.") from None
+    found = parent.lstat()
+    if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
+        raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")
+    return parent
+
+
 @contextmanager
 def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
     """A fresh directory for a run; those of runs that were killed are cleared away first."""
-    parent = base(free_bytes) / f"netlab-{os.getuid()}"
-    parent.mkdir(mode=0o700, exist_ok=True)
-    if parent.stat().st_uid != os.getuid():
-        raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")
-    _clear_abandoned(parent)
-    directory = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
-    with (directory / LOCK).open("w") as lock:
+    parent = own_directory(free_bytes)
+    with (parent / LOCK).open("w") as gate:
+        # One at a time: a directory that is just being made has no lock yet and would pass for abandoned.
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        _clear_abandoned(parent)
+        directory = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+        lock = (directory / LOCK).open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
+        # Said aloud, because a process forked meanwhile holds the file open too.
+        fcntl.flock(gate, fcntl.LOCK_UN)
+    with lock:
         try:
             yield directory
         finally:
@@ -74,11 +97,11 @@ def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
 def _clear_abandoned(parent: Path) -> None:
     for directory in parent.glob("run-*"):
         try:
-            with (directory / LOCK).open("r+") as lock:
+            with (directory / LOCK).open("a") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(directory, ignore_errors=True)
         except (OSError, ValueError):
-            # Still in use, or just being made by another run.
+            # Still in use.
             continue
 
 
@@ -88,8 +111,7 @@ def cpu_slot() -> Iterator[tuple[int, int | None]]:
 
     A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third.
     """
-    parent = base() / f"netlab-{os.getuid()}"
-    parent.mkdir(mode=0o700, exist_ok=True)
+    parent = own_directory()
     for cpu in sorted(os.sched_getaffinity(0), reverse=True):
         handle = os.open(parent / f"cpu-{cpu}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
