@@ -320,7 +320,7 @@ loss_prediction.compare(late_loss[int(np.flatnonzero(offered_mbps == 10)[0])])
 # finds out why.
 #
 # *The published 76.43 % at 20 Mbit/s.* Theory and our link say 76.01 %. The two other published losses fit to
-# 0.01 %. A goodput of 4.798 Mbit/s and a loss of 76.43 % belong together if the sender sent
+# 0.02 %. A goodput of 4.798 Mbit/s and a loss of 76.43 % belong together if the sender sent
 # $4.798 / (1 - 0.7643) = 20.36$ Mbit/s. The last step of the staircase tried that rate: it loses 76.43 %.
 # So a sender that is 1.8 % too fast is *one* way to the published figure. Whether it was the way, we
 # cannot know from here.
