@@ -128,9 +128,9 @@ def _tcp_totals(item: Row, streams: list[Row]) -> Row:
         "timeouts": sum(s["timeouts"] or 0 for s in streams),
         "marks": sum(s["marks"] or 0 for s in streams),
         "loss_rate": retransmits / segments_out if segments_out else math.nan,
-        "rtt_ms": sum(s["rtt_ms"] for s in streams) / len(streams),
+        "rtt_ms": _mean([s["rtt_ms"] for s in streams]),
         "rtt_min_ms": min((s["rtt_min_ms"] for s in streams if s["rtt_min_ms"] is not None), default=math.nan),
-        "rtt_max_ms": max(s["rtt_max_ms"] for s in streams),
+        "rtt_max_ms": max((s["rtt_max_ms"] for s in streams if s["rtt_max_ms"] is not None), default=math.nan),
     }
 
 
@@ -185,14 +185,24 @@ def _tcp_intervals(rows: list[Row]) -> list[Row]:
     groups: dict[tuple[str, float], list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["flow"], row["t_s"]].append(row)
+    # What a stream had sent again when it ended stays in its flow's count.
+    retransmits: dict[str, dict[int, float | None]] = defaultdict(dict)
     found = []
     for (flow, t_s), group in groups.items():
         total = {
             name: _sum([row[name] for row in group])
-            for name in ("goodput_mbps", "cwnd_segments", "ssthresh_segments", "retransmits", "delivery_rate_mbps")
+            for name in ("goodput_mbps", "cwnd_segments", "ssthresh_segments", "delivery_rate_mbps")
         }
-        rtts = [row["rtt_ms"] for row in group if row["rtt_ms"] is not None]
-        found.append({"flow": flow, "t_s": t_s, **total, "rtt_ms": sum(rtts) / len(rtts) if rtts else None})
+        retransmits[flow].update((row["stream"], row["retransmits"]) for row in group)
+        found.append(
+            {
+                "flow": flow,
+                "t_s": t_s,
+                **total,
+                "retransmits": _sum(list(retransmits[flow].values())),
+                "rtt_ms": _mean([row["rtt_ms"] for row in group]),
+            }
+        )
     return found
 
 
@@ -221,6 +231,11 @@ def _udp_intervals(datagrams: list[Row], items: dict[str, Row], counted: dict[st
                 }
             )
     return found
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _sum(values: list[float | None]) -> float | None:
