@@ -1,0 +1,148 @@
+"""Echo: requests on an exact grid, replies told apart, checksums as RFC 1071 has them."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab.agent import echo
+from netlab.agent.echo import Pinger, internet_checksum
+
+IP_HEADER = bytes([0x45, *[0] * 19])
+IP_HEADER_WITH_OPTIONS = bytes([0x46, *[0] * 23])
+
+
+class Clock:
+    """Time that passes only while somebody waits."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+class Wire:
+    """A raw socket: keeps what is sent, hands out what was put in, then ends."""
+
+    def __init__(self, *packets: bytes, fails: int = 0) -> None:
+        self.sent: list[bytes] = []
+        self.packets = list(packets)
+        self.fails = fails
+
+    def settimeout(self, value: float | None) -> None:
+        pass
+
+    def sendto(self, packet: bytes, address: Any) -> None:
+        if self.fails:
+            self.fails -= 1
+            raise OSError("No buffer space available")
+        self.sent.append(packet)
+
+    def recv(self, size: int) -> bytes:
+        return self.packets.pop(0) if self.packets else b""
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(echo, "time", clock)
+    return clock
+
+
+def pinger(wire: Wire, clock: Clock, **changes: Any) -> Pinger:
+    """A pinger whose waiting moves the clock."""
+    settings: dict[str, Any] = {"identifier": 7, "interval_s": 0.2, "payload_bytes": 56, **changes}
+    made = Pinger(wire, "10.0.0.2", **settings)  # type: ignore[arg-type]
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            clock.now_s += timeout or 0.0
+            return self.is_set()
+
+    made._stop = Stop()
+    return made
+
+
+def reply(request: bytes, kind: int = echo.ECHO_REPLY, header: bytes = IP_HEADER) -> bytes:
+    """What the other end answers to a request."""
+    return header + bytes([kind]) + request[1:]
+
+
+@pytest.mark.parametrize(("count", "end_s", "requests"), [(5, 200, 5), (None, 101, 5), (50, 100.5, 3), (None, 100, 0)])
+def test_requests_leave_on_the_grid_until_their_number_or_the_end(
+    clock: Clock, count: int | None, end_s: float, requests: int
+) -> None:
+    wire = Wire()
+    made = pinger(wire, clock)
+    made.send(100.0, count, end_s)
+    assert len(wire.sent) == requests
+    assert list(made.echoes.sent_s.values()) == pytest.approx([100 + 0.2 * k for k in range(requests)])
+    assert list(made.echoes.sent_s) == list(range(1, requests + 1))
+
+
+@pytest.mark.parametrize("payload_bytes", [16, 17, 56, 1472])
+def test_a_request_is_a_sound_icmp_message(clock: Clock, payload_bytes: int) -> None:
+    """Type 8, our identifier, the sequence, the payload asked for, and a checksum that sums to zero."""
+    wire = Wire()
+    pinger(wire, clock, payload_bytes=payload_bytes).send(100.0, 2, 200.0)
+    for number, packet in enumerate(wire.sent, start=1):
+        assert struct.unpack_from("!BBxxHH", packet) == (8, 0, 7, number)
+        assert len(packet) == 8 + payload_bytes
+        assert internet_checksum(packet) == 0
+
+
+def test_sequences_beyond_16_bits_are_told_apart(clock: Clock) -> None:
+    made = pinger(Wire(), clock)
+    request = made._request(65_537, 100.0)
+    clock.now_s = 100.02
+    made._socket = Wire(reply(request))  # type: ignore[assignment]
+    made.receive()
+    assert made.echoes.rtt_ms == {65_537: pytest.approx(20.0)}
+
+
+def test_replies_are_booked_once_and_others_are_not_ours(clock: Clock) -> None:
+    ours, theirs = pinger(Wire(), clock), pinger(Wire(), clock, identifier=8)
+    request, stranger = ours._request(1, 100.0), theirs._request(2, 100.0)
+    clock.now_s = 100.0123456
+    packets = [reply(stranger), reply(request, kind=8), reply(request, header=IP_HEADER_WITH_OPTIONS), reply(request)]
+    ours._socket = Wire(*packets)  # type: ignore[assignment]
+    ours.receive()
+    assert ours.echoes.rtt_ms == {1: pytest.approx(12.3456)}
+
+
+def test_a_request_that_could_not_leave_counts_as_sent(clock: Clock) -> None:
+    """Its reply will be missing: that is a loss, not an error."""
+    made = pinger(Wire(fails=1), clock)
+    made.send(100.0, 3, 200.0)
+    assert list(made.echoes.sent_s) == [1, 2, 3]
+
+
+def test_stop_wakes_the_reader() -> None:
+    here, there = socket.socketpair()
+    made = Pinger(here, "10.0.0.2", identifier=1, interval_s=1, payload_bytes=56)
+    reading = threading.Thread(target=made.receive, daemon=True)
+    reading.start()
+    made.stop()
+    reading.join(10)
+    assert not reading.is_alive()
+    there.close()
+
+
+@given(st.binary(max_size=64).filter(lambda data: len(data) % 2 == 0))
+def test_a_message_with_its_checksum_sums_to_zero(data: bytes) -> None:
+    assert internet_checksum(data + internet_checksum(data).to_bytes(2, "big")) == 0
+
+
+@given(st.binary(min_size=2, max_size=64), st.data())
+def test_a_flipped_bit_is_seen(data: bytes, draw: st.DataObject) -> None:
+    place = draw.draw(st.integers(0, len(data) * 8 - 1))
+    flipped = bytearray(data)
+    flipped[place // 8] ^= 1 << place % 8
+    assert internet_checksum(bytes(flipped)) != internet_checksum(data)
