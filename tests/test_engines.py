@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def abandoned(tmp: Path) -> Iterator[Path]:
+def abandoned(tmp: Path) -> Path:
     """The directory of a run whose process was killed."""
     program = (
         "from netlab.engines import scratch\n"
@@ -44,7 +43,7 @@ def abandoned(tmp: Path) -> Iterator[Path]:
     root = Path(nl.__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root)
     assert done.returncode == -9, done.stderr
-    yield Path(done.stdout.strip())
+    return Path(done.stdout.strip())
 
 
 # Scratch directories ----------------------------------------------------------------------------------------
