@@ -1,4 +1,4 @@
-"""The console command `netlab`: run, demo, doctor, kernel, perf.
+"""The console command `netlab`: run, demo, doctor, kernel, perf, replicate.
 
 Only the chosen subcommand is imported, so that `netlab perf` starts as fast as a small tool should.
 """
@@ -196,7 +196,7 @@ def _number(value: float | None, form: str) -> str:
     return "-" if value is None or value != value else format(value, form)
 
 
-# demo, doctor, kernel, perf: each in a module of its own --------------------------------------------------------
+# demo, doctor, kernel, perf, replicate: each in a module of its own --------------------------------------------------------
 
 
 def _no_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -239,12 +239,25 @@ def _perf(options: argparse.Namespace) -> int:
     return command.main(options)
 
 
+def _replicate_arguments(parser: argparse.ArgumentParser) -> None:
+    from netlab import replicate
+
+    replicate.add_arguments(parser)
+
+
+def _replicate(options: argparse.Namespace) -> int:
+    from netlab import replicate
+
+    return replicate.main(options)
+
+
 COMMANDS = {
     "run": Command("run a scenario and print what its flows measured", _run_arguments, _run),
     "demo": Command("run a first experiment and print theory beside measurement", _no_arguments, _demo),
     "doctor": Command("say what is there, what is missing and what to do", _no_arguments, _doctor),
     "kernel": Command("build, describe, pack or unpack the pocket kernel", _kernel_arguments, _kernel),
     "perf": Command("measure throughput between two machines", _perf_arguments, _perf),
+    "replicate": Command("measure published figures again and report both beside theory", _replicate_arguments, _replicate),
 }
 
 

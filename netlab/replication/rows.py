@@ -1,0 +1,205 @@
+"""The published table, each row with theory, our own measurement and, where needed, a second one that explains it."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+from netlab.replication import cases
+from netlab.replication.cases import Figure
+from netlab.results import Run
+from netlab.sweeps import Progress, sweep
+
+UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
+"""How many of a unit are one Mbit/s, one whole, one ms."""
+WORTH_EXPLAINING = 0.03
+EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodput")}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of the published table; figures in its own unit, None where the cell is empty."""
+
+    source: str
+    table: str
+    scenario: str
+    flow: str
+    quantity: str
+    unit: str
+    theory: float | None
+    published: float | None
+
+    @property
+    def figure(self) -> Figure | None:
+        """How it is measured here; None when no chapter covers it."""
+        return _cases().get((self.source, self.table, self.scenario), {}).get((self.flow, self.quantity))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the report, in the published row's unit."""
+
+    published: Published
+    theory: float | None
+    holds: bool
+    ours: float
+    explanation: str = ""
+
+    @property
+    def our_error(self) -> float | None:
+        """Ours against netlab's theory, as a fraction; None without a theory."""
+        return error(self.ours, self.theory)
+
+    @property
+    def their_error(self) -> float | None:
+        """Theirs against netlab's theory."""
+        return error(self.published.published, self.theory)
+
+    @property
+    def their_own_error(self) -> float | None:
+        """Theirs against the theory that they give."""
+        return error(self.published.published, self.published.theory)
+
+
+@dataclass(frozen=True)
+class Replication:
+    """The report's content."""
+
+    rows: list[Row]
+    not_covered: list[tuple[Published, str]]
+    wall_s: float
+    network_s: float
+    runs: int
+    settings: dict[str, object] = field(default_factory=dict)
+
+    def median_errors(self) -> tuple[float, float, int]:
+        """Median of our and of their absolute error where theory holds and both have a figure; and how many rows."""
+        both = [
+            (abs(row.our_error), abs(row.their_error))
+            for row in self.rows
+            if row.holds and row.our_error is not None and row.their_error is not None
+        ]
+        if not both:
+            return math.nan, math.nan, 0
+        ours, theirs = zip(*both, strict=True)
+        return statistics.median(ours), statistics.median(theirs), len(both)
+
+
+def error(value: float | None, expected: float | None) -> float | None:
+    """Relative error; None where either is missing or nothing is expected.
+
+    >>> error(4.798, 4.69) is not None, error(1.0, None), error(0.1, 0.0)
+    (True, None, None)
+    """
+    if value is None or expected is None or abs(expected) < 1e-9:
+        return None
+    return value / expected - 1
+
+
+def published() -> list[Published]:
+    """All rows of the published table, in its order."""
+    text = resources.files("netlab.replication").joinpath("published.csv").read_text()
+    return [
+        Published(
+            row["source"],
+            row["table"],
+            row["scenario"],
+            row["flow"],
+            row["quantity"],
+            row["unit"],
+            theory=float(row["theory"]) if row["theory"] else None,
+            published=float(row["published"]) if row["published"] else None,
+        )
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+def sources() -> list[str]:
+    """Names of the published documents."""
+    return list(dict.fromkeys(row.source for row in published()))
+
+
+def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
+    """Measure every covered row, then, where theirs or ours is off, run the test of the explanation.
+
+    Parameters
+    ----------
+    only : str, optional
+        One source instead of all.
+    fresh : bool
+        Measure again what an earlier sweep has measured.
+    progress : bool or callable
+        As for `netlab.sweep`.
+
+    Raises
+    ------
+    SweepError
+        When runs failed.
+    """
+    began_s = time.monotonic()
+    wanted = [row for row in published() if only in (None, row.source)]
+    covered = [(row, row.figure) for row in wanted]
+    figures = [(row, figure) for row, figure in covered if figure is not None]
+    runs = sweep({number: figure.scenario for number, (_, figure) in enumerate(figures)}, fresh=fresh, progress=progress)
+    rows = [_row(row, figure, runs[number]) for number, (row, figure) in enumerate(figures)]
+    doubtful = {
+        number: figure.check
+        for number, (_, figure) in enumerate(figures)
+        if figure.check is not None and needs_explanation(rows[number])
+    }
+    # fresh=False: the first sweep has just measured some of these scenarios.
+    tests = sweep({number: check.scenario for number, check in doubtful.items()}, progress=progress)
+    for number, check in doubtful.items():
+        row = rows[number]
+        sentence = check.sentence.format(value=check.measure(tests[number]))
+        rows[number] = Row(row.published, row.theory, row.holds, row.ours, sentence)
+    distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()
+    return Replication(
+        rows,
+        [(row, _why(row)) for row, figure in covered if figure is None],
+        time.monotonic() - began_s,
+        sum(float(run.settings["network_s"]) for run in distinct),
+        len(distinct),
+        _settings(distinct),
+    )
+
+
+def needs_explanation(row: Row) -> bool:
+    """Whether theirs or ours misses a theory by more than 3 %, or, without one, they differ by that."""
+    given = row.published
+    if (given.source, given.table, given.quantity) in EXPLAINED_ANYHOW:
+        return True
+    errors = [row.our_error, row.their_error, row.their_own_error]
+    if row.theory is None:
+        errors.append(error(row.ours, given.published))
+    return any(miss is not None and abs(miss) > WORTH_EXPLAINING for miss in errors)
+
+
+@cache
+def _cases() -> dict[tuple[str, str, str], cases.Figures]:
+    return cases.cases()
+
+
+def _row(given: Published, figure: Figure, run: Run) -> Row:
+    unit = UNITS[given.unit]
+    expected = None if figure.theory is None else figure.theory * unit
+    return Row(given, expected, figure.holds, figure.measure(run) * unit)
+
+
+def _why(row: Published) -> str:
+    for key in ((row.source, row.table, row.scenario), (row.source, row.table, "")):
+        if key in cases.NOT_COVERED:
+            return cases.NOT_COVERED[key]
+    return "nobody has said how to measure it"
+
+
+def _settings(runs: Iterable[Run]) -> dict[str, object]:
+    for run in runs:
+        return {name: run.settings[name] for name in ("engine", "clock", "kernel", "netlab", "date")}
+    return {}
