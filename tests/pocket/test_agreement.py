@@ -67,7 +67,8 @@ def test_random_chains(links: list[tuple[float, float]]) -> None:
     rtt_ms = 2 * sum(d + ECHO_BITS / (r * 1e3) for r, d in links)
     queue = max(100, round(2 * bottleneck_mbps * 1e3 * rtt_ms / FRAME_BITS))
     topology = nl.topologies.chain(rates_mbps, delays_ms, queue_packets=queue)
-    duration_s = max(20, 40 / bottleneck_mbps + rtt_ms / 5)
+    # Bytes count when they are in order: a gap that is open at an edge of the window hides up to a queue's worth of time.
+    duration_s = max(20, 200 / bottleneck_mbps + rtt_ms / 5)
     traffic = [nl.Ping("h1", "h2", count=5, interval_s=1), nl.Tcp("h1", "h2", start_s=6)]
     run = nl.run(topology, traffic, duration_s=duration_s + 6)
     for measured_ms in run.pings.rtt_ms:
