@@ -233,3 +233,14 @@ def test_in_real_time_every_sender_into_a_queue_sends_frame_by_frame() -> None:
     """The bucket is larger than a segment there, so `tbf` splits nothing."""
     path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
     assert senders(path, "real") == ["h1", "h2"]
+
+
+def test_a_segment_that_passes_a_fast_queue_whole_must_not_meet_loss_behind_it() -> None:
+    """Unless the link with the loss says that it takes segments whole."""
+
+    def path(super_segments: bool | None) -> list[nl.Link]:
+        lossy = nl.Link("r1", "r2", loss_rate=0.1, reverse={"loss_rate": 0}, super_segments=super_segments)
+        return [nl.Link("h1", "r1", rate_mbps=10_000), lossy, nl.Link("r2", "h2")]
+
+    assert senders(path(None)) == ["h1"]
+    assert senders(path(True)) == []
