@@ -79,7 +79,8 @@ class LinkDirection:
     queue_packets, queue_bytes : int or None
         Room in front of the rate limit, in packets or in bytes; neither means the kernel's 1000 packets.
     aqm : str
-        Discipline of that queue: fifo, red, codel, fq_codel, pie or cake.
+        Discipline of that queue: fifo, red, codel, fq_codel, pie or cake (whose limit counts kernel memory, several
+        times a frame's bytes, so that it holds fewer packets than asked for).
     aqm_options : mapping
         Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
     framing : {"tc", "ethernet"}
