@@ -11,13 +11,12 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
+from netlab.endings import ending_signals_raise
 from netlab.errors import NetlabError, ScenarioError
 from netlab.version import VERSION
 
@@ -55,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = _parser(words).parse_args(words)
-        with _termination_cleans_up():
+        with ending_signals_raise():
             status = COMMANDS[options.command].main(options)
         sys.stdout.flush()
     except NetlabError as error:
@@ -80,21 +79,6 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         if name in words[:1]:
             command.add_arguments(own)
     return parser
-
-
-@contextmanager
-def _termination_cleans_up() -> Iterator[None]:
-    """Make SIGTERM and SIGHUP end the command the way an exception does, so that what it made is removed."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 # run ----------------------------------------------------------------------------------------------------------

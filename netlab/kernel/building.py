@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from netlab.endings import ending_signals_raise
 from netlab.errors import KernelError
 from netlab.kernel import apt, cache, edits, fragment, installed, programs, tree
 from netlab.kernel.installed import Kernel
@@ -87,7 +88,7 @@ def build(source: str | Path | None = None, progress: Listener | None = None, *,
     _check_machine()
     cache.root().mkdir(parents=True, exist_ok=True)
     meter = Meter(progress)
-    with programs.ending_signals_raise(), _lock(meter):
+    with ending_signals_raise(), _lock(meter):
         if source is None and not newest:
             ready = _ready()
             if ready:

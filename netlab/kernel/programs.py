@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from netlab.errors import KernelError
 
@@ -116,21 +114,3 @@ def _end_group(child: subprocess.Popen[str]) -> None:
     except ProcessLookupError:
         pass
     child.wait()
-
-
-@contextmanager
-def ending_signals_raise() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit, so that cleaning up happens (in the main thread only)."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
