@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netlab import plots, theory, topologies, widgets
+    from netlab import panels, plots, theory, topologies, widgets
     from netlab.engines import preflight
     from netlab.experiment import Scenario, run
     from netlab.grading import checks
@@ -37,12 +37,12 @@ _HOMES = {
     "sweep": "netlab.sweeps",
 }
 _MODULES = {"checks": "netlab.grading.checks"} | {
-    name: f"netlab.{name}" for name in ("plots", "theory", "topologies", "widgets")
+    name: f"netlab.{name}" for name in ("panels", "plots", "theory", "topologies", "widgets")
 }
 
 __all__ = [
     "Command", "Link", "Ping", "Run", "Scenario", "Tcp", "Topology", "Udp",
-    "checks", "plots", "preflight", "run", "sweep", "theory", "topologies", "widgets",
+    "checks", "panels", "plots", "preflight", "run", "sweep", "theory", "topologies", "widgets",
 ]  # fmt: skip
 
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 import html
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, cast
+from typing import Any
 
 import anywidget
 import ipywidgets
-import numpy as np
 import plotly.graph_objects as go
 import plotly.io as pio
 import traitlets
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
-from netlab import experiment, plots, theory, topologies
+from netlab import experiment, plots
 from netlab.errors import NetlabError, RunCancelled
-from netlab.topology import Link, Topology
-from netlab.traffic import Tcp, Udp
 
 Settings = dict[str, Any]
 Scenario = Callable[..., Mapping[str, Any]]
@@ -334,157 +331,4 @@ def toggle(label: str, value: bool = False) -> ipywidgets.Checkbox:
     """
     return ipywidgets.Checkbox(
         value=value, description=label, indent=False, layout={"width": "14em", "margin": "0 0 0 2em"}
-    )
-
-
-def udp_loss_panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
-    """One UDP flow through one bottleneck: which rate gets through, and what does a higher one cost?
-
-    Parameters
-    ----------
-    run : callable
-        What runs a scenario.
-    duration_s : float
-        Network time of a run in s, above 0.
-
-    Returns
-    -------
-    Panel
-        With the controls offered_mbps, payload_bytes, rate_mbps, queue_packets and ethernet_framing.
-    """
-
-    def scenario(
-        offered_mbps: float, payload_bytes: int, rate_mbps: float, queue_packets: int, ethernet_framing: bool
-    ) -> dict[str, Any]:
-        bottleneck = Link(
-            "r1",
-            "h2",
-            rate_mbps=rate_mbps,
-            delay_ms=10,
-            queue_packets=queue_packets,
-            framing="ethernet" if ethernet_framing else "tc",
-        )
-        return {
-            "topology": Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), bottleneck]),
-            "traffic": [Udp("h1", "h2", rate_mbps=offered_mbps, payload_bytes=payload_bytes)],
-            "duration_s": duration_s,
-        }
-
-    def draw(result: Any, settings: Settings) -> go.Figure:
-        flow = result.flows.iloc[0]
-        offered, payload = settings["offered_mbps"], settings["payload_bytes"]
-        framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"
-        lost = theory.udp_loss_rate(
-            offered,
-            settings["rate_mbps"],
-            payload,
-            framing,
-            queue_packets=settings["queue_packets"],
-            duration_s=duration_s,
-        )
-        losses = f"lost {flow['loss_rate']:.2%}, theory {lost:.2%}"
-        setting = (
-            f"{payload} bytes into {settings['rate_mbps']:g} Mbit/s, "
-            f"queue of {settings['queue_packets']} packets, {framing} framing"
-        )
-        figure = plots.measured_against_theory(
-            [offered],
-            [flow["goodput_mbps"]],
-            np.linspace(0.0, 20.0, 401),
-            lambda rate: theory.udp_goodput_mbps(rate, settings["rate_mbps"], payload, framing),
-            x_label="Offered rate (Mbit/s)",
-            y_label="Goodput (Mbit/s)",
-            title=f"Goodput {flow['goodput_mbps']:.3f} Mbit/s; {losses}",
-            details=[f"{setting}<br>{losses}"],
-        )
-        return figure.update_xaxes(range=[0, 20.5])
-
-    return Panel(
-        {
-            "offered_mbps": slider("Offered rate", 6.0, 0.2, 20.0, 0.2, "Mbit/s"),
-            "payload_bytes": slider("Payload", 1000, 32, 1472, 4, "bytes"),
-            "rate_mbps": slider("Bottleneck", 5.0, 1.0, 20.0, 0.5, "Mbit/s"),
-            "queue_packets": slider("Queue", 100, 1, 1000, 1, "packets"),
-            "ethernet_framing": toggle("Ethernet framing"),
-        },
-        scenario,
-        draw,
-        run=run,
-    )
-
-
-def collapse_panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0) -> Panel:
-    """A modest flow h1-h4 and an aggressor h2-h3 over two routers: what does the aggressor's rate cost?
-
-    Under UDP the slider is what h2 sends; under TCP it is the rate of h2's access link, the most it could send.
-
-    Parameters
-    ----------
-    run : callable
-        What runs a scenario.
-    duration_s : float
-        Network time of a run in s, above 0; its first quarter is not counted.
-
-    Returns
-    -------
-    Panel
-        With the controls aggressor_mbps, queue_packets, tcp and fair_queue.
-    """
-    middle_mbps, exits_mbps = 1.5, np.array([1.0, 0.5])
-
-    def scenario(aggressor_mbps: float, queue_packets: int, tcp: bool, fair_queue: bool) -> dict[str, Any]:
-        fair = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}} if fair_queue else {}
-        udp = [Udp("h1", "h4", rate_mbps=1), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
-        return {
-            "topology": topologies.two_routers(
-                (None, aggressor_mbps if tcp else None), middle_mbps, (1, 0.5), queue_packets, **fair
-            ),
-            "traffic": [Tcp("h1", "h4"), Tcp("h2", "h3")] if tcp else udp,
-            "duration_s": duration_s,
-        }
-
-    def forecast_mbps(rate_mbps: float, settings: Settings) -> Any:
-        if settings["tcp"]:
-            fair = np.minimum(exits_mbps, [middle_mbps - min(exits_mbps[1], rate_mbps), rate_mbps])
-            return fair * theory.tcp_goodput_limit_mbps(1)
-        wire = theory.udp_wire_bytes(1000) / 1000
-        formula = theory.two_router_fair_queue_mbps if settings["fair_queue"] else theory.two_router_collapse_mbps
-        return formula(np.array([1, rate_mbps]) * wire, middle_mbps, exits_mbps) / wire
-
-    def draw(result: Any, settings: Settings) -> go.Figure:
-        rate = settings["aggressor_mbps"]
-        got = result.goodput_mbps(after_s=duration_s / 4).to_numpy()
-        kind = "TCP" if settings["tcp"] else "UDP"
-        queue = "a fair queue" if settings["fair_queue"] else "a plain queue"
-        detail = f"{kind}, {queue} of {settings['queue_packets']} packets<br>h2 gets {got[1]:.3f} Mbit/s"
-        shown = {
-            "h1": (got[0], lambda x: forecast_mbps(x, settings)[0]),
-            "both together": (got.sum(), lambda x: forecast_mbps(x, settings).sum()),
-        }
-        figure = None
-        for name, (goodput_mbps, formula) in shown.items():
-            figure = plots.measured_against_theory(
-                [rate],
-                [goodput_mbps],
-                np.linspace(0.1, 10.0, 199),
-                formula,
-                x_label="What h2 sends, or could send (Mbit/s)",
-                y_label="Goodput (Mbit/s)",
-                title=f"{kind}, {queue}: h1 {got[0]:.3f}, h2 {got[1]:.3f}, together {got.sum():.3f} Mbit/s",
-                name=name,
-                details=[detail],
-                figure=figure,
-            )
-        return cast(go.Figure, figure).update_xaxes(range=[0, 10.3])
-
-    return Panel(
-        {
-            "aggressor_mbps": slider("h2 sends", 3.0, 0.1, 10.0, 0.1, "Mbit/s"),
-            "queue_packets": slider("Queues", 50, 2, 200, 1, "packets"),
-            "tcp": toggle("TCP instead of UDP"),
-            "fair_queue": toggle("Fair queue at r1"),
-        },
-        scenario,
-        draw,
-        run=run,
     )

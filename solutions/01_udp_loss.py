@@ -681,7 +681,7 @@ print(f"TCP: {tcp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, "
 # 3. Set the queue to 1 packet, then to 1000, at the same rate. What changes, what does not?
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.widgets.udp_loss_panel()
+nl.panels.udp_loss_panel()
 
 # %% [markdown] id="summary"
 # ## Summary

@@ -614,7 +614,7 @@ if isinstance(rescued, nl.Topology):
 # 4. Switch to TCP. The slider is now the rate of `h2`'s access link. Does it matter how fast `h2` *could* send?
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.widgets.collapse_panel()
+nl.panels.collapse_panel()
 
 # %% [markdown] id="summary"
 # ## Summary

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from types import SimpleNamespace
 
 import ipywidgets
-import pandas as pd
 import pytest
 
-from netlab import plots, theory, widgets
+from netlab import plots, widgets
 from netlab.errors import NetlabError, RunCancelled
-
-PATIENCE_S = 20.0
+from tests.drawn import PATIENCE_S, by_role
 
 
 def draw(result, settings):
@@ -30,10 +27,6 @@ def double(*, x, progress, cancel):
 def make_panel(run=double, debounce_s=0.0, **more):
     controls = {"x": widgets.slider("x", 3, 0, 100, 1)}
     return widgets.Panel(controls, lambda x: {"x": x}, draw, run=run, debounce_s=debounce_s, **more)
-
-
-def by_role(panel, wanted):
-    return [trace for trace in panel.figure.data if (trace.meta or {}).get("role") == wanted]
 
 
 def test_the_first_run_happens_when_the_panel_is_shown():
@@ -238,52 +231,3 @@ def test_saved_state_is_slimmed_and_nothing_else_is_touched():
     assert figure["state"]["figure"] == "{}"
     assert other["state"]["_esm"] == "export default {}"
     assert widgets.slim_saved_state({"metadata": {}}) == 0
-
-
-def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
-    asked = []
-
-    def fake(*, topology, traffic, duration_s, progress, cancel):
-        asked.append((topology, traffic, duration_s))
-        link, flow = topology.links[-1].forward, traffic[0]
-        goodput = theory.udp_goodput_mbps(flow.rate_mbps, link.rate_mbps, flow.payload_bytes, link.framing)
-        flows = pd.DataFrame([{"goodput_mbps": goodput, "loss_rate": 1 - goodput / flow.rate_mbps}])
-        return SimpleNamespace(flows=flows)
-
-    panel = widgets.udp_loss_panel(run=fake, duration_s=5)
-    panel.controls["ethernet_framing"].value = True
-    assert panel.wait(PATIENCE_S)
-    topology, traffic, duration_s = asked[-1]
-    assert panel.message == ""
-    assert topology.problems() == [] and traffic[0].problems("flow") == []
-    assert duration_s == 5
-    assert topology.links[-1].forward.framing == "ethernet"
-    (measured,), (strip,) = by_role(panel, "measured"), by_role(panel, "residual")
-    assert measured.x == (6.0,)
-    assert measured.y == pytest.approx((4.690,), abs=1e-3)
-    assert strip.y == pytest.approx((0.0,), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("tcp", "fair_queue", "expected_mbps"),
-    [(False, False, (1.4395 / 4, 0.4798)), (False, True, (0.7198, 0.4798)), (True, False, (0.9564, 0.4782))],
-)
-def test_the_collapse_panel_runs_its_settings_and_draws_them_beside_theory(tcp, fair_queue, expected_mbps):
-    asked = []
-
-    def fake(*, topology, traffic, duration_s, progress, cancel):
-        asked.append((topology, traffic))
-        return SimpleNamespace(goodput_mbps=lambda after_s: pd.Series(expected_mbps, ["h1-h4", "h2-h3"]))
-
-    panel = widgets.collapse_panel(run=fake)
-    panel.controls["tcp"].value, panel.controls["fair_queue"].value = tcp, fair_queue
-    panel.refresh()
-    assert panel.wait(PATIENCE_S)
-    topology, traffic = asked[-1]
-    assert panel.message == ""
-    assert topology.problems() == [] and [item.problems("flow") for item in traffic] == [[], []]
-    assert {item.kind for item in traffic} == {"tcp" if tcp else "udp"}
-    middle = next(way.shape for way in topology.directions() if (way.src, way.dst) == ("r1", "r2"))
-    assert middle.aqm == ("fq_codel" if fair_queue else "fifo")
-    for strip in by_role(panel, "residual"):
-        assert strip.y == pytest.approx((0.0,), abs=0.05), "the fake measures what theory says"
