@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import sys
@@ -21,6 +22,7 @@ from netlab.errors import NetlabError
 from netlab.throughput.streams import forbid_timer_slack
 
 SETTLE_S = 0.01
+GRID_S = 0.01
 
 
 class Events:
@@ -66,7 +68,8 @@ def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
     events.tell("network")
     flows = make_flows(plan, network)
     readers = _queue_readers(plan, network)
-    origin_s = time.monotonic() + SETTLE_S
+    # A round time: building took a little longer or shorter with this Python.
+    origin_s = math.ceil((time.monotonic() + SETTLE_S) / GRID_S) * GRID_S
     for flow in flows:
         flow.launch(origin_s)
     streams, queues = _sample(plan, flows, readers, origin_s, events)

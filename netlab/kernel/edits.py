@@ -38,10 +38,37 @@ def edits() -> list[Edit]:
             "the random generator starts from netlab_seed= where that is given",
         ),
         Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^static u64 timer_read\(struct clocksource \*cs\)\n\{\n",
+            (RECIPE / "clock_reads.c").read_text(),
+            "readings of the clock at one instant are counted",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^\t\t    !time_travel_ext_waiting\)\n",
+            "\t\t    !time_travel_ext_waiting && netlab_waits_by_reading())\n",
+            "reading the clock takes no time, save for a program that waits by reading",
+        ),
+        *(
+            Edit(
+                "arch/um/kernel/time.c",
+                re.escape(counted) + r" ?/ ?TIMER_MULTIPLIER\b",
+                counted,
+                "the clock counts nanoseconds, not steps of 256 whose phase would follow from what came before",
+            )
+            for counted in ("time_travel_time", "os_nsecs()", "NSEC_PER_SEC")
+        ),
+        Edit(
             "drivers/char/random.c",
             r"(?m)^\t_mix_pool_bytes\(command_line, strlen\(command_line\)\);\n",
             "",
             "directories named on the command line must not change the random numbers",
+        ),
+        Edit(
+            "drivers/char/random.c",
+            r"(?m)^\tblake2s_final\(&input_pool\.hash, seed\);\n",
+            "\tblake2s_final(&input_pool.hash, seed);\n\tmemzero_explicit(seed, sizeof(seed));\n",
+            "new keys follow from os_getrandom() alone, not from what else was mixed in and when",
         ),
         Edit(
             "net/ipv4/Kconfig",

@@ -28,6 +28,10 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert random.endswith("void os_dump_core(void)\n{\n\tint pid;\n}\n")
     assert '"netlab_seed=<number of 64 bits>\\n"' in random, "the C text keeps its backslashes"
     assert "command_line" not in (tree / "drivers/char/random.c").read_text()
+    clock = (tree / "arch/um/kernel/time.c").read_text()
+    assert clock.count("static u64 timer_read(struct clocksource *cs)\n{\n\tif (time_travel_mode") == 1
+    assert "!time_travel_ext_waiting && netlab_waits_by_reading())\n\t\t\ttime_travel_update" in clock
+    assert "return time_travel_time;" in clock and "return os_nsecs();" in clock and "NSEC_PER_SEC)" in clock
     assert "obj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o" in (tree / "net/ipv4/Makefile").read_text()
     assert (tree / "net/ipv4/tcp_tahoe.c").read_text().startswith("// SPDX-License-Identifier: GPL-2.0")
     for place in places:

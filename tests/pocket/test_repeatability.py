@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import netlab as nl
+from netlab.agent import guest
 
 
 @pytest.fixture
@@ -52,3 +54,24 @@ def test_a_seed_fixes_loss_jitter_and_bbr(congestion: str) -> None:
     first, again, other = lossy(7, congestion), lossy(7, congestion), lossy(8, congestion)
     assert measured(first) == measured(again)
     assert list(first.flows.received_bytes.dropna()) != list(other.flows.received_bytes.dropna())
+
+
+def test_how_python_starts_does_not_matter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Another version of Python draws other random numbers, reads the clock more often and sleeps while it starts."""
+    one = measured(lossy(7))
+    other_start = tmp_path / "guest.py"
+    start_up = "import os, time\nfor _ in range(500):\n    os.urandom(33), time.monotonic()\ntime.sleep(0.0012345)\n"
+    other_start.write_text(Path(guest.__file__).read_text().replace("import ctypes\n", start_up + "import ctypes\n"))
+    monkeypatch.setattr(guest, "__file__", str(other_start))
+    assert measured(lossy(7)) == one
+
+
+def test_reading_the_clock_takes_no_time_and_waiting_by_reading_ends() -> None:
+    """A program that looks at the clock changes nothing; one that looks until time has passed gets there."""
+    script = (
+        "import time; seen = {time.monotonic_ns() for _ in range(1000)}; "
+        "end = time.monotonic() + 0.001\nwhile time.monotonic() < end: pass\n"
+        "print(len(seen), round(time.monotonic() - end, 6))"
+    )
+    run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Command("h1", f"python3 -c '{script}'")], duration_s=1)
+    assert run.commands.iloc[0]["stdout"].split() == ["1", "0.0"], run.commands.iloc[0]["stdout"]
