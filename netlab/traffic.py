@@ -89,7 +89,7 @@ class Tcp(_Flow):
         found += _integer_problems(where, "streams", self.streams, 1, 256)
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         found += _integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None)
-        found += _integer_problems(where, "window_bytes", self.window_bytes, 2048, 2**30 - 1)
+        found += _integer_problems(where, "window_bytes", self.window_bytes, 2000, 2**30 - 1)
         found += _integer_problems(where, "mss_bytes", self.mss_bytes, 76, 1448)
         return found
 

@@ -76,7 +76,7 @@ TRAFFIC = st.one_of(
     st.builds(
         nl.Tcp, st.just("h1"), st.just("h2"), start_s=st.sampled_from([0, 1.5]), duration_s=st.none() | st.floats(0.1, 9),
         num_bytes=st.none() | st.integers(16, 10**12), congestion=st.sampled_from(["reno", "cubic", "tahoe"]),
-        streams=st.integers(1, 16), window_bytes=st.none() | st.integers(2048, 10**6), mss_bytes=st.none() | st.integers(76, 1448),
+        streams=st.integers(1, 16), window_bytes=st.none() | st.integers(2000, 10**6), mss_bytes=st.none() | st.integers(76, 1448),
     ),
     st.builds(nl.Udp, st.just("h2"), st.just("h1"), rate_mbps=st.floats(1e-3, 1e4), payload_bytes=st.integers(32, 1472),
               spacing=st.sampled_from(["auto", "even", "random"])),
@@ -196,7 +196,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ({"kind": "tcp", "src": "h1", "dst": "h2", "streams": None}, "traffic 1 (tcp): streams must be a whole number from 1 to 256, got None"),
         ({"kind": "tcp", "src": "h1", "dst": "h2", "streams": 4, "num_bytes": 3}, "traffic 1 (tcp): num_bytes must be a whole number of at least 4, got 3"),
         ({"kind": "tcp", "src": "h1", "dst": "h2", "mss_bytes": 1460}, "traffic 1 (tcp): mss_bytes must be a whole number from 76 to 1448, got 1460"),
-        ({"kind": "tcp", "src": "h1", "dst": "h2", "window_bytes": 1e6}, "traffic 1 (tcp): window_bytes must be a whole number from 2048 to 1073741823, got 1000000.0"),
+        ({"kind": "tcp", "src": "h1", "dst": "h2", "window_bytes": 1e6}, "traffic 1 (tcp): window_bytes must be a whole number from 2000 to 1073741823, got 1000000.0"),
         ({"kind": "tcp", "src": "h1", "dst": "h2", "duration_s": 0}, "traffic 1 (tcp): duration_s must be a number above 0, got 0"),
         ({"kind": "tcp", "src": "h1", "dst": "h2", "start_s": -1}, "traffic 1 (tcp): start_s must be a number of at least 0, got -1"),
         ({"kind": "tcp", "src": "h1", "dst": "h2", "start_s": 10}, "traffic 1 (tcp): it starts at 10 s, when the run of 10 s is over"),

@@ -10,7 +10,7 @@ from netlab.errors import ThroughputError
 TCP_WINDOW_CLAMP = 10
 SO_SNDBUFFORCE = 32
 SO_RCVBUFFORCE = 33
-MIN_WINDOW_BYTES = 2_048
+MIN_WINDOW_BYTES = 2_000
 MAX_WINDOW_BYTES = 1 << 30
 MIN_MSS_BYTES = 88
 MAX_MSS_BYTES = 32_767
@@ -42,7 +42,7 @@ def tune_tcp(
     congestion : str | None
         Name as in /proc/sys/net/ipv4/tcp_available_congestion_control; used where this end sends.
     window_bytes : int | None
-        Largest receive window this end advertises, 2048 to 2**30. It limits the peer: at most one window a
+        Largest receive window this end advertises, 2000 to 2**30. It limits the peer: at most one window a
         round trip. (`SO_RCVBUF` would only limit the buffer, from which the kernel takes off its own
         bookkeeping.)
     mss_bytes : int | None
