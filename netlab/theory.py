@@ -787,6 +787,49 @@ def ping_rtt_ms(
     return path_delay_ms(path, frame) + path_delay_ms(path if back is None else back, frame)
 
 
+def segment_rtt_ms(
+    path: Sequence[Hop], mss_bytes: int = MSS_BYTES, back: Sequence[Hop] | None = None, framing: Framing = "tc"
+) -> float:
+    """Round-trip time of one full TCP segment over an idle path: the segment there, its acknowledgement back.
+
+    Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
+    transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.
+
+    Parameters
+    ----------
+    path : sequence of Hop
+        The links on the way there.
+    mss_bytes : int
+        Application bytes in a segment.
+    back : sequence of Hop, optional
+        The links on the way back; the same ones when left out.
+    framing : {"tc", "ethernet"}
+        What counts against the rates; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4 and 3.4.2.
+
+    Examples
+    --------
+    >>> round(segment_rtt_ms([Hop(100, 8)], framing="ethernet"), 3)
+    16.13
+    """
+    acknowledgement = TCP_HEADER_BYTES + IP_HEADER_BYTES + _framing_bytes(framing)
+    there = path_delay_ms(path, tcp_wire_bytes(mss_bytes, framing))
+    return there + path_delay_ms(path if back is None else back, acknowledgement)
+
+
 # TCP under loss ---------------------------------------------------------------------------------------------
 
 

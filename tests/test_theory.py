@@ -84,6 +84,13 @@ def test_delays_add_up_hop_by_hop():
     assert one_way == pytest.approx(40 + serialisation / 2)
 
 
+def test_a_segment_carries_its_size_there_and_its_acknowledgement_back():
+    path = [theory.Hop(5, 10), theory.Hop(1, 20), theory.Hop(5, 10)]
+    frames_ms = sum((512 + 66 + 66) * 8 / rate / 1e3 for rate in (5, 1, 5))
+    assert theory.segment_rtt_ms(path, 512) == pytest.approx(80 + frames_ms)
+    assert theory.segment_rtt_ms(path, 512, back=[]) == pytest.approx(40 + (512 + 66) * 8 * 1.4 / 1e3)
+
+
 def test_nodal_delay_is_the_sum_of_its_four_parts():
     parts = (0.01, theory.queueing_delay_ms(3028, 5), theory.transmission_delay_ms(1514, 5), 10)
     whole = theory.nodal_delay_ms(1514, theory.Hop(5, 10), backlog_bytes=3028, processing_ms=0.01)
