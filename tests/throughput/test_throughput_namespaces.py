@@ -104,7 +104,8 @@ def test_sender_receiver_kernel_and_queue_agree_to_the_packet(slow_link: None) -
     assert udp_counters(FAR)["InDatagrams"] - before_in - total["received_datagrams"] == greetings
     assert total["lost"] == int(match[1]), f"we miss {total['lost']}, the queue dropped {match[1]}"
     assert total["lost"] > 0
-    assert total["duplicates"] == total["reordered"] == 0
+    # Not "reordered": on several CPUs each has a queue of its own for what comes through a veth, and one may overtake.
+    assert total["duplicates"] == 0
 
 
 def test_udp_goodput_is_that_of_the_link_in_frames(slow_link: None) -> None:
