@@ -11,6 +11,7 @@ from netlab.values import is_integer, plain, shown
 
 DEFAULT_QUEUE_PACKETS = 100
 MOST_PAIRS = 250
+PORTFOLIO_DELAYS_MS = (10, 20, 10)
 
 
 def dumbbell(
@@ -98,8 +99,30 @@ def two_routers(
     )
 
 
-def portfolio() -> Topology:
-    """Nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`)."""
+def portfolio(
+    rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
+) -> Topology:
+    """Nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`).
+
+    Parameters
+    ----------
+    rates_mbps : three floats or None
+        Rates of L1, L2 and L3 in Mbit/s; None leaves a link without a limit and without a queue.
+    queue_packets : three ints or None
+        Room before L1, L2 and L3, in packets.
+    links
+        More fields of the links that have a rate, such as ``aqm="fq_codel"``.
+    """
+    if len(rates_mbps) != len(PORTFOLIO_DELAYS_MS) or len(queue_packets) != len(PORTFOLIO_DELAYS_MS):
+        raise ScenarioError([f"L1, L2 and L3 need 3 rates and 3 queues, got {len(rates_mbps)} and {len(queue_packets)}"])
+    row = [
+        Link(f"r{number}", f"r{number + 1}", delay_ms=delay_ms)
+        if rate_mbps is None
+        else Link(f"r{number}", f"r{number + 1}", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=room, **links)
+        for number, (rate_mbps, delay_ms, room) in enumerate(
+            zip(rates_mbps, PORTFOLIO_DELAYS_MS, queue_packets, strict=True), start=1
+        )
+    ]
     return Topology(
         hosts=[f"h{i}" for i in range(1, 10)],
         routers=["r1", "r2", "r3", "r4"],
@@ -107,13 +130,13 @@ def portfolio() -> Topology:
         links=[
             *(Link(f"h{i}", "s1") for i in (1, 2, 3)),
             Link("s1", "r1"),
-            Link("r1", "r2", rate_mbps=40, delay_ms=10, queue_packets=67),
+            row[0],
             Link("h7", "r2"),
-            Link("r2", "r3", rate_mbps=30, delay_ms=20, queue_packets=100),
+            row[1],
             *(Link(f"h{i}", "s2") for i in (4, 5, 6)),
             Link("s2", "r3"),
             Link("h8", "r3"),
-            Link("r3", "r4", rate_mbps=20, delay_ms=10, queue_packets=33),
+            row[2],
             Link("h9", "r4"),
         ],
     )

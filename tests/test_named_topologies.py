@@ -60,6 +60,18 @@ def test_three_pcs_limit_one_direction_of_one_link() -> None:
     assert network.bottleneck_mbps("h3", "h1") == float("inf")
 
 
+def test_the_links_of_a_portfolio_may_differ() -> None:
+    """In rate, in room, or in all else; a link without a rate keeps its delay only."""
+    network = nl.topologies.portfolio((40, 30, None), (34, 50, 16), aqm="fq_codel")
+    assert network.problems() == []
+    row = [link.forward for link in network.links if {link.a, link.b} <= set(network.routers)]
+    assert [(way.rate_mbps, way.queue_packets, way.delay_ms, way.aqm) for way in row] == [
+        (40, 34, 10, "fq_codel"), (30, 50, 20, "fq_codel"), (None, None, 10, "fifo"),
+    ]  # fmt: skip
+    with pytest.raises(ScenarioError, match="3 rates and 3 queues, got 2 and 3"):
+        nl.topologies.portfolio((40, 30))
+
+
 @pytest.mark.parametrize(
     ("src", "dst", "delay_ms", "rate_mbps"),
     [("h1", "h4", 30, 30), ("h7", "h9", 30, 20), ("h1", "h7", 10, 40), ("h8", "h9", 10, 20), ("h1", "h2", 0, float("inf"))],
