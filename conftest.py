@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from netlab.kernel import cache
 from tests import outputs
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let an output that says the same pass as equal."""
+    """Run every experiment anew, and let an output that says the same pass as equal."""
+    _measure_anew(config)
     if not config.pluginmanager.hasplugin("nbval"):
         return
     from nbval.plugin import IPyNbCell, transform_streams_for_comparison
@@ -23,6 +28,14 @@ def pytest_configure(config: pytest.Config) -> None:
         return outputs.agree(_seen(wanted), _seen(given)) or bool(exactly(cell, test, ref, skip_compare))
 
     IPyNbCell.compare_outputs = compare_outputs
+
+
+def _measure_anew(config: pytest.Config) -> None:
+    # A figure kept from an earlier session would pass whatever the code does now; the kernel is kept.
+    directory = tempfile.TemporaryDirectory(prefix="netlab-test-cache-")
+    config.add_cleanup(directory.cleanup)
+    (Path(directory.name) / "kernels").symlink_to(cache.kernels())
+    os.environ["NETLAB_CACHE"] = directory.name
 
 
 def _seen(cell_outputs: Any) -> list[dict[str, Any]]:
