@@ -229,3 +229,11 @@ def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
     assert html == plots.page_html(second)
     assert "cdn.plot.ly" in html
     assert len(html) < 100_000, f"{len(html)} bytes: Plotly itself must not be in every figure"
+
+
+def test_cases_have_names_and_theory_is_a_bar_at_each():
+    figure = plots.measured_against_theory([0, 1, 1], [1, 2, 3], [0, 1], [1, 2], x_label="", y_label="y")
+    figure = plots.over_cases(figure, ["one", "two"])
+    assert figure.layout.xaxis.ticktext == figure.layout.xaxis2.ticktext == ("one", "two")
+    (theory,) = [trace for trace in figure.data if trace.meta["role"] == "theory"]
+    assert (theory.mode, theory.marker.symbol, theory.marker.color) == ("markers", "line-ew-open", theory.line.color)
