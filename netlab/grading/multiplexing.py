@@ -43,9 +43,7 @@ def _max_min_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> flo
 
 
 def _equal_split_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
-    return min(
-        capacities_mbps[link] / sum(link in other for other in routes.values()) for link in routes[flow]
-    )
+    return min(capacities_mbps[link] / sum(link in other for other in routes.values()) for link in routes[flow])
 
 
 _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
@@ -241,4 +239,3 @@ window = Number(
         "74,000 / 10 bytes on the link for each flow, and 512 of 578 of them are data.",
     ],
 )
-
