@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netlab import theory
+from netlab.errors import ScenarioError
 from netlab.grading.checks import Build, Choice, Condition, Function, Number, Trap
 from netlab.topology import LinkDirection, Topology
-from netlab.units import BITS_PER_BYTE, MS_PER_S
+from netlab.units import BITS_PER_BYTE
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _CEILING_BYTES = 192_000
@@ -28,7 +29,9 @@ def _in_transmission_ms(rates_mbps: Sequence[float], frame_bytes: float) -> floa
 
 path_rtt = Function(
     name="round-trip time of a ping",
-    reference=lambda rates_mbps, delays_ms, payload_bytes: theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes),
+    reference=lambda rates_mbps, delays_ms, payload_bytes: theory.ping_rtt_ms(
+        _path(rates_mbps, delays_ms), payload_bytes
+    ),
     cases=[
         {"rates_mbps": [10, 5], "delays_ms": [2, 3], "payload_bytes": 958},
         {"rates_mbps": [1], "delays_ms": [0], "payload_bytes": 1458},
@@ -38,12 +41,15 @@ path_rtt = Function(
     tolerance=0.0005,
     traps=[
         Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2,
+            lambda rates_mbps, delays_ms, payload_bytes: (
+                theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2
+            ),
             "This is one way. The echo comes back over the same links.",
         ),
         Trap(
             lambda rates_mbps, delays_ms, payload_bytes: 2 * sum(delays_ms),
-            "This is propagation alone. Each link also takes the frame's bits one after the other.",
+            "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
+            "them in a millisecond at 1 Mbit/s.",
         ),
         Trap(
             lambda rates_mbps, delays_ms, payload_bytes: (
@@ -63,12 +69,6 @@ path_rtt = Function(
                 + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
             ),
             "A byte has 8 bits, and the rates are in bits.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES) / MS_PER_S
-            ),
-            "The transmission is a thousand times too small: 1 Mbit/s is 1000 bits in a millisecond.",
         ),
     ],
     hints=[
@@ -104,7 +104,9 @@ goodput = Function(
             "This is the link's limit. The window has one, too, and the smaller of the two decides.",
         ),
         Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: min(theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps),
+            lambda window_bytes, rate_mbps, rtt_ms: min(
+                theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps
+            ),
             "The link's rate is divided among data and headers: of 1538 bytes 1448 are data.",
         ),
         Trap(
@@ -136,6 +138,13 @@ goodput = Function(
 )
 
 
+def _joined(network: Topology) -> bool:
+    try:
+        return not network.problems() and "r1" in network.path("h1", "h2")
+    except ScenarioError:
+        return False
+
+
 def _shapes(network: Topology) -> list[LinkDirection]:
     return [way.shape for way in network.path_directions("h1", "h2")]
 
@@ -152,37 +161,45 @@ half_path = Build(
     kind=Topology,
     conditions=[
         Condition(
-            lambda network: not network.problems() and "r1" in network.path("h1", "h2"),
+            _joined,
             "There must be a way from h1 to h2 that passes r1.",
             "Two hosts, one router, two links; the cells above build networks like it.",
         ),
         Condition(
-            lambda network: _SLOWEST_MBPS[0] <= network.bottleneck_mbps("h1", "h2") <= _SLOWEST_MBPS[1],
+            lambda network: (
+                _joined(network) and _SLOWEST_MBPS[0] <= network.bottleneck_mbps("h1", "h2") <= _SLOWEST_MBPS[1]
+            ),
             f"The slowest link from h1 to h2 must have {_SLOWEST_MBPS[0]} to {_SLOWEST_MBPS[1]} Mbit/s.",
             "Look at `rate_mbps`; at least one of the two links needs one.",
         ),
         Condition(
-            lambda network: all(
-                (shape.queue_packets or _LEAST_QUEUE_PACKETS) >= _LEAST_QUEUE_PACKETS and shape.queue_bytes is None
-                for shape in _shapes(network)
+            lambda network: (
+                _joined(network)
+                and all(
+                    (shape.queue_packets or _LEAST_QUEUE_PACKETS) >= _LEAST_QUEUE_PACKETS and shape.queue_bytes is None
+                    for shape in _shapes(network)
+                )
             ),
             f"A queue must have room for at least {_LEAST_QUEUE_PACKETS} packets.",
             "Look at `queue_packets`. With a short queue it would be losses that limit, and not the window.",
         ),
         Condition(
-            lambda network: all(
-                shape.framing == "tc" and shape.aqm == "fifo" and shape.loss_rate == 0 for shape in _shapes(network)
+            lambda network: (
+                _joined(network)
+                and all(
+                    shape.framing == "tc" and shape.aqm == "fifo" and shape.loss_rate == 0 for shape in _shapes(network)
+                )
             ),
             "The links must be plain: no loss, a plain queue, `tc`'s framing.",
             "Leave out `loss_rate`, `aqm` and `framing`.",
         ),
         Condition(
-            lambda network: _share_of_the_limit(network) <= 0.5 * (1 + _HALF_TOLERANCE),
+            lambda network: _joined(network) and _share_of_the_limit(network) <= 0.5 * (1 + _HALF_TOLERANCE),
             "By theory the window of 192 000 bytes may reach no more than half of the link's limit.",
             "It reaches too much: the way must be longer, or the link faster. All delays count, there and back.",
         ),
         Condition(
-            lambda network: _share_of_the_limit(network) >= 0.5 * (1 - _HALF_TOLERANCE),
+            lambda network: _joined(network) and _share_of_the_limit(network) >= 0.5 * (1 - _HALF_TOLERANCE),
             "By theory the window of 192 000 bytes must reach at least half of the link's limit.",
             "It reaches too little: the way must be shorter, or the link slower. A link's delay counts there and back.",
         ),
@@ -215,7 +232,8 @@ lossless_window = Number(
         ),
         Trap(_PIPE_BYTES, "This fills the pipe. The queue takes more before anything is lost."),
         Trap(
-            _QUEUE_BYTES * _SEGMENT_BYTES / _wire, "This fills the queue. The pipe before and behind it holds something, too."
+            _QUEUE_BYTES * _SEGMENT_BYTES / _wire,
+            "This fills the queue. The pipe before and behind it holds something, too.",
         ),
         Trap(
             (_PIPE_BYTES / 2 + _QUEUE_BYTES) * _SEGMENT_BYTES / _wire,
@@ -243,11 +261,11 @@ stall = Choice(
     answer="b",
     reasons={
         "a": "The counter says none: look at the printed line. And after a timeout TCP starts from one segment, as Tahoe does, "
-        "and would be back within two seconds.",
+        "and would soon be back.",
         "b": "While it repairs, Reno takes a step only when the cumulative acknowledgement moves. That happens once in a round trip, "
         "by one hole. So dozens of holes are dozens of round trips, and the goodput is about one segment for each.",
-        "c": "Half of the window is still more than the BDP of 10 kB. When the pause is over Reno has a window like that, and "
-        "meets the link's limit.",
+        "c": "Half of the window is still more than the BDP of 10 kB. When the pause is over Reno goes on with such a window, and "
+        "meets the link's limit at once.",
         "d": "The receiver's window is 64 000 bytes, and what it keeps behind the holes is less. Tahoe has the same receiver.",
     },
     hints=[

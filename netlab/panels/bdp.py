@@ -34,7 +34,8 @@ def bdp_panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6
 
     def cable(settings: Settings) -> Topology:
         shape = {name: settings[name] for name in ("rate_mbps", "delay_ms", "queue_packets")}
-        return Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", **shape)])
+        # The queue is a router's: Linux lets hardly any grow on the sender's own interface.
+        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **shape)])
 
     def scenario(**settings: Any) -> dict[str, Any]:
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)
