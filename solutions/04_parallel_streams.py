@@ -260,7 +260,7 @@ print(table.round(2).to_string())
 # **Why do they differ?** Look from left to right.
 #
 # *Few losses*: the column "lost" counts them. Where there are only some dozens in a minute, their number is a
-# matter of luck, and Reno's mean with it. Up to 1 % Mathis is right to a few per cent.
+# matter of luck, and Reno's mean with it. Apart from luck Mathis is right to a few per cent, up to 1 %.
 #
 # *More losses*: Reno falls below the line. Two reasons are simple, and the column "corrected" has them in it. The
 # formula counts what is sent, but a share $p$ of it is lost and must be sent again. And the round trip is longer
@@ -352,7 +352,7 @@ lossy_prediction.compare(suspects.loc[("20 ms", "frames", 8), "measured"])
 figure = nl.plots.measured_against_theory(
     range(len(cases)), suspects["measured"], range(len(cases)), suspects["theory"], log_y=True,
     published=(range(len(cases)), [7590, 9600, 7590, 7590, 7590, 9600]),
-    x_label="Case", y_label="Goodput (Mbit/s)", title="Only without the delay, and with packs, is it gigabits",
+    x_label="Case", y_label="Goodput (Mbit/s)", title="Megabits with the delay, gigabits without",
 )  # fmt: skip
 nl.plots.over_cases(figure, [f"{delay}<br>{lost_as}<br>K = {count}" for delay, lost_as, count in cases])
 
@@ -411,23 +411,28 @@ nl.plots.measured_against_theory(
 )  # fmt: skip
 
 # %% id="hacker-table"
-hacker_theory_mbps = nl.theory.parallel_streams_mbps(np.array(numbers, dtype=float), 1448, 20, 0.01, slow_limit_mbps)
+def corrected_mbps(count, rtt_ms):
+    """K times Mathis with the measured round trip, up to the limit, less the 1 % that is lost."""
+    return 0.99 * nl.theory.parallel_streams_mbps(count, 1448, rtt_ms, 0.01, slow_limit_mbps)
+
+
+hacker_rtts_ms = [run.flows["rtt_ms"].iloc[0] for run in runs.values()]
 table = pd.DataFrame({
-    "theory": hacker_theory_mbps,
+    "theory": [nl.theory.parallel_streams_mbps(count, 1448, 20, 0.01, slow_limit_mbps) for count in numbers],
     "measured": hacker,
-    "RTT (ms)": [run.flows["rtt_ms"].iloc[0] for run in runs.values()],
+    "RTT (ms)": hacker_rtts_ms,
+    "corrected": [corrected_mbps(count, rtt_ms) for count, rtt_ms in zip(numbers, hacker_rtts_ms, strict=True)],
 })
 print("Goodput of all connections in Mbit/s")
 print(table.round(2).to_string())
-print(f"limit of the link {slow_limit_mbps:.2f}, without the 1 % that is lost behind it {0.99 * slow_limit_mbps:.2f} Mbit/s")
 
 # %% [markdown] id="hacker-why"
-# **Why do they differ?** *Left*: a few per cent below the line, as Reno was at 1 % before. The round trip is longer
-# than 20 ms; look at the column. *At the knee*: the formula has a sharp corner, the sum of some sawing windows has
-# a round one. At times the connections want more than the link, at times less, and what was left idle is gone.
-# *Right*: 1 % below. A packet that is lost behind the queue has taken its time on the link all the same. Of the
-# limit 99 % arrive. (In `lab9` the losses came before the rate limit and took nothing from it: that was the last 1
-# %.)
+# **Why do they differ?** *Left*: some per cent below the line, as Reno was at 1 % before. The round trip is longer
+# than 20 ms; with that, and without the 1 % that is lost, theory meets the measurement (column "corrected"). *At
+# the knee*: the formula has a sharp corner, the sum of some sawing windows has a round one. At times the
+# connections want more than the link, at times less, and what was left idle is gone. *Right*: 1 % below. A packet
+# that is lost behind the queue has taken its time on the link all the same; of the limit 99 % arrive. (In `lab9`
+# the losses came before the rate limit and took nothing from it: that was the last 1 %.)
 #
 # And look at the RTT beyond the knee. More connections bring nothing any more, but they fill the queue. There the
 # losses are no longer random, the connections make them. **That is where Hacker's formula stops holding, and where
@@ -547,7 +552,8 @@ print(f"h1's share: {d1['h1'].mean() / d1['both'].mean():.3f} here, {1.21 / 4.73
 # %% id="d1-figure"
 figure = nl.plots.measured_against_theory(
     np.tile(range(3), len(d1)), d1.to_numpy().ravel(), range(3), table["theory"],
-    published=(range(3), table["published"]), name="three draws", x_label="", y_label="Goodput (Mbit/s)", title="One against three: a quarter and three quarters",
+    published=(range(3), table["published"]), name="three draws",
+    x_label="", y_label="Goodput (Mbit/s)", title="One against three: a quarter and three quarters",
 )  # fmt: skip
 nl.plots.over_cases(figure, ["h1, one connection", "h2, three", "both"])
 
@@ -594,7 +600,7 @@ for name, share in (("h1", lambda count: count / (count + 2)), ("neighbours", la
         x_label="Connections of h1", y_label="Goodput (Mbit/s)",
         title="What h1 gains, its neighbours lose",
     )  # fmt: skip
-figure
+figure.update_xaxes(tickvals=counts, ticktext=counts)
 
 # %% id="sweep-table"
 table = plain.groupby(level=0).mean()
@@ -606,7 +612,7 @@ print(table.round(3).to_string())
 
 # %% [markdown] id="sweep-why"
 # The sum hardly moves. On a full link **every bit that K buys is taken from somebody**: with 32 connections `h1`
-# leaves each neighbour less than 1 Mbit/s of 30.
+# leaves each neighbour some 3 % of the link.
 
 # %% [markdown] id="free-text"
 # ## Part 4: free or taken?
@@ -657,21 +663,26 @@ for host, number in (("h1", lambda count: count), ("h2", lambda count: 2)):
 figure
 
 # %% id="free-table"
+free_rtts_ms = [run.flows["rtt_ms"].mean() for run in runs.values()]
 table = pd.DataFrame({
     "h1": free["h1"],
     "theory h1": [count * float(one_mbps(count)) for count in free_counts],
     "h2": free["h2"],
     "theory h2": [2 * float(one_mbps(count)) for count in free_counts],
     "both": free.sum(axis=1),
+    "RTT (ms)": free_rtts_ms,
+    "both, corrected": [
+        corrected_mbps(count + 2, rtt_ms) for count, rtt_ms in zip(free_counts, free_rtts_ms, strict=True)
+    ],
 })
 print("Goodput in Mbit/s, by the connections of h1")
 print(table.round(2).to_string())
 
 # %% [markdown] id="free-why"
-# **Why do they differ?** Below the knee both lie some per cent under the lines, as in part 2. With the true figure
-# for one connection instead of Mathis' the knee comes a little later. But the shape is the answer to the chapter's
-# question. On the left `h1` gains 7 Mbit/s with each connection, and `h2` hardly notices. On the right `h1` gains
-# less with each, and `h2` pays for all of it.
+# **Why do they differ?** Below the knee both lie about a tenth under the lines, for the reasons of part 2: look at
+# the RTT and at the last column. So the knee comes a little later, too. But the shape is the answer to the
+# chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` notices little.
+# On the right `h1` gains less and less, and `h2` pays for it.
 #
 # **The rule**: find the least of the three figures. If it is the window or the random loss, one more connection is
 # free. If it is the neighbours' share, it is taken.
@@ -719,21 +730,21 @@ def loaded_rtt_ms(run, after_s=10):
 
 
 connections = np.array(sweep_counts) + 2
-dropped = np.array([drop_rate(run) for run in plain_runs.values()])
-rtts_ms = np.array([loaded_rtt_ms(run) for run in plain_runs.values()])
+dropped = [drop_rate(run) for run in plain_runs.values()]
+rtts_ms = pd.Series([loaded_rtt_ms(run) for run in plain_runs.values()], connections).groupby(level=0).mean()
 
 
-def price_theory(number):
-    """Mathis read backwards, with the round trip that was measured at this number of connections."""
-    rtt_ms = np.interp(number, connections, rtts_ms)
+def caused(number, rtt_ms):
+    """Mathis read backwards: the loss rate that holds each of the connections to its share of the link."""
     return 1.5 * (number * 1448 * 8 / (rtt_ms / 1000 * shared_limit_mbps * 1e6)) ** 2
 
 
 nl.plots.measured_against_theory(
-    connections, dropped, np.geomspace(3, 34, 61), price_theory, log_x=True, log_y=True,
+    connections, dropped, np.geomspace(3, 34, 61),
+    lambda number: caused(number, np.interp(number, rtts_ms.index, rtts_ms)), log_x=True, log_y=True,
     x_label="Connections on the link", y_label="Loss rate",
-    title="Ten times the connections, nearly a hundred times the losses",
-)  # fmt: skip
+    title="The more connections, the more losses for all",
+).update_xaxes(tickvals=rtts_ms.index, ticktext=rtts_ms.index)  # fmt: skip
 
 # %% [markdown] id="price-why"
 # **Why do they differ?** The slope is right: losses grow nearly with the square of the connections. But all points
@@ -751,9 +762,10 @@ for host in ("h2", "h3"):
     halvings += int((rows["ssthresh_segments"].diff().fillna(0) != 0).sum())
     lost += int(rows["retransmits"].iloc[-1] - rows["retransmits"].iloc[0])
 per_halving = lost / halvings
-measured_price, expected_price = drop_rate(closer), price_theory(10)
+measured_price, expected_price = drop_rate(closer), caused(10, loaded_rtt_ms(closer))
 print(f"h2 and h3 halved their windows {halvings} times and lost {lost} segments: {per_halving:.2f} per halving")
-print(f"loss rate {measured_price:.4f}, by the formula {expected_price:.4f}: {measured_price / expected_price:.2f} times as much")
+print(f"loss rate {measured_price:.4f}, by the formula {expected_price:.4f}, "
+      f"{measured_price / expected_price:.2f} times as much")
 
 # %% [markdown] id="price-verdict"
 # The two figures are of one size. So Mathis is not wrong about the halvings; the losses come in bunches.
@@ -792,14 +804,14 @@ for aqm, name, formula in (
         queue_counts, fair_share.loc[aqm], line_counts, formula, name=name, log_x=True, figure=figure,
         x_label="Connections of h1", y_label="Share of h1",
     )  # fmt: skip
-figure
+figure.update_xaxes(tickvals=counts, ticktext=counts)
 
 # %% [markdown] id="queues-why"
 # **Why do they differ?** The queue per connection is exact: what chance did in part 3 is gone, and `h1` has its
-# $K/(K+2)$ to the digit. It has made the riddle official.
+# $K/(K+2)$ to a part in a hundred. It has made the riddle official.
 #
-# The queue per host holds `h1` near a third, but with many connections it has some per cent more. A guess: a host
-# with *one* connection rests now and then. After each loss its window is too small for a while; its queue runs
+# The queue per host breaks the rise. Yet with many connections `h1` has clearly more than a third. A guess: a host
+# with *one* connection rests now and then. After each loss its window is too small for a while, its queue runs
 # empty, and the others take the turn. A host with many connections never rests. If so, then more connections of the
 # *neighbours* should bring `h1` back to a third. Sixteen connections of `h1`:
 
@@ -818,7 +830,7 @@ for others, share in (rested["h1"] / rested.sum(axis=1)).items():
 # to try:
 #
 # 1. No random loss, no connections of `h2`: does a second connection bring anything?
-# 2. Windows of 40 000 bytes, no loss, two connections of `h2`. From which K on does `h2` pay?
+# 2. Windows of 20 000 bytes, no loss, two connections of `h2`. From which K on does `h2` pay?
 # 3. 10 of 1000 lost: go from 1 to 8 connections and watch the RTT in the title.
 # 4. 50 of 1000 lost. Does theory still hold?
 # 5. One queue per host, 32 connections against 2. And then against 8.
