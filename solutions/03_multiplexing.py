@@ -176,12 +176,12 @@ print(fair.round(4).to_string(index=False))
 # %% [markdown] id="tcp-text"
 # ## Part 2: what TCP does
 #
-# Now the four experiments. The lab made each of them once. We make the first three six times: in one long run the
+# Now the four experiments. The lab made each of them once. We make the first three five times: in one long run the
 # pairs send again and again, 25 s each time, with a pause of 5 s in which everything calms down. All that differs from
 # one draw to the next is when they begin: at a random moment within a tenth of a second.
 
 # %% id="tcp"
-def repeated(network, pairs, draws=6, lead_s=0.0, send_s=25, pause_s=5, ping=True, seed=1, **tcp):
+def repeated(network, pairs, draws=5, lead_s=0.0, send_s=25, pause_s=5, ping=True, seed=1, **tcp):
     """The pairs send again and again; each starts lead_s after the one before it, give or take 0.1 s."""
     rng = np.random.default_rng(seed)
     traffic = []
@@ -201,9 +201,12 @@ def by_draw(run, pairs, column="goodput_mbps", kind="tcp"):
 
 
 runs = nl.sweep({
-    number: repeated(network, pairs, draws=2 if number == 4 else 6) for number, pairs in experiments.items()
+    number: repeated(network, pairs, draws=2 if number == 4 else 5) for number, pairs in experiments.items()
 })
 goodputs = {number: by_draw(runs[number], pairs) for number, pairs in experiments.items()}
+
+# %% [markdown] id="tcp-figure-text"
+# In the figure each dot is one draw, the bar is the fair share, the diamond what the lab published.
 
 # %% id="tcp-figure"
 published_mbps = {1: [14.90, 14.29], 2: [12.61, 9.22, 8.14], 3: [18.00, 10.84], 4: [27.92, 19.11]}
@@ -248,8 +251,8 @@ print(pd.DataFrame(rows, columns=columns).round(2).to_string(index=False))
 # $$K = \sqrt[3]{\frac{0.3\, W}{0.4}}\ \text{seconds}$$
 #
 # to climb back after a loss, with $W$ the packets under way at the loss. On this path $W = 250$: 150 on the
-# wire and 100 in the queue. That is $K = 5.7$ s for one flow, and little less for each of two. So 25 s are no more than four or
-# five throws of the dice. What you see
+# wire and 100 in the queue. That is $K = 5.7$ s for one flow that has all of it, and 4.5 s for one of two. So 25 s are about five throws of
+# the dice. What you see
 # above is the spread of so few throws, and the published figures are one more draw. Some of them lie within our
 # range, some do not. Part 4 looks at those.
 #
@@ -333,7 +336,8 @@ for place, pair in ((0, "h1-h4"), (8, "h8-h9")):
           f"published {published_ms[place]:.1f} ms")
 
 # %% [markdown] id="wait-why"
-# **Why do they differ?** The longest waits lie within one per cent of the full queue. So the size of one queue tells how long
+# **Why do they differ?** The longest waits lie within one or two per cent of the full queue. (Only h7-h9 can be later: now and then
+# some packets wait before L3, too.) So the size of one queue tells how long
 # the round trip can become. Where do the sizes come from? $67 \cdot 1500 \cdot 8$ bits are what L1 sends in 20 ms, the
 # time there and back over L1 alone. In the same way 100 packets belong to L2 and 33 to L3. **A full queue of this size doubles
 # the link's own round trip.** 67 never matters here: L1 is faster than L2, so its queue is nearly always empty.
@@ -407,8 +411,8 @@ open_l3 = nl.topologies.portfolio((40, 30, None))
 starts = nl.sweep({
     "2, lab's rooms, 1 s apart": repeated(lab, experiments[2], draws=4, lead_s=1),
     "3, lab's rooms, 1 s apart": repeated(lab, experiments[3], draws=3, lead_s=1),
-    "3, lab's rooms, 4 s apart": repeated(lab, experiments[3], draws=4, lead_s=4),
-    "3, full rooms, 1 s apart": repeated(network, experiments[3], draws=4, lead_s=1),
+    "3, lab's rooms, 4 s apart": repeated(lab, experiments[3], draws=3, lead_s=4),
+    "3, full rooms, 1 s apart": repeated(network, experiments[3], draws=3, lead_s=1),
     "3, full rooms, no limit on L3": repeated(open_l3, experiments[3], draws=3),
 })
 shares = {
@@ -497,14 +501,14 @@ print(pd.DataFrame(thirds, index=["0 to 25 s", "25 to 50 s", "50 to 75 s"]).T.ro
 #
 # Where does a bias come from, with round trips of the same length? From the way the packets arrive. The full queue before L2 has a free
 # place once in 0.40 ms, and whoever comes next takes it. Packets of h1 have passed L1, so at least 0.30 ms lie between them. h7 is
-# directly at r2: its packets come in bursts, one right behind the other, and a burst at a full queue is lost nearly whole.
+# directly at r2: its packets come in bursts, one right behind the other, and of a burst at a full queue all but the first are lost.
 # L3, as slow as it is, protects h7: acknowledgements come back at L3's pace, and so the next packets leave one by one.
 #
 # If that is so, then h7 needs no slow L3. It needs only a link of its own that spaces its packets as L1 does for
 # h1. The last row gives it one, 40 Mbit/s. The bias is gone.
 #
-# Floyd and Jacobson (1992) found such *phase effects* first. In virtual time they are at their strongest, because nothing
-# disturbs the beat; on real hosts some jitter always does. Open exercise 3 adds some.
+# Floyd and Jacobson (1992) found such *phase effects* first, and showed that a little randomness breaks the beat. In virtual time
+# nothing else does. Open exercise 3 adds some.
 
 # %% [markdown] id="ten-text"
 # ## Part 5: ten flows, many draws
@@ -545,7 +549,7 @@ settings = {  # window, queue and segment in bytes
 }
 many = nl.sweep({
     (name, congestion): repeated(
-        narrow(queue_bytes), ten, draws=16 if name.startswith("64 kB, 64 kB, 512") else 6, send_s=20, ping=False,
+        narrow(queue_bytes), ten, draws=12 if name.startswith("64 kB, 64 kB, 512") else 5, send_s=20, ping=False,
         congestion=congestion, window_bytes=window_bytes, mss_bytes=mss_bytes,
     )
     for name, (window_bytes, queue_bytes, mss_bytes) in settings.items()
@@ -557,7 +561,7 @@ drawn = {key: by_draw(run, ten).to_numpy() for key, run in many.items()}
 reno = drawn["64 kB, 64 kB, 512 B", "reno"]
 each_mbps = nl.theory.tcp_goodput_limit_mbps(1, 512) / 10
 nl.plots.measured_against_theory(
-    *at_places(list(reno)), [-0.5, 15.5], [each_mbps] * 2,
+    *at_places(list(reno)), [-0.5, 11.5], [each_mbps] * 2,
     x_label="Draw", y_label="Goodput (Mbit/s)", title="Ten equal flows (Reno): each column is one experiment",
 )  # fmt: skip
 
@@ -573,7 +577,7 @@ columns = ["window, queue, segment", "TCP", "all, theory", "all", "unluckiest", 
 print("Goodput in Mbit/s; unluckiest and luckiest are medians over the draws")
 print(pd.DataFrame(rows, columns=columns).round(3).to_string(index=False))
 luck_prediction.compare(np.median(reno.max(axis=1) / reno.min(axis=1)))
-print(f"Mean of the first flow over all draws: {reno[:, 0].mean():.3f}, give or take {reno[:, 0].std() / 4:.3f} Mbit/s; "
+print(f"Mean of the first flow over all draws: {reno[:, 0].mean():.3f}, give or take {reno[:, 0].std() / np.sqrt(12):.3f} Mbit/s; "
       f"fair: {each_mbps:.3f}")
 
 # %% [markdown] id="ten-why"
@@ -583,38 +587,53 @@ print(f"Mean of the first flow over all draws: {reno[:, 0].mean():.3f}, give or 
 #
 # **Reno or Tahoe?** The lab expected Reno to do better. Compare the two rows of a setting: the difference between their indices is
 # about as large as what the index does from draw to draw (`std`). So one draw of each, as in the lab, could have shown anything.
-# A mean over $n$ draws is better by $\sqrt{n}$; we have 16 in the first setting and 6 in the others. Judge for yourself how much
+# A mean over $n$ draws is better by $\sqrt{n}$; we have 12 in the first setting and 5 in the others. Judge for yourself how much
 # is left of a difference.
 #
 # ### How long must you measure?
 #
-# In Jain's index luck has a simple form: $J = 1 / (1 + v^2)$, where $v$ is the spread, the standard deviation divided by the mean.
-# If a flow's share at one time says nothing about its share much later, then a measurement that is four times as long has half the
-# spread: $v \propto 1/\sqrt{T}$. One run of 650 s, cut into pieces of 5 to 200 s, shows it. (The line goes through
-# the point at 20 s. Only its slope is theory.)
+# In Jain's index luck has a simple form: $J = 1 / (1 + v^2)$, where $v$ is the *spread*, the standard deviation of the shares
+# divided by their mean. How does $v$ depend on the time $T$ that you measure?
+#
+# Suppose that a flow which is ahead now is ahead by a factor of $e^{-t/\tau}$ as much $t$ seconds later, on average. Call $\tau$ the
+# *memory*. Then the spread of shares that are averaged over $T$ is (Taylor, 1921)
+#
+# $$v(T) = v_0 \sqrt{\frac{2\tau}{T} \left(1 - \frac{\tau}{T} \left(1 - e^{-T/\tau}\right)\right)}$$
+#
+# For $T$ far above $\tau$ this is $v_0 \sqrt{2\tau / T}$: four times as long, half the spread. One run of 450 s shows it. The
+# memory is measured by itself, from how leads compare with leads 2 to 10 s later. Then nothing is left to fit.
 
 # %% id="averaging"
 flows = [nl.Tcp("h1", "h2", congestion="reno", window_bytes=64_000, mss_bytes=512)] * 10
-run = nl.run(narrow(), flows, duration_s=650, interval_s=1)
+run = nl.run(narrow(), flows, duration_s=450, interval_s=1)
 series = run.intervals.pivot(index="t_s", columns="flow", values="goodput_mbps").to_numpy()[50:]
-times_s = np.array([5, 10, 20, 50, 100, 200])
-spread = []
-for time_s in times_s:
-    means = series[: len(series) // time_s * time_s].reshape(-1, time_s, 10).mean(axis=1)
-    spread.append((means.std(axis=1) / means.mean(axis=1)).mean())
-nl.plots.measured_against_theory(
-    times_s, spread, np.geomspace(5, 200, 50), lambda time_s: spread[2] * np.sqrt(20 / np.asarray(time_s)),
-    log_x=True, log_y=True, x_label="Time that is averaged over (s)", y_label="Spread (standard deviation / mean)",
-    title="Four times as long, half the spread",
+lead = series / series.mean(axis=1, keepdims=True) - 1  # by second and flow; 0.2 is 20 % above the mean
+lags_s = np.arange(2, 11)
+slope, height = np.polyfit(lags_s, np.log([(lead[:-lag] * lead[lag:]).mean() for lag in lags_s]), 1)
+memory_s, v0 = -1 / slope, np.exp(height / 2)
+
+
+def spread_after(time_s):
+    """Theory: spread of the shares that are averaged over time_s."""
+    share = memory_s / np.asarray(time_s)
+    return v0 * np.sqrt(2 * share * (1 - share * (1 - np.exp(-1 / share))))
+
+
+times_s = np.array([5, 10, 20, 40, 100])
+pieces = [lead[: len(lead) // time_s * time_s].reshape(-1, time_s, 10).mean(axis=1) for time_s in times_s]
+figure = nl.plots.measured_against_theory(
+    times_s, [np.sqrt((piece**2).mean()) for piece in pieces], np.geomspace(5, 100, 50), spread_after,
+    log_x=True, x_label="Time that is averaged over (s)", y_label="Spread",
+    title=f"A lead is forgotten after {memory_s:.0f} s, the spread is not",
 )  # fmt: skip
+figure.update_xaxes(tickvals=times_s, ticktext=times_s)
 
 # %% [markdown] id="averaging-why"
-# **Why do they differ?** Below 20 s the spread falls more slowly than the line. In so short a time a flow that is ahead stays ahead:
-# two neighbouring seconds are not two draws. From there on the points follow the line, as well as they can with only three pieces
-# of 200 s.
+# **Why do they differ?** The last points come from few pieces: 100 s fit into the run only four times. The first seconds depend on
+# $v_0$ alone.
 #
-# So the lab's author was right about experiments 1 and 2, and now you can say how right: for half the spread, four times the
-# 25 s.
+# So the lab's author was right, as far as equals are concerned. Time helps, but slowly: for half the spread you must measure
+# four times as long.
 #
 # ### Exercise 5: no luck at all
 #
@@ -635,7 +654,7 @@ check.window(window_bytes)
 # Test it: the same ten flows with windows of 8 to 24 segments.
 
 # %% id="window-run"
-segments = np.array([8, 10, 12, 13, 14, 16, 20, 24])
+segments = np.array([8, 12, 13, 14, 16, 24])
 fixed = nl.sweep([
     repeated(narrow(), ten, draws=1, send_s=30, ping=False, congestion="reno", window_bytes=int(512 * size), mss_bytes=512)
     for size in segments
@@ -686,7 +705,7 @@ max_min = nl.theory.max_min_mbps(capacities_mbps, crossing)
 proportional = nl.theory.proportional_fair_mbps(capacities_mbps, crossing)
 served = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
 crossed = nl.sweep({
-    "plain queues": repeated(network, list(crossing), draws=4, send_s=20, ping=False),
+    "plain queues": repeated(network, list(crossing), draws=3, send_s=20, ping=False),
     "fair queues": repeated(served, list(crossing), draws=2, send_s=15, ping=False),
 })
 tables = {name: by_draw(run, list(crossing)) for name, run in crossed.items()}
@@ -775,8 +794,8 @@ print(pd.DataFrame(rows, columns=["simpleperf", "pair", "figure", "theory", "her
 # ## Open exercises
 #
 # 1. Add h2-h5 and h3-h6 to experiment 4. Compute the fair shares and the longest round trips before you run it.
-# 2. Give the ten flows of part 5 different round trips (`nl.topologies.dumbbell` has one host for each; add a delay to its access links).
-#    Does the goodput fall with $1/\text{RTT}$? With Reno, and with CUBIC?
+# 2. Give the ten flows of part 5 a sending host each, with a `delay_ms` of its own on its access link. Does the goodput fall with
+#    $1/\text{RTT}$? With Reno, and with CUBIC?
 # 3. Add 3 Mbit/s of UDP at random moments (`nl.Udp("h2", "h5", rate_mbps=1.5)` and the same from `h3` to `h6`) to experiment 3
 #    without a limit on L3. What happens to the bias, and why?
 # 4. Run part 6 with fair queues and `target_ms` of 5, 20 and 100. Which flow pays for a short target?
@@ -795,6 +814,8 @@ print(pd.DataFrame(rows, columns=["simpleperf", "pair", "figure", "theory", "her
 # - F. Kelly, A. Maulloo, D. Tan, *Rate Control for Communication Networks: Shadow Prices, Proportional Fairness and
 #   Stability*, Journal of the Operational Research Society, 1998.
 # - J. Mo, J. Walrand, *Fair End-to-End Window-Based Congestion Control*, IEEE/ACM Transactions on Networking, 2000.
+# - G. Taylor, *Diffusion by Continuous Movements*, Proceedings of the London Mathematical Society, 1921. What averages over time
+#   do to something that remembers.
 # - S. Floyd, V. Jacobson, *On Traffic Phase Effects in Packet-Switched Gateways*, Internetworking: Research and
 #   Experience, 1992.
 # - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023. Equation 2 is $K$.
@@ -808,11 +829,11 @@ print(pd.DataFrame(rows, columns=["simpleperf", "pair", "figure", "theory", "her
 # ## Limits
 #
 # Everything here ran through Linux's own TCP and queues, but time was virtual: nothing but our random starts disturbs the beat
-# of the packets, and phase effects are stronger than on real hosts. The shares of single flows are draws of chance. They
+# of the packets, so phase effects may be stronger here than elsewhere. The shares of single flows are draws of chance. They
 # repeat exactly with the same seed and kernel, and with another kernel they come out differently, by as much as from draw to
-# draw; the sums do not. Six draws give a mean no better than a few per cent. All flows were long; most real ones
-# end before they have found their share. `ece6110` used a simulator whose TCP has no SACK and whose settings are not all
-# given; ours is Linux's.
+# draw; the sums do not. Five draws give a mean no better than several per cent. All flows were long; most real ones
+# end before they have found their share. `ece6110` used the simulator ns-3 and does not give all of its settings; our TCP is
+# Linux's.
 #
 # ## Versions and seed
 
