@@ -17,7 +17,7 @@ MATHIS_MBPS = 7.0938
     [
         ({"streams": 3, "neighbours": 2}, [3 * MATHIS_MBPS, 2 * MATHIS_MBPS]),
         ({"streams": 6, "neighbours": 2}, [0.99 * LIMIT_MBPS * 6 / 8, 0.99 * LIMIT_MBPS * 2 / 8]),
-        ({"streams": 5, "neighbours": 0, "lost_per_thousand": 0, "window_bytes": 20_000}, [40.0]),
+        ({"streams": 5, "neighbours": 0, "lost_per_thousand": 0, "window_bytes": 20_000}, [5 * 13 * 1448 * 8 / 20_000]),
         ({"streams": 30, "neighbours": 2, "lost_per_thousand": 0, "queue_per_host": True}, [LIMIT_MBPS / 2] * 2),
         ({"streams": 8, "neighbours": 0, "queue_per_host": True}, [0.99 * LIMIT_MBPS]),
     ],

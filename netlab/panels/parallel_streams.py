@@ -59,7 +59,9 @@ def streams_panel(*, run: Callable[..., Any] = experiment.run, duration_s: float
     def forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
         """Of h1 and of the neighbour."""
         neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
-        one = theory.window_limit_mbps(float(settings["window_bytes"]), RTT_MS)
+        # A sender waits until a whole segment fits into the window.
+        whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
+        one = theory.window_limit_mbps(float(whole_bytes), RTT_MS)
         if loss_rate:
             one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate))
         # What is lost behind the queue has taken its time on the link all the same.
