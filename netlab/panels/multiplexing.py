@@ -77,7 +77,7 @@ def multiplexing_panel(*, run: Callable[..., Any] = experiment.run, duration_s: 
         {
             "l2_mbps": slider("Rate of L2", 30.0, 5.0, 60.0, 1.0, "Mbit/s"),
             "l3_mbps": slider("Rate of L3", 20.0, 5.0, 60.0, 1.0, "Mbit/s"),
-            "queue_share": slider("Queues, times the usual", 1.0, 0.1, 4.0, 0.1),
+            "queue_share": slider("Queues", 1.0, 0.1, 4.0, 0.1, "times usual"),
             "draw": slider("Draw", 1, 1, 50, 1),
             "fair_queue": toggle("Fair queues"),
         },
