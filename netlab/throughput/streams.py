@@ -64,6 +64,9 @@ _NS_PER_S = 1_000_000_000
 _UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
+_READ_EVERY_S = 0.0005
+_SHORT_RTT_MS = 1.0
+_MAX_UNREAD_BYTES = 4 << 20
 _SO_MEMINFO = 55
 _MEMINFO = struct.Struct("@9I")
 _PR_SET_TIMERSLACK = 29
@@ -237,9 +240,13 @@ class TcpReceiver:
                 if self._window_bytes is not None:
                     # The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew.
                     self.sock.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
+            read_s = time.monotonic()
             while count:
                 self._read_bytes += count
                 count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC | socket.MSG_WAITALL)
+                before_s, read_s = read_s, time.monotonic()
+                if count == RECEIVE_CHUNK_BYTES and read_s > before_s:
+                    self._wake_rarely(count / (read_s - before_s))
         except OSError as error:
             self.error = error
         if self.first_s is not None:
@@ -252,6 +259,16 @@ class TcpReceiver:
             self.sock.shutdown(socket.SHUT_RD)
         except OSError:
             pass
+
+    def _wake_rarely(self, bytes_per_s: float) -> None:
+        # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
+        # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about.
+        if self._window_bytes is not None:
+            return
+        rtt_ms = tcp_info.read(self.sock).rtt_min_ms
+        if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:
+            unread_bytes = min(_MAX_UNREAD_BYTES, int(bytes_per_s * _READ_EVERY_S))
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, unread_bytes)
 
     def _last_arrival_s(self) -> float:
         now_s = time.monotonic()

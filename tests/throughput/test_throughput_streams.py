@@ -60,6 +60,21 @@ def test_tcp_delivers_exactly_the_bytes_asked_for(num_bytes: int) -> None:
         assert receiver.error is None
 
 
+@pytest.mark.parametrize(("window_bytes", "rarely"), [(None, True), (1 << 20, False)])
+def test_a_fast_short_path_is_read_rarely_unless_its_window_is_what_is_asked_about(
+    window_bytes: int | None, rarely: bool
+) -> None:
+    near, far = tcp_pair()
+    with near, far:
+        sender = TcpSender(near, num_bytes=150_000_001)
+        receiver = TcpReceiver(far, window_bytes=window_bytes)
+        for thread in run_all(receiver, sender):
+            thread.join()
+        assert receiver.received_bytes == 150_000_001
+        watermark_bytes = far.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT)
+        assert (watermark_bytes > 1448) == rarely, f"the kernel wakes the reader for {watermark_bytes} bytes"
+
+
 def test_bytes_read_before_the_receiver_got_the_connection_do_not_count() -> None:
     near, far = tcp_pair()
     with near, far:
