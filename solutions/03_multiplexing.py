@@ -98,7 +98,10 @@ long_prediction = nl.checks.predict("goodput of the flow over three links", my_l
 # | $L$ | | bits | a full packet on the link: 1514 bytes, 12112 bits |
 # | $x_i$ | | Mbit/s | rate of flow $i$ |
 # | $J$ | | fraction | Jain's fairness index |
-# | $W$ | `window_bytes` | bytes | data that a flow may have under way |
+# | | `window_bytes` | bytes | data that a flow may have under way |
+# | $w$, $K$ | | packets, s | packets under way at a loss; time that CUBIC needs to climb back |
+# | $T$ | `time_s` | s | how long one measures |
+# | $v$, $\tau$ | `memory_s` | fraction, s | spread of the shares; how long a lead lasts (part 5) |
 # | | `goodput_mbps` | Mbit/s | application data that arrives once |
 #
 # A full TCP packet carries 1448 bytes of data. 32 bytes of TCP header, 20 of IP and 14 of Ethernet come on top, and
@@ -248,9 +251,9 @@ print(pd.DataFrame(rows, columns=columns).round(2).to_string(index=False))
 # tenth of a second decides who gets more, and next time it is the other one. Why does it not average out in 25 s? Because TCP
 # corrects its rate only when packets are lost, and that is seldom. Linux's CUBIC (RFC 9438) needs
 #
-# $$K = \sqrt[3]{\frac{0.3\, W}{0.4}}\ \text{seconds}$$
+# $$K = \sqrt[3]{\frac{0.3\, w}{0.4}}\ \text{seconds}$$
 #
-# to climb back after a loss, with $W$ the packets under way at the loss. On this path $W = 250$: 150 on the
+# to climb back after a loss, with $w$ the packets under way at the loss. On this path $w = 250$: 150 on the
 # wire and 100 in the queue. That is $K = 5.7$ s for one flow that has all of it, and 4.5 s for one of two. So 25 s are about five throws of
 # the dice. What you see
 # above is the spread of so few throws, and the published figures are one more draw. Some of them lie within our
@@ -345,7 +348,7 @@ for place, pair in ((0, "h1-h4"), (8, "h8-h9")):
 # The rule of thumb is no more than that. CUBIC does not climb in a straight line; and with two or three flows the
 # queue seldom falls to the bottom, because only one of them cuts its window. A flow alone (experiment 4) begins slowly.
 #
-# **But the published means are 8 to 20 ms below ours.** Even the lab's author expected
+# **But the published means are below ours, by up to 20 ms.** Even the lab's author expected
 # more. Shares are luck, waits are not. So this gap wants a reason.
 #
 # ### Exercise 3: the lab's queues
