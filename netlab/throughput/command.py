@@ -24,6 +24,11 @@ DEFAULT_TIME_S = 25.0
 DEFAULT_RATE_MBPS = 1.0
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
+ONLY_SERVER = ("bind", "max_clients", "max_time")
+ONLY_CLIENT = (
+    "time", "num", "interval", "parallel", "reverse", "bidir", "omit", "congestion", "window", "mss", "udp", "rate",
+    "length", "batch",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,6 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     try:
+        _check_role(args)
         with _output(args.json) as out:
             if args.server:
                 _serve(args, out)
@@ -121,6 +127,17 @@ def main(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("netlab perf: interrupted; the other side was told.", file=sys.stderr)
         return EXIT_INTERRUPTED
+
+
+def _check_role(args: argparse.Namespace) -> None:
+    usual = argparse.ArgumentParser()
+    add_arguments(usual)
+    strange = ONLY_CLIENT if args.server else ONLY_SERVER
+    given = [f"--{name.replace('_', '-')}" for name in strange if getattr(args, name) != usual.get_default(name)]
+    if given and args.server:
+        raise ThroughputError(f"A server does what each client asks for; give {', '.join(given)} to the client.")
+    if given:
+        raise ThroughputError(f"{', '.join(given)} is the server's to set; leave it out here.")
 
 
 def request_from(args: argparse.Namespace) -> TestRequest:

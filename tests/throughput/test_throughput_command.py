@@ -259,6 +259,7 @@ def test_a_crowd_of_strangers_leaves_nothing_behind(running: Running) -> None:
         (["--udp", "--length", "10"], "at least 20 bytes"),
         (["--num", "5", "--omit", "2"], "omit goes with a time"),
         (["--congestion", "nosuch"], "no congestion control 'nosuch'"),
+        (["--bind", "127.0.0.1", "--max-time", "5"], "--bind, --max-time is the server's to set"),
     ],
 )
 def test_contradictions_are_sentences(
@@ -278,7 +279,7 @@ def test_bad_values_end_with_exit_code_2(options: list[str]) -> None:
     assert ended.value.code == 2
 
 
-def test_no_server_and_a_port_in_use_are_sentences(running: Running, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_server_a_port_in_use_and_options_of_a_client_are_sentences(running: Running, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -286,6 +287,8 @@ def test_no_server_and_a_port_in_use_are_sentences(running: Running, capsys: pyt
     assert "No server listens at 127.0.0.1 port" in capsys.readouterr().err
     assert perf("-s", "-B", "127.0.0.1", "-p", str(running.port)) == 1
     assert "it is in use" in capsys.readouterr().err
+    assert perf("-s", "--time", "5", "--udp") == 1
+    assert "give --time, --udp to the client" in capsys.readouterr().err
     assert perf("-s", "-B", "192.0.2.1") == 1
     assert "does not have that address" in capsys.readouterr().err
     assert perf("-c", "no-such-host.invalid") == 1
