@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.errors import ScenarioError
 from netlab.grading.checks import Build, Choice, Condition, Function, Number, Trap
 from netlab.topology import LinkDirection, Topology
-from netlab.units import BITS_PER_BYTE
+from netlab.units import BITS_PER_BYTE, MS_PER_S
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _CEILING_BYTES = 192_000
@@ -70,6 +70,19 @@ path_rtt = Function(
             ),
             "A byte has 8 bits, and the rates are in bits.",
         ),
+        Trap(
+            lambda rates_mbps, delays_ms, payload_bytes: (
+                2 * sum(delays_ms) + 2 * MS_PER_S * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+            ),
+            "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
+        ),
+        Trap(
+            lambda rates_mbps, delays_ms, payload_bytes: (
+                2 * sum(delays_ms)
+                + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"])
+            ),
+            "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
+        ),
     ],
     hints=[
         "Which of the four delays are left on an empty path whose nodes compute in no time?",
@@ -101,7 +114,7 @@ goodput = Function(
         ),
         Trap(
             lambda window_bytes, rate_mbps, rtt_ms: theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet"),
-            "This is the link's limit. The window has one, too, and the smaller of the two decides.",
+            "This is the link's limit. The window has one, too, and the smaller of the two decides. (8 * bytes / ms are kbit/s.)",
         ),
         Trap(
             lambda window_bytes, rate_mbps, rtt_ms: min(
@@ -235,6 +248,7 @@ lossless_window = Number(
             _QUEUE_BYTES * _SEGMENT_BYTES / _wire,
             "This fills the queue. The pipe before and behind it holds something, too.",
         ),
+        Trap(_QUEUE_BYTES, "This fills the queue. The pipe before and behind it holds something, too."),
         Trap(
             (_PIPE_BYTES / 2 + _QUEUE_BYTES) * _SEGMENT_BYTES / _wire,
             "The window is under way there and back: take the whole round-trip time of 80 ms for the pipe.",
