@@ -696,7 +696,7 @@ print(roomy[["window", "segment", "theory", "goodput", "again", "RTT"]].round(3)
 # - *Window 8000, 0.8 BDP.* In between: 128 bytes meet the link's limit, 256 and 512 the window's.
 #
 # Now all 96. Theory says: the smaller of window and link, *if* pipe and queue can hold the window. So divide each goodput by
-# theory, and draw it over window / (BDP + queue), both with headers. If this is all there is, 96 points fall on one picture.
+# theory, and draw it over window / (BDP + queue), both with headers. If this is all there is, the points left of 1 lie on one line.
 
 # %% id="map-figure"
 figure = None
@@ -718,6 +718,7 @@ fits = whole["filling"] <= 1
 whole["ratio"] = whole["goodput"] / whole["theory"]
 print(f"window fits into pipe and queue: {fits.sum()} settings, {int((whole['again'][fits] > 0).sum())} with losses, "
       f"median goodput {whole['ratio'][fits].median():.3f} of theory")
+print(f"queues of those with losses: {sorted(set(whole['queue'][fits & (whole['again'] > 0)].tolist()))} bytes")
 print(f"window does not fit:             {(~fits).sum()} settings, {int((whole['again'][~fits] > 0).sum())} with losses, "
       f"median goodput {whole['ratio'][~fits].median():.3f} of theory")
 furthest = whole[fits].nsmallest(1, "ratio").iloc[0]
@@ -730,9 +731,9 @@ print(f"furthest from theory among those that fit: window {furthest['window']}, 
 # %% [markdown] id="map-why"
 # **Why do they differ?** *Left of 1* the points that lie far below are windows of 2000 bytes. Three segments of 512 bytes are an odd
 # number: an acknowledgement covers two, and the third waits until the receiver loses patience, up to 40 ms. The last line
-# of the output takes this away, as in part 2, and meets theory. The others are a few per cent below, because TCP starts slowly
-# and 20 s are short. Four settings lose segments although the window fits: a queue of 2000 bytes, 3 to 10 frames, cannot
-# take the bunches of the start.
+# of the output takes this away, as in part 2, and meets theory. The others are a few per cent below: acknowledgements are
+# shared, and TCP starts slowly. Where segments are lost although the window fits, the queue is the smallest: 2000 bytes are 3 to
+# 10 frames, too few for the bunches of the start.
 #
 # *Right of 1* lies the third limit. All settings lose segments, and no formula of this chapter says how many. The chapter on
 # parallel streams has one.
@@ -830,7 +831,7 @@ print(table.round(3).to_string())
 # | small windows: smaller segments are better; large windows: larger ones | so it is: whole segments first, then headers |
 # | Tahoe, window 64 000, segments of 128 bytes: goodput rises with the queue, but not up to the largest | it rises up to the largest |
 # | Reno is better on the whole, and worse in two settings | worse in these two and in more, where much is lost at once |
-# | the reason may be timeouts | not here: the counter says none |
+# | the reason may be timeouts | hardly: most settings in which Reno is behind have none |
 #
 # Why do the last lines differ? Reno has brothers. They differ in what they do when *many* segments of one window are lost. Linux
 # without SACK repairs one in each round trip (NewReno, RFC 6582). Others leave the repair to the timer, and then the
@@ -916,7 +917,7 @@ print("ece6110 prints only its ideal, 1 Mbit/s without headers")
 #   64 kB were no longer enough.
 # - M. Mathis, J. Mahdavi, S. Floyd, A. Romanow, *TCP Selective Acknowledgment Options*, RFC 2018, 1996.
 # - K. Fall, S. Floyd, *Simulation-based Comparisons of Tahoe, Reno, and SACK TCP*, ACM Computer Communication Review, 1996. Exercise 5
-#   in full; T. Henderson and others, RFC 6582, 2012, is the Reno that Linux has.
+#   in full; T. Henderson and others, RFC 6582, 2012, is the Reno that Linux has without SACK.
 # - J. Semke, J. Mahdavi, M. Mathis, *Automatic TCP Buffer Tuning*, ACM SIGCOMM, 1998. Why nobody should set buffers by hand.
 # - G. Appenzeller, I. Keslassy, N. McKeown, *Sizing Router Buffers*, ACM SIGCOMM, 2004.
 # - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023. Section 4.6: why 0.7.
@@ -931,8 +932,8 @@ print("ece6110 prints only its ideal, 1 Mbit/s without headers")
 # Everything here ran through Linux's own TCP and queues, but time was virtual: nodes compute in no time, so processing delay cannot
 # be seen here, and a slow receiver that does not read (which closes its window) was not tried. The Tahoe is ours, written for Linux
 # after the papers; `ece6110` used ns-3, whose Tahoe and Reno differ in details, and it does not say how long it ran. That our slow
-# settings include those that it names is a hint and no proof. Linux does not go below two full segments: a window
-# smaller than that does not limit as it should. All paths had one bottleneck, one flow and no random loss. The ceiling of
+# settings include those that it names is a hint and no proof. A window smaller than two full segments does
+# not limit here as it should. All paths had one bottleneck, one flow and no random loss. The ceiling of
 # 131 071 bytes is from the source of Linux 2.6 (`net/core/sock.c`); we have no machine of that day. Losses depend on the moment at which
 # a queue overflows: the figures right of 1 on the map would be others with another start.
 #
