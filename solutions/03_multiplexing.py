@@ -204,7 +204,7 @@ def by_draw(run, pairs, column="goodput_mbps", kind="tcp"):
 
 
 runs = nl.sweep({
-    number: repeated(network, pairs, draws=2 if number == 4 else 5) for number, pairs in experiments.items()
+    number: repeated(network, pairs, draws=1 if number == 4 else 5) for number, pairs in experiments.items()
 })
 goodputs = {number: by_draw(runs[number], pairs) for number, pairs in experiments.items()}
 
@@ -412,11 +412,11 @@ print(table.round(1).to_string(index=False))
 # %% id="first"
 open_l3 = nl.topologies.portfolio((40, 30, None))
 starts = nl.sweep({
-    "2, lab's rooms, 1 s apart": repeated(lab, experiments[2], draws=4, lead_s=1),
+    "2, lab's rooms, 1 s apart": repeated(lab, experiments[2], draws=3, lead_s=1),
     "3, lab's rooms, 1 s apart": repeated(lab, experiments[3], draws=2, lead_s=1),
-    "3, lab's rooms, 4 s apart": repeated(lab, experiments[3], draws=3, lead_s=4),
+    "3, lab's rooms, 4 s apart": repeated(lab, experiments[3], draws=2, lead_s=4),
     "3, full rooms, 0.3 s apart": repeated(network, experiments[3], draws=3, lead_s=0.3),
-    "3, full rooms, no limit on L3": repeated(open_l3, experiments[3], draws=3),
+    "3, full rooms, no limit on L3": repeated(open_l3, experiments[3], draws=2),
 })
 shares = {
     "2, lab's rooms, together": by_draw(lab_runs[2], experiments[2]),
@@ -552,7 +552,7 @@ settings = {  # window, queue and segment in bytes
 }
 many = nl.sweep({
     (name, congestion): repeated(
-        narrow(queue_bytes), ten, draws=12 if name.startswith("64 kB, 64 kB, 512") else 5, send_s=20, ping=False,
+        narrow(queue_bytes), ten, draws=12 if name.startswith("64 kB, 64 kB, 512") else 4, send_s=20, ping=False,
         congestion=congestion, window_bytes=window_bytes, mss_bytes=mss_bytes,
     )
     for name, (window_bytes, queue_bytes, mss_bytes) in settings.items()
@@ -590,7 +590,7 @@ print(f"Mean of the first flow over all draws: {reno[:, 0].mean():.3f}, give or 
 #
 # **Reno or Tahoe?** The lab expected Reno to do better. Compare the two rows of a setting: the difference between their indices is
 # about as large as what the index does from draw to draw (`std`). So one draw of each, as in the lab, could have shown anything.
-# A mean over $n$ draws is better by $\sqrt{n}$; we have 12 in the first setting and 5 in the others. Judge for yourself how much
+# A mean over $n$ draws is better by $\sqrt{n}$; we have 12 in the first setting and 4 in the others. Judge for yourself how much
 # is left of a difference.
 #
 # ### How long must you measure?
@@ -603,12 +603,12 @@ print(f"Mean of the first flow over all draws: {reno[:, 0].mean():.3f}, give or 
 #
 # $$v(T) = v_0 \sqrt{\frac{2\tau}{T} \left(1 - \frac{\tau}{T} \left(1 - e^{-T/\tau}\right)\right)}$$
 #
-# For $T$ far above $\tau$ this is $v_0 \sqrt{2\tau / T}$: four times as long, half the spread. One run of 450 s shows it. The
+# For $T$ far above $\tau$ this is $v_0 \sqrt{2\tau / T}$: four times as long, half the spread. One run of 400 s shows it. The
 # memory is measured by itself, from how leads compare with leads 2 to 10 s later. Then nothing is left to fit.
 
 # %% id="averaging"
 flows = [nl.Tcp("h1", "h2", congestion="reno", window_bytes=64_000, mss_bytes=512)] * 10
-run = nl.run(narrow(), flows, duration_s=450, interval_s=1)
+run = nl.run(narrow(), flows, duration_s=400, interval_s=1)
 series = run.intervals.pivot(index="t_s", columns="flow", values="goodput_mbps").to_numpy()[50:]
 lead = series / series.mean(axis=1, keepdims=True) - 1  # by second and flow; 0.2 is 20 % above the mean
 lags_s = np.arange(2, 11)
@@ -622,17 +622,17 @@ def spread_after(time_s):
     return v0 * np.sqrt(2 * share * (1 - share * (1 - np.exp(-1 / share))))
 
 
-times_s = np.array([5, 10, 20, 40, 100])
+times_s = np.array([5, 10, 20, 50])
 pieces = [lead[: len(lead) // time_s * time_s].reshape(-1, time_s, 10).mean(axis=1) for time_s in times_s]
 figure = nl.plots.measured_against_theory(
-    times_s, [np.sqrt((piece**2).mean()) for piece in pieces], np.geomspace(5, 100, 50), spread_after,
+    times_s, [np.sqrt((piece**2).mean()) for piece in pieces], np.geomspace(5, 50, 50), spread_after,
     log_x=True, x_label="Time that is averaged over (s)", y_label="Spread",
     title=f"A lead is forgotten after {memory_s:.0f} s, the spread is not",
 )  # fmt: skip
 figure.update_xaxes(tickvals=times_s, ticktext=times_s)
 
 # %% [markdown] id="averaging-why"
-# **Why do they differ?** The last points come from few pieces: 100 s fit into the run only four times.
+# **Why do they differ?** The last point comes from few pieces: 50 s fit into the run only seven times.
 #
 # So the lab's author was right, as far as equals are concerned. Time helps, but slowly: for half the spread you must measure
 # four times as long.
@@ -657,11 +657,13 @@ check.window(window_bytes)
 
 # %% id="window-run"
 segments = np.array([8, 12, 13, 14, 16, 24])
-fixed = nl.sweep([
-    repeated(narrow(), ten, draws=1, send_s=30, ping=False, congestion="reno", window_bytes=int(512 * size), mss_bytes=512)
-    for size in segments
-])
-extremes = np.array([[table.min(axis=1).mean(), table.max(axis=1).mean()] for table in (by_draw(run, ten) for run in fixed)])
+flows = [
+    nl.Tcp("h1", "h2", start_s=30 * place, duration_s=25, congestion="reno", window_bytes=512 * size, mss_bytes=512)
+    for place, size in enumerate(segments.tolist())
+    for _ in range(10)
+]
+fixed = by_draw(nl.run(narrow(), flows, duration_s=30 * len(segments), interval_s=1), ten)
+extremes = np.array([fixed.min(axis=1), fixed.max(axis=1)]).T
 figure = None
 for name, values in (("unluckiest", extremes[:, 0]), ("luckiest", extremes[:, 1])):
     figure = nl.plots.measured_against_theory(
@@ -708,7 +710,7 @@ proportional = nl.theory.proportional_fair_mbps(capacities_mbps, crossing)
 served = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
 crossed = nl.sweep({
     "plain queues": repeated(network, list(crossing), draws=3, send_s=20, ping=False),
-    "fair queues": repeated(served, list(crossing), draws=2, send_s=15, ping=False),
+    "fair queues": repeated(served, list(crossing), draws=1, send_s=20, ping=False),
 })
 tables = {name: by_draw(run, list(crossing)) for name, run in crossed.items()}
 
