@@ -318,8 +318,8 @@ check.rtt(implied_rtt_ms)
 # rules let the packs pass whole (its bucket holds 5 MB) and lose a pack as *one packet*. One pack in a hundred is
 # one *loss* in some thousands of segments: **second suspect, packs.**
 #
-# Two suspects make four cases. Linux's default is CUBIC, and so is ours, but the lab does not say what it used. So
-# the last case, both suspects together, is heard with Reno, too.
+# Two suspects make four cases, and the lab's eight connections two more. Linux's default is CUBIC, and so is ours,
+# but the lab does not say what it used. So both suspects together are heard with Reno, too.
 
 # %% id="suspects-run"
 cases = [  # delay in ms, what is lost as one, congestion control, connections
@@ -578,13 +578,13 @@ for label, both_mbps in goodputs_mbps(runs, after_s=60).sum(axis=1).items():
     print(f"{label}: {both_mbps:.2f} Mbit/s together; published 4.73, with a plain queue {d1['both'].mean():.2f}")
 
 # %% [markdown] id="d1-red-why"
-# RED that drops explains the missing 1 %: its queue runs empty now and then. RED that marks would cost far more, so
-# marks were hardly at work in the lab.
+# RED that drops comes within a per cent of the published sum. RED that marks costs far more, so marks were hardly
+# at work in the lab.
 #
 # ### From 1 to 32
 #
 # How far can `h1` go? The common part of `simpleperf`'s path: 30 Mbit/s, 60 ms of round trip, a queue of 100
-# packets. `h2` and `h3` keep one connection each. All use Reno, because part 4 will need Mathis once more. Two
+# packets. `h2` and `h3` keep one connection each. All use Reno, because part 5 will need Mathis once more. Two
 # draws for each K.
 
 # %% id="sweep"
