@@ -3,12 +3,14 @@
 Python itself is the init: a shell script would start a process per mount.
 
 Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says where
-Python finds netlab and Mininet (`packages`) and the shell its programs (`path`).
+Python finds netlab and Mininet (`packages`), the shell its programs (`path`) and, for a kernel that has parts of itself as
+modules, where these are (`modules`).
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -21,6 +23,13 @@ RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
+SYS_FINIT_MODULE = 313
+# All that an experiment may ask for: the kernel's own way to load on demand needs modprobe and a place in /lib.
+MODULES = (
+    "overlay", "veth", "ifb", "bridge", "sch_ingress", "cls_matchall", "act_mirred", "sch_tbf", "sch_netem", "sch_htb",
+    "sch_red", "sch_codel", "sch_fq_codel", "sch_fq", "sch_pie", "sch_cake", "sch_dualpi2",
+    "tcp_bbr", "tcp_dctcp", "tcp_vegas", "tcp_westwood", "tcp_htcp",
+)  # fmt: skip
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
@@ -29,8 +38,22 @@ libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
     """Mount a file system of this kind, or raise OSError."""
     if libc.mount(kind.encode(), target.encode(), kind.encode(), flags, options.encode()) != 0:
-        errno = ctypes.get_errno()
-        raise OSError(errno, f"mount {kind} on {target}: {os.strerror(errno)}")
+        number = ctypes.get_errno()
+        raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
+
+
+def load_modules(directory: str) -> None:
+    """Load from a modules directory (with its modules.dep) what experiments need and the kernel does not have built in."""
+    files = {}
+    with open(f"{directory}/modules.dep") as lines:
+        for line in lines:
+            file, _, needed = line.partition(":")
+            files[os.path.basename(file).partition(".")[0]] = [*reversed(needed.split()), file]
+    for name in MODULES:
+        for file in files.get(name, ()):
+            with open(f"{directory}/{file}", "rb") as module:
+                if libc.syscall(SYS_FINIT_MODULE, module.fileno(), b"", 0) != 0 and ctypes.get_errno() != errno.EEXIST:
+                    raise OSError(ctypes.get_errno(), f"load the module {file}")
 
 
 def enter_overlay(folder: str) -> None:
@@ -82,6 +105,8 @@ def main() -> None:
         os.environ["PATH"] = ":".join(words["path"])
         os.environ["SHELL"] = "/bin/sh"
         os.environ["HOME"] = "/root"
+        if words["modules"]:
+            load_modules(words["modules"])
         enter_overlay(folder)
         # Run by path and without `site`, which would cost a tenth of a second.
         sys.path.extend(words["packages"])

@@ -74,7 +74,10 @@ class PocketEngine:
             folder = directory / "out"
             folder.mkdir()
             (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}))
-            (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
+            modules = str(self.kernel.modules_path) if self.kernel.modules_path else None
+            (folder / files.BOOT).write_text(
+                json.dumps({"packages": python_path(), "path": system_path(), "modules": modules})
+            )
             log = directory / "console.log"
             began_s = time.monotonic()
             tail = EventTail(folder, on_event)

@@ -62,6 +62,8 @@ class Kernel:
         Names of `CAPABILITIES` that are built in, and "seccomp" where that mode exists.
     modules : frozenset of str
         Capabilities that this kernel has as loadable modules.
+    modules_path : Path or None
+        Directory of those modules, where there is one: beside Debian's binary, ../lib/uml/modules/<release>.
     mnexec_path : Path or None
         netlab's own `mnexec`; None beside a kernel that netlab did not build.
     build : dict
@@ -73,6 +75,7 @@ class Kernel:
     version: Version
     capabilities: frozenset[str]
     modules: frozenset[str] = frozenset()
+    modules_path: Path | None = None
     mnexec_path: Path | None = None
     build: dict[str, Any] = field(default_factory=dict)
 
@@ -148,7 +151,7 @@ def from_directory(directory: Path) -> Kernel:
         raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
     version = parse_version(release)
     built_in, modules = capabilities_of((directory / "config").read_text(), version)
-    return Kernel(directory / "linux", release, version, built_in, modules, directory / "mnexec", build)
+    return Kernel(directory / "linux", release, version, built_in, modules, None, directory / "mnexec", build)
 
 
 def inspect(path: Path) -> Kernel:
@@ -160,7 +163,8 @@ def inspect(path: Path) -> Kernel:
         raise KernelError(f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary.")
     version = parse_version(release)
     built_in, modules = capabilities_of(_ask(path, "--showconfig"), version)
-    return Kernel(path, release, version, built_in, modules)
+    beside = path.resolve().parent.parent / "lib/uml/modules" / release
+    return Kernel(path, release, version, built_in, modules, beside if beside.is_dir() else None)
 
 
 def _ask(path: Path, option: str) -> str:

@@ -95,6 +95,15 @@ def test_another_binary_is_asked_what_it_is(tmp_path: Path, monkeypatch: pytest.
     assert "virtual_time" not in kernel.capabilities and kernel.modules == {"netem"}
     text = command.describe(kernel)
     assert "real time only" in text and "not by netlab" in text and "as modules:    netem" in text
+    assert kernel.modules_path is None
+
+
+def test_the_modules_of_debians_binary_lie_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = tmp_path / "lib/uml/modules/6.12.30"
+    modules.mkdir(parents=True)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("NETLAB_KERNEL", str(fake_uml(tmp_path / "bin/linux.uml")))
+    assert kernel_room.find().modules_path == modules
 
 
 def test_a_named_kernel_of_our_own_keeps_its_build(monkeypatch: pytest.MonkeyPatch) -> None:
