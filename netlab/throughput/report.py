@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netlab.tables import text_table
 from netlab.throughput.protocol import TestRequest
 
 Record = dict[str, Any]
@@ -174,7 +176,7 @@ class IntervalTable:
 
 
 def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
-    """The final table: a row per stream and the sum; what sender and receiver counted stands side by side."""
+    """The final table, what sender and receiver counted side by side; whichever way round a terminal shows it best."""
     columns: list[tuple[str, str]] = [
         ("sent_bytes", f"sent ({unit})"),
         ("received_bytes", f"received ({unit})"),
@@ -188,15 +190,15 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
             ("cwnd_segments", "cwnd (segm.)"),
         ]
     else:
-        columns += [("datagrams", "sent dgrams"), ("received_datagrams", "received"), ("lost", "lost"),
+        columns += [("datagrams", "sent dgrams"), ("received_datagrams", "received dgrams"), ("lost", "lost dgrams"),
                     ("loss_rate", "loss rate"), ("reordered", "reordered"), ("duplicates", "duplicated"),
                     ("jitter_ms", "jitter (ms)"), ("delay", "delay min/mean/max (ms)")]  # fmt: skip
     table = [["stream", *(title for _, title in columns)]]
     for record in [*streams, total] if len(streams) > 1 else streams:
         name = f"{record['stream']} {record['direction']}" if "stream" in record else "sum"
         table.append([name, *(_cell(record, key, unit) for key, _ in columns)])
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+    by_stream, by_figure = (text_table(cells[0], cells[1:]).split("\n") for cells in (table, list(zip(*table, strict=True))))
+    lines = min(by_stream, by_figure, key=lambda way: max(0, len(way[1]) - shutil.get_terminal_size().columns))
     drops = total.get("buffer_drops")
     if drops:
         what = "trains of the lost datagrams" if request.batch else "of the lost datagrams"
