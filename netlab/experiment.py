@@ -363,7 +363,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         When the file cannot be read, is not JSON, or holds mistakes.
     """
     try:
-        words = json.loads(Path(path).read_text(encoding="utf-8"))
+        words = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
     except OSError as error:
         raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
@@ -373,6 +373,14 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     except (ValueError, RecursionError):
         raise ScenarioError([f"{path} holds a number too long or lists too deep to be read"]) from None
     return Scenario.from_dict(words)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    words = dict(pairs)
+    if len(words) < len(pairs):
+        twice = sorted({word for word, _ in pairs if [name for name, _ in pairs].count(word) > 1})
+        raise ScenarioError([f"scenario: {shown(word)} is given twice in one object; keep one" for word in twice])
+    return words
 
 
 class _Shown:

@@ -324,6 +324,7 @@ def test_no_words_make_a_traceback(item: Any, rest: dict[str, Any]) -> None:
         (b"\xff\xfe{}", "FILE is not a text file"),
         (b"[" * 100_000, "FILE holds a number too long or lists too deep to be read"),
         (b'{"seed": 1' + b"0" * 5000 + b"}", "FILE holds a number too long or lists too deep to be read"),
+        (b'{"seed": 1, "seed": 2}', "scenario: 'seed' is given twice in one object; keep one"),
         (b"[]", "a scenario must be an object with topology and traffic, got []"),
     ],
 )
