@@ -618,13 +618,22 @@ def chain(queue_bytes):
     )
 
 
+starts_s = {"tahoe": 0.5, "reno": 20}
 without_sack = {"net.ipv4.tcp_sack": 0}
 
 
-def setting(control, window_bytes, queue_bytes, mss_bytes, sysctls=without_sack):
-    """15 s of TCP with this congestion control, window, queue and segment size."""
-    flow = nl.Tcp("h1", "h2", congestion=control, window_bytes=window_bytes, mss_bytes=mss_bytes, start_s=0.1)
-    return nl.Scenario(chain(queue_bytes), [frame_by_frame, flow], duration_s=15, interval_s=0.5, sysctls=sysctls)
+def both_controls(window_bytes, queue_bytes, mss_bytes, before=(), sysctls=without_sack):
+    """A scenario: 15 s of Tahoe, a pause, then 15 s of Reno, with this window, queue and segment size."""
+    flows = [
+        nl.Tcp("h1", "h2", congestion=control, window_bytes=window_bytes, mss_bytes=mss_bytes, start_s=start_s, duration_s=15)
+        for control, start_s in starts_s.items()
+    ]
+    return nl.Scenario(chain(queue_bytes), [frame_by_frame, *before, *flows], duration_s=35, interval_s=0.5, sysctls=sysctls)
+
+
+def by_control(run):
+    """The rows of the two flows, under the name of their congestion control."""
+    return run.flows.dropna(subset="congestion").set_index("congestion")
 
 
 nl.plots.topology(chain(8000), title="ece6110: the queue before the slow link is varied")
@@ -647,11 +656,11 @@ check.lossless_window(lossless_bytes)
 # %% id="fits-run"
 if isinstance(lossless_bytes, (int, float)) and 4_000 <= lossless_bytes <= 100_000:
     tried = [int(lossless_bytes * part) for part in (0.9, 1, 1.1)]
-    runs = nl.sweep([setting("reno", window, 16_000, 512) for window in tried])
+    runs = nl.sweep([both_controls(window, 16_000, 512) for window in tried])
     table = pd.DataFrame({
         "window": tried,
-        "goodput (Mbit/s)": [tcp_flow(run)["goodput_mbps"] for run in runs],
-        "RTT (ms)": [tcp_flow(run)["rtt_ms"] for run in runs],
+        "goodput of Reno (Mbit/s)": [by_control(run).loc["reno", "goodput_mbps"] for run in runs],
+        "RTT (ms)": [by_control(run).loc["reno", "rtt_ms"] for run in runs],
         "drops": [int(run.queues.loc[run.queues["interface"] == "r1-eth1", "drops"].max()) for run in runs],
     })
     print(table.round(3).to_string(index=False))
@@ -659,28 +668,29 @@ if isinstance(lossless_bytes, (int, float)) and 4_000 <= lossless_bytes <= 100_0
 # %% [markdown] id="sweep-text"
 # ### 96 settings as one sweep
 #
-# Four windows, four queues, three segment sizes, two congestion controls: $4 \cdot 4 \cdot 3 \cdot 2 = 96$ runs of
-# 15 s each. They take about twenty seconds together, and no time at all when you run the cell again: sweeps are kept on disk.
+# Four windows, four queues, three segment sizes: $4 \cdot 4 \cdot 3 = 48$ runs. Each has both congestion controls, one after the
+# other, so it makes 96 settings. They take about ten seconds together, and no time at all when you run the cell again: sweeps are
+# kept on disk.
 
 # %% id="sweep"
 windows_bytes = queues_bytes = [2000, 8000, 32000, 64000]
 sizes_bytes = [128, 256, 512]
-settings = list(itertools.product(["tahoe", "reno"], windows_bytes, queues_bytes, sizes_bytes))
-runs = nl.sweep({each: setting(*each) for each in settings})
+settings = list(itertools.product(windows_bytes, queues_bytes, sizes_bytes))
+runs = nl.sweep({each: both_controls(*each) for each in settings})
 
 # %% id="map"
 slow = nl.theory.hops(chain(8000), "h1", "h2")
 map_rows = []
-for (control, window, queue, size), run in runs.items():
-    flow = tcp_flow(run)
+for (window, queue, size), run in runs.items():
     rtt_ms = nl.theory.segment_rtt_ms(slow, size)
     segments = window // size  # a segment that does not fit whole is not sent
-    map_rows.append({
-        "control": control, "window": window, "queue": queue, "segment": size, "goodput": flow["goodput_mbps"],
-        "theory": float(nl.theory.windowed_goodput_mbps(float(segments * size), 1, rtt_ms, size)),
-        "filling": segments * (size + 66) / (nl.theory.bdp_bytes(1, rtt_ms) + queue),
-        "again": int(flow["retransmits"]), "timeouts": int(flow["timeouts"]), "RTT": flow["rtt_ms"],
-    })  # fmt: skip
+    for control, flow in by_control(run).iterrows():
+        map_rows.append({
+            "control": control, "window": window, "queue": queue, "segment": size, "goodput": flow["goodput_mbps"],
+            "theory": float(nl.theory.windowed_goodput_mbps(float(segments * size), 1, rtt_ms, size)),
+            "filling": segments * (size + 66) / (nl.theory.bdp_bytes(1, rtt_ms) + queue),
+            "again": int(flow["retransmits"]), "timeouts": int(flow["timeouts"]), "RTT": flow["rtt_ms"],
+        })  # fmt: skip
 whole = pd.DataFrame(map_rows)
 roomy = whole[(whole["control"] == "reno") & (whole["queue"] == 64000) & (whole["window"] < 64000)]
 print("Reno, a queue of 64000 bytes; goodput in Mbit/s, RTT in ms")
@@ -722,11 +732,10 @@ print(f"queues of those with losses: {sorted(set(whole['queue'][fits & (whole['a
 print(f"window does not fit:             {(~fits).sum()} settings, {int((whole['again'][~fits] > 0).sum())} with losses, "
       f"median goodput {whole['ratio'][~fits].median():.3f} of theory")
 furthest = whole[whole["again"] == 0].nsmallest(1, "ratio").iloc[0]
-at_once = setting(*furthest[["control", "window", "queue", "segment"]])
-at_once = nl.run(nl.Scenario(at_once.topology, [acknowledge_each, *at_once.traffic], duration_s=15, sysctls=without_sack))
+at_once = nl.run(both_controls(*furthest[["window", "queue", "segment"]], before=[acknowledge_each]))
 print(f"furthest from theory without any loss: window {furthest['window']}, segment {furthest['segment']}, "
       f"{furthest['goodput']:.4f} Mbit/s, theory {furthest['theory']:.4f}; "
-      f"each acknowledged at once: {tcp_flow(at_once)['goodput_mbps']:.4f}")
+      f"each acknowledged at once: {by_control(at_once).loc[furthest['control'], 'goodput_mbps']:.4f}")
 
 # %% [markdown] id="map-why"
 # **Why do they differ?** *Left of 1* most points that lie far below are windows of 2000 bytes. Three segments of 512 bytes are an odd
@@ -766,21 +775,25 @@ print(apart.round(3).to_string(index=False))
 
 # %% id="stall-figure"
 named = (64000, 64000, 128)
-stall = pd.DataFrame({control: runs[(control, *named)].intervals.set_index("t_s")["goodput_mbps"] for control in ("tahoe", "reno")})
+times_s = np.arange(0.5, 15.1, 0.5)
+stall = {}
+for control, start_s in starts_s.items():
+    series = runs[named].intervals.query(f"flow == 'h1-h2 {control}' and {start_s} < t_s <= {start_s + 15}")
+    stall[control] = series["goodput_mbps"].to_numpy()
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(1, 128)
 figure = None
 for control in ("tahoe", "reno"):
     figure = nl.plots.measured_against_theory(
-        stall.index, stall[control], [0, 15], [limit_mbps, limit_mbps], name=control, figure=figure, residual="absolute",
+        times_s, stall[control], [0, 15], [limit_mbps, limit_mbps], name=control, figure=figure, residual="absolute",
         x_label="Time (s)", y_label="Goodput (Mbit/s)", title="Window and queue of 64 kB, segments of 128 bytes",
     )  # fmt: skip
 figure
 
 # %% id="stall-numbers"
-reno_flow = tcp_flow(runs[("reno", *named)])
+reno_flow = by_control(runs[named]).loc["reno"]
 short_ms = nl.theory.segment_rtt_ms(slow, 128)
 print(f"Reno sent {reno_flow['retransmits']:.0f} segments again; its timer expired {reno_flow['timeouts']:.0f} times")
-print(f"pause: {0.5 * (stall['reno'] < 0.1).sum():.1f} s of goodput below 0.1 Mbit/s; the empty path's RTT is {short_ms:.1f} ms")
+print(f"pause: {0.5 * np.sum(stall['reno'] < 0.1):.1f} s of goodput below 0.1 Mbit/s; the empty path's RTT is {short_ms:.1f} ms")
 
 # %% [markdown] id="stall-text"
 # ### Exercise 5: what does Reno do in these seconds?
@@ -805,16 +818,16 @@ check.stall(reason)
 # stall: with them the receiver lists what it has, and the sender sees all holes at once. Nothing else changes.
 
 # %% id="sack"
-with_sack = nl.sweep({control: setting(control, *named, sysctls={}) for control in ("tahoe", "reno")})
+with_sack = nl.run(both_controls(*named, sysctls={}))
 table = pd.DataFrame({
-    "without SACK": {control: tcp_flow(runs[(control, *named)])["goodput_mbps"] for control in with_sack},
-    "with SACK": {control: tcp_flow(run)["goodput_mbps"] for control, run in with_sack.items()},
+    "without SACK": by_control(runs[named])["goodput_mbps"],
+    "with SACK": by_control(with_sack)["goodput_mbps"],
     "theory": limit_mbps,
 })
 repair_s = reno_flow["retransmits"] * short_ms / 1000
 print(f"{reno_flow['retransmits']:.0f} segments, one in each round-trip time of {short_ms:.1f} ms: {repair_s:.1f} s")
 print("Goodput in Mbit/s over all 15 s")
-print(table.round(3).to_string())
+print(table.rename_axis(None).round(3).to_string())
 
 # %% [markdown] id="sack-why"
 # One segment in each round trip accounts for the pause. And with SACK Reno is ahead, as it was meant to be.
