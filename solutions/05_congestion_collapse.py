@@ -105,7 +105,8 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 # %% [markdown] id="goodput-text"
 # ### Exercise 1: behind two routers
 #
-# Write the goodput of one flow. It sends `own_mbps`, the other flow `other_mbps`; both use the same payload.
+# Write the goodput of one flow. It sends `own_mbps`, the other flow `other_mbps`; these are rates of data. The
+# links' rates, `middle_mbps` and `exit_mbps`, carry the headers, too. Both flows use the same payload.
 # Two worked numbers to test yourself: 2 beside 6 Mbit/s, a middle of 4 and an exit of 2 Mbit/s, 500 bytes of
 # payload give 0.9225 Mbit/s. With an exit of 0.8 Mbit/s they give 0.738. Tolerance: 0.1 %.
 
@@ -142,8 +143,9 @@ def collapse_mbps(x):
     return nl.theory.two_router_collapse_mbps(np.array([1, x]) * wire, 1.5, [1, 0.5]) / wire
 
 
-run = nl.run(network, [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=10)], duration_s=60, interval_s=1)
-collapsed = both(run)
+senders = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=10)]
+collapse_run = nl.run(network, senders, duration_s=60, interval_s=1)
+collapsed = both(collapse_run)
 table = pd.DataFrame({
     "offered": [1, 10],
     "theory": collapse_mbps(10),
@@ -159,13 +161,13 @@ h1_prediction.compare(collapsed["h1"])
 total_prediction.compare(collapsed.sum())
 
 # %% [markdown] id="collapse-why"
-# Host `h1` asked for 1 Mbit/s, and its way could carry 0.96. It gets an eighth of it. Both together get 0.61 Mbit/s
+# Host `h1` asked for 1 Mbit/s, and its way could carry 0.96. It gets a seventh of that. Both together get 0.61 Mbit/s
 # out of a link that carries 1.44. Yet that link was never idle. What did it carry?
 #
 # Every queue counts what it sends and what it drops. Look at the three on the way.
 
 # %% id="graves"
-last = run.queues.groupby("interface").last()
+last = collapse_run.queues.groupby("interface").last()
 graves = last.loc[["r1-eth2", "r2-eth1", "r2-eth2"], ["sent_packets", "drops"]]
 graves.index = ["r1 to r2", "r2 to h4", "r2 to h3"]
 print(graves.to_string())
@@ -202,12 +204,13 @@ check.half_rate(half_mbps)
 #
 # Derive what both get together, $G(x)$, for $a = 1$ Mbit/s. With $M = 1.5$, $E_1 = 1$, $E_2 = 0.5$ Mbit/s:
 #
-# - *Little traffic*, $x \le 1.5u - u = 0.48$: everything fits. `h1` gets $E_1 u$, `h2` gets $x$. The total grows.
+# - *Little traffic*, $x \le 1.5u - 1 = 0.44$: the shared link drops nothing. `h1` gets $E_1 u$, `h2` gets $x$. The total grows.
 # - *Much traffic*, $x > 0.5$: `h2`'s exit is full, `h2` gets $E_2 u$ and no more. `h1` gets its accepted share:
 #
 # $$G(x) = E_2 u + \frac{M u}{1 + x}$$
 #
-# At $x = 0.5$ the shared link is full and nothing dies behind it: $G = 1.5u = 1.44$ Mbit/s. Beyond it
+# Between the two the shared link begins to drop, but `h2`'s exit does not yet. At $x = 0.5$ the shared link is full and
+# nothing dies behind it: $G = 1.5u = 1.44$ Mbit/s. Beyond it
 # the total can only fall. One run climbs a staircase of rates, with pauses in which the queues drain.
 
 # %% id="sweep"
@@ -329,7 +332,6 @@ nl.plots.measured_against_theory(
 # And what of the two access links that we left open? Test both.
 
 # %% id="clockwork-rivals"
-senders = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=10)]
 with_red = nl.topologies.two_routers(access_mbps=(None, None), aqm="red")
 closed = nl.topologies.two_routers(access_mbps=(1, 10))
 table = pd.DataFrame({
@@ -344,7 +346,7 @@ print(table.round(3).to_string())
 
 # %% [markdown] id="clockwork-why"
 # **Why do they differ?** RED does not explain the tenth: `h1` gets no more from it than from a plain queue, within
-# the scatter of 4 %. Clockwork does, if the lab's `h1` happened to send just before `h2`. That is *one* way to the
+# the scatter of 5 % in 20 s. Clockwork does, if the lab's `h1` happened to send just before `h2`. That is *one* way to the
 # published figure. Whether it was the way, we cannot know from here.
 #
 # And the closed access links? They are full, so each sends its frames like a clock, whatever its sender does: one
@@ -359,7 +361,7 @@ print(table.round(3).to_string())
 # *Max-min fair*: let all rates rise together; whoever meets a full link stops there. Nobody can get more
 # without taking from one who has less.
 #
-# *Proportionally fair*: maximise $\log r_1 + \log r_2$, the sum of the logarithms of the rates $r_1$ and $r_2$.
+# *Proportionally fair*: maximise $\log x_1 + \log x_2$, the sum of the logarithms of the two flows' rates.
 # Doubling a small rate counts as much as doubling a large one.
 
 # %% id="fair-rates"

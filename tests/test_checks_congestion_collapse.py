@@ -61,6 +61,7 @@ def test_every_trap_catches_the_mistake_that_it_describes(check: Function | Numb
         (nl.topologies.two_routers((None, 2)), "h1 must get at least 0.95"),
         (nl.topologies.two_routers((None, 0.1)), "both together must get at least 1.4"),
         (nl.topologies.three_pcs(), "five links must stay"),
+        (nl.topologies.two_routers((None, "0.5")), "This network cannot run"),
     ],
 )
 def test_a_network_that_does_not_help_is_told_why(network: nl.Topology, sentence: str) -> None:

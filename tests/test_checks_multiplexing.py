@@ -108,7 +108,8 @@ def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> No
     [
         (nl.topologies.portfolio(), "room before L1 is not right"),
         (nl.topologies.portfolio(queue_packets=(34, 99, 16)), "room before L2"),
-        (nl.topologies.portfolio(queue_packets=(34, 50, 33)), "1 of 4 conditions"),
+        (nl.topologies.portfolio(queue_packets=(34, 50, 33)), "1 of 5 conditions"),
+        (nl.topologies.portfolio(queue_packets=(33.97, 50, 16)), "whole packets"),
         (nl.topologies.portfolio((40, 30, 30), (34, 50, 16)), "Rates and delays must stay"),
         (nl.topologies.three_pcs(), "Rates and delays must stay"),
         ((34, 50, 16), "expected a Topology"),

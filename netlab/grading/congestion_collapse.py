@@ -34,6 +34,14 @@ goodput = Function(
     traps=[
         Trap(
             lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                own_mbps
+                * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps)),
+                exit_mbps,
+            ),
+            "The exit carries headers, too: of its rate only payload / (payload + 42) are data.",
+        ),
+        Trap(
+            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
                 own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps
             ),
             "No header has been paid for: a link of rate R carries R * payload / (payload + 42) of data.",
@@ -63,6 +71,47 @@ goodput = Function(
             ),
             "This counts the framing of a real wire (38 bytes); these links count 14, so 42 with IP and UDP.",
         ),
+        Trap(
+            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: _goodput_mbps(
+                own_mbps,
+                other_mbps,
+                middle_mbps * (payload_bytes + 42) / (payload_bytes + 28),
+                exit_mbps * (payload_bytes + 42) / (payload_bytes + 28),
+                payload_bytes,
+            ),
+            "This counts 28 bytes of IP and UDP. These links count 14 bytes of Ethernet as well.",
+        ),
+        Trap(
+            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
+                min(own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps)
+                * payload_bytes
+                / (payload_bytes + 42)
+            ),
+            "What a flow sends is data already. Only the links' rates have headers in them: where everything fits, "
+            "everything arrives.",
+        ),
+        Trap(
+            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
+                _goodput_mbps(own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes)
+                * payload_bytes
+                / (payload_bytes + 42)
+            ),
+            "The headers are paid for twice.",
+        ),
+        Trap(
+            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: _goodput_mbps(
+                own_mbps, other_mbps, middle_mbps, exit_mbps, 1000
+            ),
+            "The share of data depends on `payload_bytes`. This takes 1000 / 1042 for every payload.",
+        ),
+        Trap(
+            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                own_mbps,
+                theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / 2,
+                theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
+            ),
+            "A plain queue does not split the link in halves. It accepts the same fraction of what each flow sends.",
+        ),
     ],
     hints=[
         "Follow the flow: which share of it does the shared link accept, and what does its own exit let through?",
@@ -81,6 +130,12 @@ half_rate = Number(
             1.5 * _PAYLOAD_SHARE / 0.5 - 1,
             "There h1 gets half of what it sends. Asked is half of what it gets alone, and that is less than 1 Mbit/s.",
         ),
+        Trap(0.5, "There h1 still gets all that its exit lets through. Only above this rate does it lose."),
+        Trap(
+            1.5 / (0.5 * _PAYLOAD_SHARE) - 1,
+            "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
+        ),
+        Trap(2.0 / _PAYLOAD_SHARE, "Both links carry the same headers: u stands on both sides and cancels out."),
         Trap(3.0, "This is what both send together. How much of it is h2's?"),
         Trap(1.0, "There each has half of the shared link. But alone h1 cannot use all of it: its exit is narrower."),
     ],
@@ -129,6 +184,14 @@ clockwork = Function(
             lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
             "This is the share of h1's datagrams. Asked is the goodput: multiply by what h1 offers.",
         ),
+        Trap(
+            lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
+            "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
+        ),
+        Trap(
+            lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
+            "8 ms lie between h1's datagrams. But places become free every service_ms.",
+        ),
     ],
     hints=[
         "One place becomes free in each service_ms. When must that happen for h1's datagram to find it still free?",
@@ -165,7 +228,12 @@ rescue = Build(
     kind=Topology,
     conditions=[
         Condition(
-            lambda network: not network.problems() and set(_rates(network)) == set(_GIVEN),
+            lambda network: not network.problems(),
+            "This network cannot run.",
+            "`rescued.problems()` says why; write numbers without quotes.",
+        ),
+        Condition(
+            lambda network: set(_rates(network)) == set(_GIVEN),
             "The five links must stay: h1-r1, h2-r1, r1-r2, r2-h4, r2-h3.",
             "Copy the network from above and change a rate.",
         ),

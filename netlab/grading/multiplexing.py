@@ -46,6 +46,20 @@ def _equal_split_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) ->
     return min(capacities_mbps[link] / sum(link in other for other in routes.values()) for link in routes[flow])
 
 
+def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    left, rising, shares = dict(capacities_mbps), set(routes), dict.fromkeys(routes, 0.0)
+    while rising:
+        narrowest = min((link for other in rising for link in routes[other]), key=lambda link: (left[link], link))
+        flows = [other for other in rising if narrowest in routes[other]]
+        share = left[narrowest] / len(flows)
+        for other in flows:
+            shares[other] = share
+            for link in routes[other]:
+                left[link] -= share
+        rising -= set(flows)
+    return shares[flow]
+
+
 _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
     ({"L2": 30}, {"a": ["L2"], "b": ["L2"]}),
     ({"L1": 40, "L2": 30, "L3": 20}, {"a": ["L1", "L2"], "b": ["L3"]}),
@@ -54,6 +68,8 @@ _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
         {"L1": 40, "L2": 30, "L3": 20},
         {"a": ["L1", "L2", "L3"], "b": ["L1"], "c": ["L1", "L2"], "d": ["L2"], "e": ["L3"], "f": ["L3"]},
     ),
+    # The narrowest link is not the one that fills first.
+    ({"L1": 10, "L2": 12}, {"long": ["L1", "L2"], "b": ["L2"], "c": ["L2"]}),
 )
 
 water_filling = _Shares(
@@ -73,8 +89,19 @@ water_filling = _Shares(
             "part here, and the others may rise further.",
         ),
         Trap(
+            _narrowest_first_mbps,
+            "This begins with the link of the smallest rate. A wide link with many flows may fill before it: compare the "
+            "room per flow.",
+        ),
+        Trap(
             lambda capacities_mbps, routes, flow: min(capacities_mbps[link] for link in routes[flow]),
             "This is what the flow gets when it is alone. Who shares its links?",
+        ),
+        Trap(
+            lambda capacities_mbps, routes, flow: (
+                _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
+            ),
+            "This is the data in the fair rate. Asked is the rate on the links, headers included.",
         ),
     ],
     right="Nobody can get more without taking from one who has less.",
@@ -101,6 +128,7 @@ full_rtt = Function(
     reference=_full_rtt_ms,
     cases=[
         {"links": [(10, 5, 20), (5, 15, 50)]},
+        {"links": [(5, 15, 50), (10, 5, 20)]},
         {"links": [(40, 10, 67), (30, 20, 100)]},
         {"links": [(20, 10, 33)]},
         {"links": [(30, 20, 100), (20, 10, 33)]},
@@ -122,12 +150,35 @@ full_rtt = Function(
             "The delays are counted one way. A round trip passes each link twice.",
         ),
         Trap(
+            lambda links: _full_rtt_ms(links, lambda rows: max(_queue_ms(*row) for row in rows)),
+            "This takes the queue that needs the most time when full. The one that fills is the slowest link's.",
+        ),
+        *(
+            Trap(
+                lambda links, place=place: _full_rtt_ms(links, lambda rows: _queue_ms(*rows[place])),
+                f"This is the queue before the {where} link. The slowest link's fills, wherever it stands on the way.",
+            )
+            for place, where in ((0, "first"), (-1, "last"))
+        ),
+        Trap(
             lambda links: 2 * (sum(delay_ms for _, delay_ms, _ in links) + _queue_ms(*min(links))),
             "The queue is counted twice. Only the data fill it; the way back is nearly idle.",
         ),
         Trap(
             lambda links: 2 * sum(delay_ms for _, delay_ms, _ in links) + _queue_ms(*min(links)) / 8,
             "Bytes where bits are meant: a packet of 1514 bytes has 1514 * 8 bits.",
+        ),
+        Trap(
+            lambda links: 2 * sum(delay_ms for _, delay_ms, _ in links) + _queue_ms(*min(links)) * 1500 / _FRAME_BYTES,
+            "This counts 1500 bytes for a packet. These links count its Ethernet header, too: 1514.",
+        ),
+        Trap(
+            lambda links: 2 * sum(delay_ms for _, delay_ms, _ in links) + _queue_ms(*min(links)) * 1000,
+            "Bits divided by Mbit/s are microseconds. Divide by 1000 for milliseconds.",
+        ),
+        Trap(
+            lambda links: 2 * sum(delay_ms for _, delay_ms, _ in links) + _queue_ms(*min(links)) / 1000,
+            "This is hardly more than the empty path. Is the wait in the queue still in seconds?",
         ),
     ],
     hints=[
@@ -163,9 +214,13 @@ rooms = Build(
     kind=Topology,
     conditions=[
         Condition(
+            lambda network: not network.problems(),
+            "This network cannot run.",
+            "`lab.problems()` says why; a queue has room for whole packets, at least one.",
+        ),
+        Condition(
             lambda network: (
-                not network.problems()
-                and [(way.rate_mbps, way.delay_ms) for way in _row(network)]
+                [(way.rate_mbps, way.delay_ms) for way in _row(network)]
                 == [(way.rate_mbps, way.delay_ms) for way in _row(topologies.portfolio())]
             ),
             "Rates and delays must stay as they are.",
@@ -197,7 +252,8 @@ suspects = Choice(
         "b": "Add up the delays: 10 + 20 ms one way for h1-h4, 20 + 10 ms for h7-h9. Both round trips are 60 ms.",
         "c": "Of the four it is the only one that moves the shares the way they were published. This makes it possible, "
         "not certain.",
-        "d": "Look at the column of standard deviations: when both start together, the published share lies far outside.",
+        "d": "Look at the rows in which both start together. From their means the published 18.00 is more than two standard "
+        "deviations away with full rooms, and more than five with the lab's.",
     },
     hints=[
         "Each suspect makes a forecast for one row of the table. Which forecast fails?",
@@ -227,12 +283,17 @@ window = Number(
             _ROOM_BYTES * _PAYLOAD_SHARE,
             "This is what all ten windows may be together.",
         ),
+        Trap(64_000, "This is the whole queue for one flow. Ten flows share it."),
+        *(
+            Trap(size, "This counts segments. Asked is the window in bytes of data: 512 for each segment.")
+            for size in (12, 13, _ROOM_BYTES / _FLOWS * _PAYLOAD_SHARE / _MSS_BYTES)
+        ),
         Trap(
             theory.bdp_bytes(1, 80) / _FLOWS * _PAYLOAD_SHARE,
             "This leaves the queue empty. It may be full; it must not overflow.",
         ),
     ],
-    right="With it, nobody ever has to learn the fair share from a loss.",
+    right="It is (64,000 + 10,000) / 10 * 512 / 578. With it, nobody ever has to learn the fair share from a loss.",
     hints=[
         "Where can bytes be? On the wire and in the queue. How many fit there, all together?",
         "The wire holds 1 Mbit/s * 80 ms = 10,000 bytes, the queue 64,000. Ten flows share that.",
