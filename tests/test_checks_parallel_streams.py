@@ -30,6 +30,7 @@ def price(connections: float, mss_bytes: float, rtt_ms: float, limit_mbps: float
     [
         (parallel_streams.windows, windows),
         (parallel_streams.single, Tcp("h1", "h2", window_bytes=24_000_000)),
+        (parallel_streams.single, Tcp("h1", "h2", window_bytes=9564 * 20_000 // 8)),
         (parallel_streams.single, Tcp("h1", "h2", window_bytes=25_000_000, congestion="reno")),
         (parallel_streams.rtt, 20 * 7.094 / 7590),
         (parallel_streams.free, 4),

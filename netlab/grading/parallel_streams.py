@@ -14,6 +14,8 @@ _WAN_LIMIT_MBPS = theory.tcp_goodput_limit_mbps(_WAN_MBPS)
 _PUBLISHED_MBPS = 7590.0
 _LOSS_RATE = 0.01
 _SPARE = 1.1
+_NEARLY = 0.9999
+"""Who computes with 9564 Mbit/s, as the text has it, gets 23 910 000 bytes; the limit has decimals behind it."""
 
 
 def _windows_mbps(streams: int, window_bytes: float, rtt_ms: float, limit_mbps: float) -> float:
@@ -53,6 +55,11 @@ windows = Function(
             ),
             "It is a thousand times too small: the round-trip time is given in milliseconds.",
         ),
+        Trap(
+            lambda streams, window_bytes, rtt_ms, limit_mbps: limit_mbps,
+            "This is the link's limit, but the windows need not fill the link. Is the rate in Mbit/s when it meets "
+            "limit_mbps, and not in bit/s?",
+        ),
     ],
     right="K connections have K windows, and nobody else has less for it, as long as the link is not full.",
     hints=[
@@ -74,7 +81,7 @@ single = Build(
         Condition(
             lambda flow: (flow.src, flow.dst) == ("h1", "h2") and not flow.problems("flow"),
             "It must be a TCP flow from h1 to h2 that can run.",
-            "Copy the flow from above; its window is a whole number of bytes.",
+            "Copy the flow from above; its window is a whole number of bytes, and int(...) makes one.",
         ),
         Condition(
             lambda flow: flow.streams == 1,
@@ -82,14 +89,14 @@ single = Build(
             "Leave `streams` out.",
         ),
         Condition(
-            lambda flow: _window_mbps(flow) >= _WAN_LIMIT_MBPS,
+            lambda flow: _window_mbps(flow) >= _NEARLY * _WAN_LIMIT_MBPS,
             "By theory its window must allow what the link allows.",
             "Turn exercise 1 round: how many bytes must be under way, so that a window per 20 ms is 9564 Mbit/s?",
         ),
         Condition(
             lambda flow: _window_mbps(flow) <= _SPARE * _WAN_LIMIT_MBPS,
             "Its window must be no more than a tenth larger than needed.",
-            "What is more than the bandwidth-delay product does not travel, it waits in the queue.",
+            "What is more than a busy link has under way in a round trip does not travel, it waits in the queue.",
         ),
     ],
     right="A window that fits the path does what several small ones do.",
@@ -111,15 +118,22 @@ rtt = Number(
     unit="ms",
     tolerance=0.01,
     traps=[
-        Trap(_rtt_ms(1.0), "This is the formula with the constant 1, as the lab prints it. Take the square root of 3/2."),
+        Trap(
+            _rtt_ms(1.0), "This is the formula with the constant 1, as the lab prints it. Take the square root of 3/2."
+        ),
         Trap(_rtt_ms(theory.MATHIS_C) / 8, "A segment has 1448 bytes, a rate counts bits: a byte has 8 bits."),
         Trap(_rtt_ms(theory.MATHIS_C) / 1000, "This is in seconds. Asked are milliseconds."),
         Trap(
             _rtt_ms(theory.MATHIS_C) * math.sqrt(_LOSS_RATE),
             "The loss rate has been left out: divide by its square root, 0.1.",
         ),
+        Trap(_rtt_ms(theory.MATHIS_C) * 1000, "This is in microseconds. Asked are milliseconds."),
+        Trap(
+            _rtt_ms(theory.MATHIS_C) * theory.tcp_goodput_limit_mbps(1.0) ** -1,
+            "The frame has 1514 bytes on the link. The formula counts the data in it, 1448 bytes.",
+        ),
     ],
-    right="That is a thousandth of the 20 ms. Compare it with the lab's ping.",
+    right="That is a thousandth of the 20 ms. The next paragraph compares it with the lab's ping.",
     hints=[
         "The rate and the round-trip time are inversely proportional. What does the formula give for 20 ms?",
         "At 20 ms one connection gets 7.094 Mbit/s. How many times more is 7590 Mbit/s?",
@@ -127,6 +141,8 @@ rtt = Number(
     ],
 )
 
+
+_FILLING = theory.tcp_goodput_limit_mbps(50.0) / theory.mathis_mbps(theory.MSS_BYTES, _WAN_RTT_MS, _LOSS_RATE)
 
 free = Number(
     name="most connections that cost nobody anything",
@@ -136,6 +152,18 @@ free = Number(
     traps=[
         Trap(6, "This is how many fit on the link together. How many of them are h1's?"),
         Trap(5, "h2 has two, so then there are 7, and 7 * 7.094 = 49.66 Mbit/s are more than the link's 47.82."),
+        Trap(8, "6 fit on the link together, and h2's two are among them. Take them off."),
+        Trap(7, "7 connections want 49.66 Mbit/s, more than the link's 47.82. And two of all that fit are h2's."),
+        Trap(
+            _FILLING,
+            "So many fill the link together. How many whole connections is that, and how many of them are h2's?",
+        ),
+        Trap(
+            _FILLING - 2,
+            "Connections come whole: with a fifth one of h1 the link would be full, and h2 would get less.",
+        ),
+        Trap(3, "There is room for more: with h2's two that is 5 * 7.094 = 35.47 Mbit/s of 47.82."),
+        Trap(2, "There is room for more: with h2's two that is 4 * 7.094 = 28.38 Mbit/s of 47.82."),
     ],
     right="Up to there each connection is held back by the random losses alone, h2's too.",
     hints=[
@@ -185,6 +213,32 @@ price = Function(
                 _price(connections, mss_bytes, rtt_ms, limit_mbps)
             ),
             "This is the square root of the loss rate. Square it.",
+        ),
+        Trap(
+            lambda connections, mss_bytes, rtt_ms, limit_mbps: math.sqrt(
+                1.5 * _price(connections, mss_bytes, rtt_ms, limit_mbps)
+            ),
+            "The constant is right, but what stands behind it must be squared.",
+        ),
+        Trap(
+            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(1 / connections, mss_bytes, rtt_ms, limit_mbps),
+            "N is upside down: the smaller the share of each, the more it must lose.",
+        ),
+        Trap(
+            lambda connections, mss_bytes, rtt_ms, limit_mbps: (
+                _price(connections, mss_bytes, rtt_ms, limit_mbps) * (8 / 3) / 1.5
+            ),
+            "8/3 belongs to the largest window. The rate follows the mean window, and there it is 3/2.",
+        ),
+        Trap(
+            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(connections, mss_bytes, rtt_ms, limit_mbps) / 1e6,
+            "The round-trip time is given in milliseconds, and it is squared: divide rtt_ms by 1000.",
+        ),
+        Trap(
+            lambda connections, mss_bytes, rtt_ms, limit_mbps: (
+                _price(connections, mss_bytes, rtt_ms, limit_mbps) * 1e12
+            ),
+            "The limit is given in Mbit/s, and it is squared: multiply limit_mbps by 1e6.",
         ),
     ],
     right="Twice the connections, four times the losses: for all that share the link.",
