@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from netlab.kernel import cache
 from tests import outputs
+
+# How fast a busy machine draws examples says nothing about netlab.
+settings.register_profile("netlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("netlab")
 
 
 def pytest_configure(config: pytest.Config) -> None:

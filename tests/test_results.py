@@ -43,7 +43,7 @@ def records(draw: st.DrawFn, table: str) -> list[dict[str, Any]]:
     return draw(st.lists(row, max_size=4))
 
 
-@settings(max_examples=35, deadline=None)
+@settings(max_examples=35)
 @given(tables=st.sampled_from(list(TABLES)).flatmap(lambda name: st.fixed_dictionaries({name: records(name)})))
 def test_a_run_comes_back_from_its_file_as_it_was(tables: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     """NaN and None become null and come back; numbers and texts stay."""

@@ -92,7 +92,7 @@ def fewest_router_hops(topology: nl.Topology, src: str, dst: str) -> int:
     return distance[dst]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topology=networks())
 def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology) -> None:
     follower = Follower(topology)
@@ -109,7 +109,7 @@ def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology
             assert [way.dst for way in ways] == path[1:]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topology=networks())
 def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: nl.Topology) -> None:
     plan = make_plan(topology).to_dict()
@@ -126,7 +126,7 @@ def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: n
     assert set(plan["primary"]) == {*topology.hosts, *(end for k in topology.links for end in (k.a, k.b))} - {*topology.switches}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(topology=networks())
 def test_the_plan_is_the_same_each_time(topology: nl.Topology) -> None:
     assert make_plan(topology).to_dict() == make_plan(nl.Topology.from_dict(topology.to_dict())).to_dict()

@@ -85,7 +85,7 @@ TRAFFIC = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(items=st.lists(TRAFFIC, min_size=1, max_size=6), seed=st.integers(0, 2**64 - 1))
 def test_scenario_and_words_are_each_others_inverse(items: list[Any], seed: int) -> None:
     scenario = Scenario(TOPOLOGY, items, duration_s=10, seed=seed, sysctls={"net.ipv4.tcp_sack": 0})
@@ -98,7 +98,7 @@ def test_scenario_and_words_are_each_others_inverse(items: list[Any], seed: int)
     assert len(set(labels)) == len(labels), f"flows share a name: {labels}"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(topology=networks())
 def test_any_network_has_a_plan_in_plain_data(topology: nl.Topology) -> None:
     plan = Scenario(topology, [nl.Ping(topology.hosts[0], topology.hosts[1])], duration_s=1).plan()
@@ -301,7 +301,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 FIELDS = ["kind", "src", "dst", "host", "command", "rate_mbps", "streams", "start_s", "duration_s", "congestion", "count"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     item=st.fixed_dictionaries({"kind": st.sampled_from(["tcp", "udp", "ping", "command"]) | ANYTHING})
     .flatmap(lambda head: st.dictionaries(st.sampled_from(FIELDS[1:]), ANYTHING).map(lambda rest: rest | head)),

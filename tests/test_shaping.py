@@ -42,7 +42,7 @@ def inner(**fields: Any) -> str:
     return queue_lines("r1-eth0", shape(rate_mbps=5, **fields), "virtual")[1].partition("handle 2: ")[2]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topology=networks(), clock=st.sampled_from(CLOCKS))
 def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: str) -> None:
     """`tc` reads `mbps` as megabytes: no line has a unit of rate but `bit`."""
@@ -58,7 +58,7 @@ def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: st
     assert set(ip_lines) | set(tc_lines) <= set(topology.nodes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topology=networks(), clock=st.sampled_from(CLOCKS))
 def test_queue_rate_and_wire_are_in_three_places(topology: nl.Topology, clock: str) -> None:
     """Queue and rate at the sender's interface, never a netem; the wire behind the receiver's, on a device of its own."""

@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import theory
 from netlab.errors import NetlabError
-
-settings.register_profile("netlab", deadline=None)
-settings.load_profile("netlab")
 
 # Published and hand-worked values ---------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ def mistakes(**link: Any) -> list[str]:
     return nl.Topology(HOSTS, links=[nl.Link("h1", "h2", **link)]).problems()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topology=networks())
 def test_words_and_topology_are_each_others_inverse(topology: nl.Topology) -> None:
     words = json.loads(json.dumps(topology.to_dict(), allow_nan=False))
@@ -35,7 +35,7 @@ def test_words_and_topology_are_each_others_inverse(topology: nl.Topology) -> No
     assert topology.problems() == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(topology=networks())
 def test_interfaces_are_numbered_as_mininet_does(topology: nl.Topology) -> None:
     """Per node in the order of links, switches from 1, all others from 0."""
@@ -123,7 +123,7 @@ def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     fields=st.dictionaries(st.sampled_from([*DIRECTION_FIELDS, "reverse", "bandwidth"]), ANYTHING, max_size=5),
     options=st.dictionaries(st.sampled_from(sum(AQM_OPTIONS.values(), ("speed",))), ANYTHING, max_size=3),
@@ -142,7 +142,7 @@ def test_no_value_of_a_link_makes_a_traceback(fields: dict[str, Any], options: d
         json.dumps(topology.to_dict(), allow_nan=False)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(words=st.dictionaries(st.sampled_from(["hosts", "routers", "switches", "links", "nodes"]), ANYTHING) | ANYTHING)
 def test_no_words_make_a_traceback(words: Any) -> None:
     try:

@@ -95,7 +95,7 @@ def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch
     assert not other.exists()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_never_installs_other_contents(
     place: float, bit: int, tmp_path_factory: pytest.TempPathFactory

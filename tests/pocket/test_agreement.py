@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netlab as nl
@@ -51,7 +51,7 @@ def test_ping_takes_twice_the_delay_and_the_serialisation() -> None:
         agrees("RTT (ms)", rtt_ms, expected_ms, absolute=0.1)
 
 
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, derandomize=True)
 @given(
     links=st.lists(
         st.tuples(st.sampled_from([2, 5, 10, 20, 50, 100]), st.sampled_from([0, 1, 2.5, 10, 30])), min_size=1, max_size=6

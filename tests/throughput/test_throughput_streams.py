@@ -47,7 +47,7 @@ def udp_transfer(receiver: UdpReceiver, **options: object) -> UdpSender:
     return sender
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 3_000_000))
 def test_tcp_delivers_exactly_the_bytes_asked_for(num_bytes: int) -> None:
     near, far = tcp_pair()
