@@ -942,7 +942,7 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "published"]).roun
 # Everything here ran through Linux's own TCP and queues, but time was virtual: a host that is too slow for 10
 # Gbit/s does not exist here, and `lab9` may have met that too. All connections of a chapter's run are alike and
 # last the whole time; real ones come and go. The neighbours never answer with more connections of their own; in the
-# world they do. Shares of single TCP connections are draws of chance, give or take ten or twenty per cent in half a
+# world they do. Shares of single TCP connections are draws of chance, give or take a quarter and more in half a
 # minute; the sums are not. The 8 MiB of part 1 are inferred from the lab's figure, not read from its machine.
 # Losses were random and independent; real ones come in bursts (open exercise 4).
 #
