@@ -910,9 +910,9 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "published"]).roun
 # 4. Losses in bursts: give the link `burst_loss={"enter_rate": 0.001, "leave_rate": 0.1}` instead of
 #    `loss_rate=0.01`, and its `reverse` a `burst_loss` of `None`. The mean loss is the same 1 %. Predict, then
 #    measure: what does Mathis count, losses or bursts?
-# 5. A page: `h2` fetches 100 kB (`num_bytes=100_000`, `start_s=10`) beside 1 and beside 32 connections of `h1` in
-#    part 3. When has it arrived (`last_s` in `run.streams`), and how much does it depend on the moment? And with a
-#    queue per host?
+# 5. A page: `h2` fetches 100 kB (`num_bytes=100_000`) beside 1 and beside 32 connections of `h1` in part 3. Let it
+#    begin at eight moments, `start_s` from 10 to 13. How long does it take (`last_s` in `run.streams`, less
+#    `start_s`), and how much does that depend on the moment? And with a queue per host?
 # 6. **Challenge.** `lab9` says that parallel streams make up for a long round trip. Let `h1` have 80 ms and `h2` 20
 #    ms through one link of 30 Mbit/s with a queue of 50 packets, both Reno. How many connections must `h1` open to
 #    get half? Derive it from Mathis, measure it, and explain the gap (which round trips count, with a full queue?).
