@@ -267,7 +267,7 @@ def measured_against_theory(
         figure.update_layout(title_text=title)
     legend_rows = 1 + sum(trace.showlegend is not False for trace in figure.data) // 4
     figure.update_layout(margin_t=56 + 24 * legend_rows, height=436 + 24 * legend_rows)
-    _scale_strip(figure, residual)
+    _scale_strip(figure, residual, y_label)
     return figure
 
 
@@ -516,7 +516,7 @@ def _with_strip() -> go.Figure:
     return figure.update_layout(template="netlab", height=460)
 
 
-def _scale_strip(figure: go.Figure, residual: str) -> None:
+def _scale_strip(figure: go.Figure, residual: str, y_label: str) -> None:
     gaps = [
         abs(gap) for trace in figure.data if _role(trace) == "residual" for gap in trace.y if gap is not None
     ]
@@ -526,7 +526,8 @@ def _scale_strip(figure: go.Figure, residual: str) -> None:
     else:
         values = [abs(v) for trace in figure.data if _role(trace) == "theory" for v in trace.y]
         half = 1.25 * max(largest, 0.01 * max(values, default=1.0)) or 1.0
-    text = "Residual (%)" if residual == "percent" else "Residual"
+    _, bracket, unit = y_label.rpartition(" (")
+    text = "Residual (%)" if residual == "percent" else f"Residual{bracket}{unit if bracket else ''}"
     figure.update_yaxes(title_text=text, range=[-half, half], zerolinecolor=TEXT, nticks=4, row=2, col=1)
 
 
@@ -626,10 +627,17 @@ def _shape_words(shape: LinkDirection) -> list[str]:
     if shape.queue_packets is not None:
         words.append(f"{shape.queue_packets} packets")
     if shape.queue_bytes is not None:
-        words.append(f"{shape.queue_bytes} bytes")
+        words.append(_volume_words(shape.queue_bytes))
     if shape.aqm != "fifo":
         words.append(shape.aqm)
     return words
+
+
+def _volume_words(volume_bytes: int) -> str:
+    for unit_bytes, unit in ((10**6, "MB"), (10**3, "kB")):
+        if volume_bytes >= 10 * unit_bytes:
+            return f"{volume_bytes / unit_bytes:g} {unit}"
+    return f"{volume_bytes} bytes"
 
 
 def _node_text(network: Topology, node: str, kind: str) -> str:

@@ -212,6 +212,8 @@ def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_missing_or_odd_prediction_never_raises(capsys: pytest.CaptureFixture[str]) -> None:
+    checks.predict("goodput", 7590, unit="Mbit/s").compare(7)
+    assert "the prediction is 1,084 times what was measured" in capsys.readouterr().out
     checks.predict("loss", ...).compare(0.04)
     checks.predict("loss", "much").compare(0.04)
     checks.predict("loss", 0.1).compare(0.0)

@@ -82,8 +82,9 @@ def test_residuals_are_per_cent_of_the_formula_itself():
 
 def test_tabulated_theory_is_interpolated_in_any_order():
     figure = plots.measured_against_theory(
-        [1.5], [2.0], [2, 1], [4, 2], x_label="x", y_label="y", residual="absolute"
+        [1.5], [2.0], [2, 1], [4, 2], x_label="x", y_label="Goodput (Mbit/s)", residual="absolute"
     )
+    assert figure.layout.yaxis2.title.text == "Residual (Mbit/s)"
     (strip,) = role(figure, "residual")
     assert strip.y == pytest.approx([-1.0])
 

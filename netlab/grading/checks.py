@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 _WIDTH = 96
+MANIFOLD = 3.0
 _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
 
 # Factors between a wrong number and the right one, each with the sentence that names the slip. The order
@@ -358,12 +359,13 @@ class Prediction:
             return
         error = (self.value - measured) / abs(measured)
         side = "above" if error > 0 else "below"
-        verdict = (
-            "they agree to a part in a thousand"
-            if abs(error) < 0.001
-            else f"the prediction is {abs(error):.1%} {side}"
-        )
-        print(f"{self.what}: {told}; {verdict.replace('%', ' %')}.")
+        if abs(error) < 0.001:
+            verdict = "they agree to a part in a thousand"
+        elif error >= MANIFOLD - 1 and measured > 0:
+            verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
+        else:
+            verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
+        print(f"{self.what}: {told}; {verdict}.")
 
 
 def predict(what: str, value: object, unit: str = "") -> Prediction:
