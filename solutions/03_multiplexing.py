@@ -744,7 +744,7 @@ print(table.round(2).to_string(na_rep=""))
 long_prediction.compare(table.loc["h1-h9", "plain queues"])
 
 # %% [markdown] id="cross-why"
-# **Plain queues.** The flow over three links gets less than a fifth of its fair share. It has two handicaps. Three full queues can drop
+# **Plain queues.** The flow over three links gets about an eighth of its fair share. It has two handicaps. Three full queues can drop
 # its packets, so it loses more often. And its round trip is the longest, so it climbs back most slowly. What it leaves, others
 # take, and a small injustice at one link becomes a large one at three.
 #

@@ -86,6 +86,8 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 # | $u$ | | fraction | part of a link's rate that is data, $P / (P + 42)$ |
 # | $\alpha$ | | fraction | acceptance ratio: sent on / arrived, at one link |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives |
+# | $s$ | `service_ms` | ms | time that the shared link needs for a datagram (part 3) |
+# | $K$ | `streams` | | number of `h2`'s TCP connections (part 5) |
 #
 # Why 42 bytes? Each datagram carries 8 bytes of UDP header and 20 of IP header. The links here, shaped by
 # Linux's `tc`, count 14 bytes of Ethernet header too (the chapter on UDP loss measures it). With $P = 1000$
@@ -518,7 +520,7 @@ print(greedy.round(3).to_string())
 # **Why do they differ?** The total falls a little below the line. Sixteen connections share 0.5 Mbit/s, so each has a
 # tiny window and loses often. What dies at r2 must cross the shared link again. The queue's counter tells
 # how much that is, and the last column what it leaves for `h1`: $(1.5 - 0.5 - \text{died}) \cdot 1448/1514$. It
-# explains the gap to one per cent. So this is congestion collapse once more, but a small one.
+# explains the gap to about one per cent. So this is congestion collapse once more, but a small one.
 
 # %% [markdown] id="fq-text"
 # ## Part 6: one fair queue
