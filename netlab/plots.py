@@ -528,7 +528,20 @@ def _scale_strip(figure: go.Figure, residual: str, y_label: str) -> None:
         half = 1.25 * max(largest, 0.01 * max(values, default=1.0)) or 1.0
     _, bracket, unit = y_label.rpartition(" (")
     text = "Residual (%)" if residual == "percent" else f"Residual{bracket}{unit if bracket else ''}"
-    figure.update_yaxes(title_text=text, range=[-half, half], zerolinecolor=TEXT, nticks=4, row=2, col=1)
+    tick = _round_below(0.9 * half)
+    figure.update_yaxes(
+        title_text=text, range=[-half, half], zerolinecolor=TEXT, tickvals=[-tick, 0, tick], row=2, col=1
+    )
+
+
+def _round_below(value: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above `value`.
+
+    >>> _round_below(0.9), _round_below(1.0), _round_below(37)
+    (0.5, 1.0, 20.0)
+    """
+    power = math.floor(math.log10(value))
+    return max(float(f"{digit}e{p}") for p in (power - 1, power) for digit in (1, 2, 5) if float(f"{digit}e{p}") <= value)
 
 
 def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, series: int) -> None:

@@ -82,6 +82,8 @@ def two_routers(
     middle
         More fields of the shared link, such as ``aqm="fq_codel"``.
     """
+    _require_one_each(("h1", "h2"), access_mbps=access_mbps)
+    _require_one_each(("h4", "h3"), exit_mbps=exit_mbps)
 
     def link(a: str, b: str, rate_mbps: float | None, **more: Any) -> Link:
         return Link(a, b, rate_mbps=rate_mbps, queue_packets=None if rate_mbps is None else queue_packets, **more)
@@ -113,8 +115,7 @@ def portfolio(
     links
         More fields of the links that have a rate, such as ``aqm="fq_codel"``.
     """
-    if len(rates_mbps) != len(PORTFOLIO_DELAYS_MS) or len(queue_packets) != len(PORTFOLIO_DELAYS_MS):
-        raise ScenarioError([f"L1, L2 and L3 need 3 rates and 3 queues, got {len(rates_mbps)} and {len(queue_packets)}"])
+    _require_one_each(("L1", "L2", "L3"), rates_mbps=rates_mbps, queue_packets=queue_packets)
     row = [
         Link(f"r{number}", f"r{number + 1}", delay_ms=delay_ms)
         if rate_mbps is None
@@ -162,3 +163,13 @@ def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str
     if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):
         return None
     return queue_packets
+
+
+def _require_one_each(places: Sequence[str], **given: Any) -> None:
+    problems = [
+        f"{name} needs {len(places)} values, one each for {' and '.join(places)}, got {shown(value)}"
+        for name, value in given.items()
+        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(places)
+    ]
+    if problems:
+        raise ScenarioError(problems)

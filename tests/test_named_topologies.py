@@ -68,8 +68,12 @@ def test_the_links_of_a_portfolio_may_differ() -> None:
     assert [(way.rate_mbps, way.queue_packets, way.delay_ms, way.aqm) for way in row] == [
         (40, 34, 10, "fq_codel"), (30, 50, 20, "fq_codel"), (None, None, 10, "fifo"),
     ]  # fmt: skip
-    with pytest.raises(ScenarioError, match="3 rates and 3 queues, got 2 and 3"):
+    with pytest.raises(ScenarioError, match="rates_mbps needs 3 values, one each for L1 and L2 and L3, got "):
         nl.topologies.portfolio((40, 30))
+    with pytest.raises(ScenarioError, match="queue_packets needs 3 values, one each for L1 and L2 and L3, got 50"):
+        nl.topologies.portfolio(queue_packets=50)
+    with pytest.raises(ScenarioError, match="access_mbps needs 2 values, one each for h1 and h2, got 0.5"):
+        nl.topologies.two_routers(access_mbps=0.5)
 
 
 @pytest.mark.parametrize(
