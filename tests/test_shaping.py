@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,7 +34,7 @@ def shape(**fields: Any) -> dict[str, Any]:
 
 def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
-    ip_lines, tc_lines = shape_network([way.to_dict() for way in topology.directions()], topology.hosts, clock)
+    ip_lines, tc_lines = shape_network([way.to_dict() for way in topology.directions()], topology.hosts, clock, [])
     return ip_lines, {node: lines for node, lines in tc_lines.items() if lines}
 
 
@@ -206,10 +207,10 @@ def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
     assert wire_lines("wire0", shape(**fields)) == [f"qdisc add dev wire0 root handle 1: netem limit 10000000 {words}"]
 
 
-def senders(links: list[nl.Link], clock: str = "virtual") -> list[str]:
+def senders(links: list[nl.Link], clock: str = "virtual", traffic: Sequence[dict[str, Any]] = ()) -> list[str]:
     """Hosts that must send frame by frame, of h1 and h2 beside routers r1 and r2 and the switch s1."""
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
-    return whole_frames_needed([way.to_dict() for way in topology.directions()], topology.hosts, clock)
+    return whole_frames_needed([way.to_dict() for way in topology.directions()], topology.hosts, clock, list(traffic))
 
 
 def test_a_segment_may_leave_whole_towards_a_queue_that_splits_it() -> None:
@@ -219,6 +220,18 @@ def test_a_segment_may_leave_whole_towards_a_queue_that_splits_it() -> None:
         "r2": ["link add name wire0 type ifb", "link set dev wire0 up"],
         "r1": ["link add name wire1 type ifb", "link set dev wire1 up"],
     }
+
+
+def test_segments_of_which_two_fit_the_bucket_leave_one_by_one() -> None:
+    """A bucket of 2018 bytes would let two frames of 1009 bytes pass as one packet, and the queue would count one."""
+    path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
+
+    def tcp(mss_bytes: int | None) -> list[dict[str, Any]]:
+        return [nl.Tcp("h1", "h2", mss_bytes=mss_bytes).to_dict(), nl.Udp("h2", "h1", rate_mbps=1).to_dict()]
+
+    assert senders(path, traffic=tcp(943)) == ["h1"]
+    assert senders(path, traffic=tcp(944)) == senders(path, traffic=tcp(None)) == []
+    assert senders([nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5000)], traffic=tcp(500)) == []
 
 
 def test_a_segment_must_not_meet_loss_or_delay_whole() -> None:

@@ -20,6 +20,7 @@ FRAME_BYTES = 1514
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; a smaller bucket would split it after all.
 LARGEST_SEGMENT_BYTES = 80_000
+SEGMENT_HEADER_BYTES = 66
 KERNEL_QUEUE_PACKETS = 1000
 ETHERNET_OVERHEAD_BYTES = 24
 SMALLEST_ETHERNET_BYTES = 84
@@ -136,7 +137,7 @@ def wire_device(interface: str) -> str:
 
 
 def shape_network(
-    directions: list[dict[str, Any]], hosts: list[str], clock: str
+    directions: list[dict[str, Any]], hosts: list[str], clock: str, traffic: list[dict[str, Any]]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` lines and the `tc` lines of every node."""
     ip_lines: dict[str, list[str]] = {}
@@ -149,34 +150,41 @@ def shape_network(
             ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
             tc_lines.setdefault(dst, []).extend(wire_lines(device, shape))
             tc_lines[dst].extend(redirect_lines(direction["dst_interface"], device))
-    for name in whole_frames_needed(directions, hosts, clock):
+    for name in whole_frames_needed(directions, hosts, clock, traffic):
         for direction in directions:
             if direction["src"] == name:
                 ip_lines.setdefault(name, []).append(f"link set dev {direction['interface']} gso_max_segs 1")
     return ip_lines, tc_lines
 
 
-def whole_frames_needed(directions: list[dict[str, Any]], hosts: list[str], clock: str) -> list[str]:
+def whole_frames_needed(
+    directions: list[dict[str, Any]], hosts: list[str], clock: str, traffic: list[dict[str, Any]]
+) -> list[str]:
     """Hosts that must send frame by frame, because something would count or lose a super-sized segment as one packet.
 
     A segment may leave a host whole only where every way out of it is without effect on packets up to a `tbf` that
-    splits it (or up to the receiver).
+    splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small segments.
     """
+    small = {item["src"] for item in traffic if item["kind"] == "tcp" and _two_fit_the_bucket(item["mss_bytes"])}
     leaving: dict[str, list[dict[str, Any]]] = {}
     for direction in directions:
         leaving.setdefault(direction["src"], []).append(direction)
-    return [host for host in hosts if _meets_wire_whole(host, leaving, set(hosts), clock)]
+    return [host for host in hosts if _meets_wire_whole(host, leaving, set(hosts), clock == "virtual" and host not in small)]
 
 
-def _meets_wire_whole(host: str, leaving: dict[str, list[dict[str, Any]]], hosts: set[str], clock: str) -> bool:
+def _two_fit_the_bucket(mss_bytes: int | None) -> bool:
+    return mss_bytes is not None and 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
+
+
+def _meets_wire_whole(host: str, leaving: dict[str, list[dict[str, Any]]], hosts: set[str], splits: bool) -> bool:
     seen, ahead = {host}, [host]
     while ahead:
         for direction in leaving.get(ahead.pop(), []):
             shape = direction["shape"]
             if shape["rate_mbps"] is not None:
-                if clock == "real" and not has_super_segments(shape):
-                    return True
                 if not has_super_segments(shape):
+                    if not splits:
+                        return True
                     continue
             elif has_wire(shape) and not shape["super_segments"]:
                 return True

@@ -221,3 +221,12 @@ def test_tahoe_falls_to_one_segment_where_reno_halves() -> None:
         if congestion == "reno":
             agrees("reno's lowest over highest window", lowest["reno"] / peak, 0.5, absolute=0.1)
     assert lowest["tahoe"] <= 2, lowest
+
+
+def test_a_queue_counts_small_segments_one_by_one() -> None:
+    """What the queue sent is as many packets as the segments that TCP put on the way, whatever their size."""
+    topology = nl.topologies.dumbbell(pairs=1, rate_mbps=2, delay_ms=10, queue_packets=20)
+    run = nl.run(topology, [nl.Tcp("h1", "h2", mss_bytes=300)], duration_s=10)
+    sent = run.queues[run.queues["interface"] == "r1-eth1"].iloc[-1]
+    frame_bytes = sent.sent_bytes / sent.sent_packets
+    agrees("bytes of a frame in the queue", frame_bytes, 300 + 66, relative=0.002)
