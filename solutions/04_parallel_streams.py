@@ -369,8 +369,8 @@ nl.plots.over_cases(
 # - *20 ms, frames* is the lab's setting as its text has it: megabits, not gigabits, with one connection and with
 #   eight. (They are below the line as CUBIC was in the curve.)
 # - *20 ms, packs*: more, but far from enough. Packs alone are not it.
-# - *0.05 ms, frames*: Mathis holds again, at 2.8 Gbit/s. The missing delay alone is not it either.
-# - *0.05 ms, packs*: above what Mathis allows for frames, with CUBIC by a quarter, with Reno more than twice. One
+# - *0.05 ms, frames*: Mathis holds again, at almost 3 Gbit/s. The missing delay alone is not it either.
+# - *0.05 ms, packs*: above what Mathis allows for frames, with CUBIC by a part, with Reno about twice. One
 #   connection's window is now of the size of the lab's 143 kB, and eight connections fill the link. Reno comes
 #   nearest to the published 7590.
 #
