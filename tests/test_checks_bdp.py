@@ -42,7 +42,7 @@ def path(delay_ms: float = HALF_RTT_MS / 2, rate_mbps: float | None = 100, **sha
         (bdp.half_path, path()),
         (bdp.half_path, path(16)),
         (bdp.half_path, path(16, reverse={"delay_ms": 16.1})),
-        (bdp.half_path, path(HALF_RTT_MS, rate_mbps=50, queue_packets=50)),
+        (bdp.half_path, path(HALF_RTT_MS, rate_mbps=50, queue_packets=100)),
         (bdp.lossless_window, 26_000 / 578 * 512),
         (bdp.lossless_window, 44 * 512),
         (bdp.lossless_window, 48 * 512),
@@ -72,7 +72,7 @@ def test_a_window_that_overflows_the_queue_by_one_segment_fails() -> None:
         (path(40), "It reaches too little: the way must be shorter, or the link slower."),
         (path(rate_mbps=1000), "The slowest link from h1 to h2 must have 20 to 200 Mbit/s."),
         (path(rate_mbps=None), "The slowest link from h1 to h2 must have 20 to 200 Mbit/s."),
-        (path(queue_packets=10), "A queue must have room for at least 50 packets."),
+        (path(queue_packets=50), "A queue must have room for at least 100 packets."),
         (path(loss_rate=0.01), "The links must be plain"),
         (path(framing="ethernet"), "The links must be plain"),
         (Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", rate_mbps=100, delay_ms=16)]), "passes r1"),
@@ -82,6 +82,11 @@ def test_a_window_that_overflows_the_queue_by_one_segment_fails() -> None:
 )
 def test_a_path_of_another_length_hears_what_to_change(answer: object, sentence: str) -> None:
     assert sentence in said(bdp.half_path, answer)
+
+
+def test_without_a_way_or_a_rate_only_that_is_said() -> None:
+    for answer in (Topology(hosts=["h1", "h2"], links=[Link("h1", "h2")]), path(rate_mbps=None)):
+        assert "1 of 6 conditions" in said(bdp.half_path, answer)
 
 
 @pytest.mark.parametrize("letter", ["a", "c", "d"])

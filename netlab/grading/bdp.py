@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from netlab import theory
@@ -13,7 +14,7 @@ from netlab.units import BITS_PER_BYTE, MS_PER_S
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _CEILING_BYTES = 192_000
 _SLOWEST_MBPS = (20, 200)
-_LEAST_QUEUE_PACKETS = 50
+_LEAST_QUEUE_PACKETS = 100  # with 50 the start's bunches overflow it, and a path that is right measures half as much
 _HALF_TOLERANCE = 0.03
 _SEGMENT_BYTES = 512
 _PIPE_BYTES, _QUEUE_BYTES = 10_000, 16_000
@@ -45,6 +46,18 @@ path_rtt = Function(
                 theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2
             ),
             "This is one way. The echo comes back over the same links.",
+        ),
+        Trap(
+            lambda rates_mbps, delays_ms, payload_bytes: (
+                2 * sum(delays_ms) + _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+            ),
+            "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
+        ),
+        Trap(
+            lambda rates_mbps, delays_ms, payload_bytes: (
+                sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+            ),
+            "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
         ),
         Trap(
             lambda rates_mbps, delays_ms, payload_bytes: 2 * sum(delays_ms),
@@ -114,7 +127,12 @@ goodput = Function(
         ),
         Trap(
             lambda window_bytes, rate_mbps, rtt_ms: theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet"),
-            "This is the link's limit. The window has one, too, and the smaller of the two decides. (8 * bytes / ms are kbit/s.)",
+            "This is the link's limit. The window has one, too, and the smaller of the two decides. If you took the "
+            "smaller, look at the units: 8 * bytes / ms are kbit/s.",
+        ),
+        Trap(
+            lambda window_bytes, rate_mbps, rtt_ms: window_bytes / rtt_ms,
+            "This is the window's limit in bytes per ms, that is kB/s. Make it Mbit/s; and the link has a limit, too.",
         ),
         Trap(
             lambda window_bytes, rate_mbps, rtt_ms: min(
@@ -162,6 +180,11 @@ def _shapes(network: Topology) -> list[LinkDirection]:
     return [way.shape for way in network.path_directions("h1", "h2")]
 
 
+def _limited(network: Topology) -> bool:
+    """Whether there is a share to speak of; when not, another condition says what is missing."""
+    return _joined(network) and math.isfinite(network.bottleneck_mbps("h1", "h2"))
+
+
 def _share_of_the_limit(network: Topology) -> float:
     """What the old ceiling's window reaches on the way h1-h2, as a share of what the slowest link carries."""
     rtt_ms = theory.segment_rtt_ms(theory.hops(network, "h1", "h2"), back=theory.hops(network, "h2", "h1"))
@@ -180,15 +203,15 @@ half_path = Build(
         ),
         Condition(
             lambda network: (
-                _joined(network) and _SLOWEST_MBPS[0] <= network.bottleneck_mbps("h1", "h2") <= _SLOWEST_MBPS[1]
+                not _joined(network) or _SLOWEST_MBPS[0] <= network.bottleneck_mbps("h1", "h2") <= _SLOWEST_MBPS[1]
             ),
             f"The slowest link from h1 to h2 must have {_SLOWEST_MBPS[0]} to {_SLOWEST_MBPS[1]} Mbit/s.",
             "Look at `rate_mbps`; at least one of the two links needs one.",
         ),
         Condition(
             lambda network: (
-                _joined(network)
-                and all(
+                not _joined(network)
+                or all(
                     (shape.queue_packets or _LEAST_QUEUE_PACKETS) >= _LEAST_QUEUE_PACKETS and shape.queue_bytes is None
                     for shape in _shapes(network)
                 )
@@ -198,8 +221,8 @@ half_path = Build(
         ),
         Condition(
             lambda network: (
-                _joined(network)
-                and all(
+                not _joined(network)
+                or all(
                     shape.framing == "tc" and shape.aqm == "fifo" and shape.loss_rate == 0 for shape in _shapes(network)
                 )
             ),
@@ -207,12 +230,13 @@ half_path = Build(
             "Leave out `loss_rate`, `aqm` and `framing`.",
         ),
         Condition(
-            lambda network: _joined(network) and _share_of_the_limit(network) <= 0.5 * (1 + _HALF_TOLERANCE),
+            lambda network: not _limited(network) or _share_of_the_limit(network) <= 0.5 * (1 + _HALF_TOLERANCE),
             "By theory the window of 192 000 bytes may reach no more than half of the link's limit.",
-            "It reaches too much: the way must be longer, or the link faster. All delays count, there and back.",
+            "It reaches too much: the way must be longer, or the link faster. All delays count, there and back. "
+            "(The limit is less than the rate: 1448 of 1514 bytes are data.)",
         ),
         Condition(
-            lambda network: _joined(network) and _share_of_the_limit(network) >= 0.5 * (1 - _HALF_TOLERANCE),
+            lambda network: not _limited(network) or _share_of_the_limit(network) >= 0.5 * (1 - _HALF_TOLERANCE),
             "By theory the window of 192 000 bytes must reach at least half of the link's limit.",
             "It reaches too little: the way must be shorter, or the link slower. A link's delay counts there and back.",
         ),
@@ -261,12 +285,19 @@ lossless_window = Number(
             (_PIPE_BYTES + _QUEUE_BYTES) / _wire,
             "These are segments. Asked for are the bytes of data in them.",
         ),
+        Trap(_lossless_bytes / 1000, "This is in kB. Asked for are bytes."),
+        Trap((_PIPE_BYTES + _QUEUE_BYTES) / 1000, "This is in kB, and with headers. Asked for are bytes of data."),
+        Trap(
+            (_PIPE_BYTES + _QUEUE_BYTES) * _wire / _SEGMENT_BYTES,
+            "The fraction is upside down: of 578 bytes in the pipe only 512 are data.",
+        ),
     ],
-    right="Pipe and queue are full. A few segments more, and the queue overflows.",
+    right="Pipe and queue are full. A few segments more, and the queue overflows. (The figure expected here also counts some of "
+    "the time that a segment takes on the links, so it is a little above (BDP + queue) * 512 / 578.)",
     hints=[
         "Where can the bytes of a window be while they are under way? There are two places.",
         "Pipe (BDP) and queue hold 10 000 + 16 000 bytes of segments with headers. How many segments is that?",
-        "26 000 / 578 segments, each with 512 bytes of data.",
+        "26 000 / 578 segments, each with 512 bytes of data: multiply.",
     ],
 )
 
