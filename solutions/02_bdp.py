@@ -651,7 +651,8 @@ nl.plots.topology(chain(8000), title="ece6110: the queue before the slow link is
 #
 # The queue holds 16 000 bytes, a segment carries 512 bytes. With its headers it has 578 bytes, in the pipe and in the queue.
 # Find the largest window, in bytes of data, with which nothing is lost. Compute it, or try: the cell below the
-# check runs your window, one below and one above it. Tolerance: 5 %.
+# check runs your window, one below and one above it. The check prints the figure that it expects, so find yours first.
+# Tolerance: 5 %.
 
 # %% id="fits"
 lossless_bytes = (10_000 + 16_000) / 578 * 512  # SOLUTION

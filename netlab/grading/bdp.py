@@ -285,7 +285,10 @@ lossless_window = Number(
             (_PIPE_BYTES + _QUEUE_BYTES) / _wire,
             "These are segments. Asked for are the bytes of data in them.",
         ),
-        Trap(_lossless_bytes / 1000, "This is in kB. Asked for are bytes."),
+        Trap(
+            (_PIPE_BYTES + _QUEUE_BYTES) * _SEGMENT_BYTES / _wire / 1000,
+            "This is in kB. Asked for are bytes.",
+        ),
         Trap((_PIPE_BYTES + _QUEUE_BYTES) / 1000, "This is in kB, and with headers. Asked for are bytes of data."),
         Trap(
             (_PIPE_BYTES + _QUEUE_BYTES) * _wire / _SEGMENT_BYTES,
