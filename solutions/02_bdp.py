@@ -12,7 +12,8 @@
 # 2. say from three numbers (window, rate, round-trip time) how fast a transfer will be, and what limits it;
 # 3. choose a window, a receive buffer and a queue that fit a path, and say what a wrong choice costs.
 #
-# *Time*: 60 to 90 minutes. All experiments together take about half a minute to run.
+# *Time*: 90 minutes, or two sittings of an hour: parts 1 and 2, then 3 and 4. All experiments together take about half a
+# minute to run.
 # *You need*: to know what TCP, a packet and a router are. *It runs on*: any machine on which the next
 # cell says "Ready".
 

@@ -13,7 +13,8 @@
 # 2. predict how long packets wait when flows share a link, from the size of one queue;
 # 3. say which part of a measured share is luck, which part is not, and how you tell them apart.
 #
-# *Time*: 60 to 90 minutes. All experiments together take about half a minute to run.
+# *Time*: 90 minutes, or two sittings of an hour: parts 1 to 3, then 4 to 6. All experiments together take about half a
+# minute to run.
 # *You need*: to know what TCP is, and what a router and a queue are. *It runs on*: any machine on which the next
 # cell says "Ready".
 

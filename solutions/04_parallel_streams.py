@@ -12,7 +12,8 @@
 # 2. say where the formulas of Mathis and Hacker hold, and name the three places where they stop;
 # 3. tell a gain that is free from one that is taken from the neighbours.
 #
-# *Time*: 60 to 90 minutes. All experiments together take about half a minute to run. *You need*: to know what TCP
+# *Time*: 90 minutes, or two sittings of an hour: parts 1 and 2, then 3 to 6. All experiments together take about half a
+# minute to run. *You need*: to know what TCP
 # is: windows, acknowledgements, retransmissions. *It runs on*: any machine on which the next cell says "Ready".
 
 # %% [markdown] id="how-to"
