@@ -9,6 +9,7 @@ import re
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -378,7 +379,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     words = dict(pairs)
     if len(words) < len(pairs):
-        twice = sorted({word for word, _ in pairs if [name for name, _ in pairs].count(word) > 1})
+        twice = sorted(word for word, times in Counter(word for word, _ in pairs).items() if times > 1)
         raise ScenarioError([f"scenario: {shown(word)} is given twice in one object; keep one" for word in twice])
     return words
 

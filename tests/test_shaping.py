@@ -34,7 +34,8 @@ def shape(**fields: Any) -> dict[str, Any]:
 
 def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
-    ip_lines, tc_lines = shape_network([way.to_dict() for way in topology.directions()], topology.hosts, clock, [])
+    directions = [way.to_dict() for way in topology.directions()]
+    ip_lines, tc_lines = shape_network(directions, clock, whole_frames_needed(directions, topology.hosts, clock, []))
     return ip_lines, {node: lines for node, lines in tc_lines.items() if lines}
 
 

@@ -63,7 +63,8 @@ def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
     forbid_timer_slack()
     network = Network(plan)
     events.tell("nodes")
-    ip_lines, tc_lines = shape_network(plan["directions"], plan["hosts"], clock, plan["traffic"])
+    whole_frames = whole_frames_needed(plan["directions"], plan["hosts"], clock, plan["traffic"])
+    ip_lines, tc_lines = shape_network(plan["directions"], clock, whole_frames)
     network.configure(ip_lines, tc_lines)
     events.tell("network")
     flows = make_flows(plan, network)
@@ -83,7 +84,7 @@ def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
         "queues": queues,
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "whole_frames": whole_frames_needed(plan["directions"], plan["hosts"], clock, plan["traffic"]),
+        "whole_frames": whole_frames,
         "tc": tc_lines,
     }
 

@@ -137,9 +137,9 @@ def wire_device(interface: str) -> str:
 
 
 def shape_network(
-    directions: list[dict[str, Any]], hosts: list[str], clock: str, traffic: list[dict[str, Any]]
+    directions: list[dict[str, Any]], clock: str, whole_frames: list[str]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The `ip` lines and the `tc` lines of every node."""
+    """The `ip` lines and the `tc` lines of every node; the hosts in `whole_frames` send frame by frame."""
     ip_lines: dict[str, list[str]] = {}
     tc_lines: dict[str, list[str]] = {}
     for direction in directions:
@@ -150,7 +150,7 @@ def shape_network(
             ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
             tc_lines.setdefault(dst, []).extend(wire_lines(device, shape))
             tc_lines[dst].extend(redirect_lines(direction["dst_interface"], device))
-    for name in whole_frames_needed(directions, hosts, clock, traffic):
+    for name in whole_frames:
         for direction in directions:
             if direction["src"] == name:
                 ip_lines.setdefault(name, []).append(f"link set dev {direction['interface']} gso_max_segs 1")
