@@ -123,18 +123,13 @@ FRAME_BITS = 1514 * 8
 
 def portfolio(shared_limit: bool = False) -> Topology:
     """The nine hosts; with `shared_limit`, packets under way count against a queue's limit, as they do in Mininet's netem."""
-    topology = topologies.portfolio()
     if not shared_limit:
-        return topology
-    links = []
-    for link in topology.links:
-        way = link.forward
-        if way.rate_mbps is None or way.queue_packets is None:
-            links.append(link)
-            continue
-        room = way.queue_packets - round(way.rate_mbps * 1e3 * way.delay_ms / FRAME_BITS)
-        links.append(Link(link.a, link.b, rate_mbps=way.rate_mbps, delay_ms=way.delay_ms, queue_packets=room))
-    return Topology(topology.hosts, topology.routers, topology.switches, links)
+        return topologies.portfolio()
+    return topologies.portfolio(
+        queue_packets=[
+            queue - round(rate_mbps * 1e3 * delay_ms / FRAME_BITS) for rate_mbps, delay_ms, queue in PORTFOLIO_LINKS.values()
+        ]
+    )
 
 
 def _iperf(src: str, dst: str, megabits: float, link: str) -> Figures:
