@@ -17,6 +17,7 @@ test: setup  ## every test; the last line says how many passed
 
 lint: setup
 	$(BIN)/ruff check
+	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

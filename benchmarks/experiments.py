@@ -42,8 +42,12 @@ def phases(what: nl.Scenario) -> dict[str, float]:
 
     began = time.monotonic()
     engines.choose().execute(what.plan(), on_event=note)
-    marks = [("to the agent's first line", "agent"), ("Mininet and its nodes", "nodes"),
-             ("links, addresses, shaping", "network"), ("traffic", "done")]  # fmt: skip
+    marks = [
+        ("to the agent's first line", "agent"),
+        ("Mininet and its nodes", "nodes"),
+        ("links, addresses, shaping", "network"),
+        ("traffic", "done"),
+    ]
     found = {}
     for name, event in marks:
         found[name] = heard[event] - began - sum(found.values())
@@ -55,12 +59,26 @@ def boot_s() -> float:
     """Wall seconds from starting the kernel to its first process, which ends at once (and the kernel with it)."""
     with tempfile.TemporaryDirectory() as directory:
         command = [
-            str(kernel.find().path), "mem=256M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet",
-            "con=null", f"uml_dir={directory}", "seccomp=auto", "time-travel=inf-cpu", "init=/bin/true",
-        ]  # fmt: skip
+            str(kernel.find().path),
+            "mem=256M",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            "rootflags=/",
+            "ro",
+            "quiet",
+            "con=null",
+            f"uml_dir={directory}",
+            "seccomp=auto",
+            "time-travel=inf-cpu",
+            "init=/bin/true",
+        ]
         began = time.monotonic()
         subprocess.run(
-            command, env={"TMPDIR": directory}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command,
+            env={"TMPDIR": directory},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         return time.monotonic() - began
 

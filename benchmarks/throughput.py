@@ -26,7 +26,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 ADDRESS = "10.99.77.2"
 PERF = """
 import argparse, sys
-from netlab.throughput import command
+from netlab.perf import command
 parser = argparse.ArgumentParser(prog="netlab perf")
 command.add_arguments(parser)
 sys.exit(command.main(parser.parse_args()))
@@ -113,8 +113,11 @@ class Network:
         environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
         return subprocess.Popen(
             ["ip", "netns", "exec", namespace, *command],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
 
 
 def netlab(network: Network, name: str, *options: str) -> Contestant:

@@ -1,9 +1,9 @@
 """netlab: learn how networks perform by running them.
 
-    import netlab as nl
-    topology = nl.topologies.dumbbell(pairs=2, rate_mbps=5, delay_ms=10, queue_packets=100)
-    run = nl.run(topology, [nl.Udp("h1", "h3", rate_mbps=1), nl.Tcp("h2", "h4")], duration_s=60)
-    run.flows
+import netlab as nl
+topology = nl.topologies.dumbbell(pairs=2, rate_mbps=5, delay_ms=10, queue_packets=100)
+run = nl.run(topology, [nl.Udp("h1", "h3", rate_mbps=1), nl.Tcp("h2", "h4")], duration_s=60)
+run.flows
 """
 
 from __future__ import annotations
@@ -12,38 +12,52 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netlab import panels, plots, theory, topologies, widgets
+    from netlab import checks, plots, theory, widgets
     from netlab.engines import preflight
     from netlab.experiment import Scenario, run
-    from netlab.grading import checks
+    from netlab.network import topologies
+    from netlab.network.topology import Link, Topology
     from netlab.results import Run
     from netlab.sweeps import sweep
-    from netlab.topology import Link, Topology
     from netlab.traffic import Command, Ping, Tcp, Udp
     from netlab.version import VERSION as __version__
 
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
     "Command": "netlab.traffic",
-    "Link": "netlab.topology",
+    "Link": "netlab.network.topology",
     "Ping": "netlab.traffic",
     "Run": "netlab.results",
     "Scenario": "netlab.experiment",
     "Tcp": "netlab.traffic",
-    "Topology": "netlab.topology",
+    "Topology": "netlab.network.topology",
     "Udp": "netlab.traffic",
     "preflight": "netlab.engines",
     "run": "netlab.experiment",
     "sweep": "netlab.sweeps",
 }
-_MODULES = {"checks": "netlab.grading.checks"} | {
-    name: f"netlab.{name}" for name in ("panels", "plots", "theory", "topologies", "widgets")
+_MODULES = {"topologies": "netlab.network.topologies"} | {
+    name: f"netlab.{name}" for name in ("checks", "plots", "theory", "widgets")
 }
 
 __all__ = [
-    "Command", "Link", "Ping", "Run", "Scenario", "Tcp", "Topology", "Udp",
-    "checks", "panels", "plots", "preflight", "run", "sweep", "theory", "topologies", "widgets",
-]  # fmt: skip
+    "Command",
+    "Link",
+    "Ping",
+    "Run",
+    "Scenario",
+    "Tcp",
+    "Topology",
+    "Udp",
+    "checks",
+    "plots",
+    "preflight",
+    "run",
+    "sweep",
+    "theory",
+    "topologies",
+    "widgets",
+]
 
 
 def __getattr__(name: str) -> Any:

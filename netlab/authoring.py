@@ -117,9 +117,7 @@ def read_source(path: Path) -> NotebookNode:
             cell["id"] = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
             continue
         if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)):
-            raise AuthoringError(
-                f"{path}:{line}: id {name!r} must be a letter, then letters, digits, - or _."
-            )
+            raise AuthoringError(f"{path}:{line}: id {name!r} must be a letter, then letters, digits, - or _.")
         if name in given:
             raise AuthoringError(f"{path}:{line}: id {name!r} is taken by the cell of line {given[name]}.")
         given[name] = line
@@ -228,9 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m netlab.authoring", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="chapter", help="e.g. 01_udp_loss (default: all)")
     parser.add_argument("--check", action="store_true", help="compare with the sources and write nothing")
-    parser.add_argument(
-        "--root", type=Path, default=Path.cwd(), help="directory with solutions/ (default: here)"
-    )
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="directory with solutions/ (default: here)")
     options = parser.parse_args(arguments)
     known = {chapter.source.stem: chapter for chapter in chapters(options.root)}
     unknown = [name for name in options.names if name not in known]
@@ -331,9 +327,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
                 raise fail(line, "`# SOLUTION` must stand behind the line that it covers.")
             replaced[line] = None if bare else _stub(lines[line - 1], column, line, fail)
         else:
-            raise fail(
-                line, f"`# SOLUTION` inside the solution that begins in line {first_line + begun[0] - 1}."
-            )
+            raise fail(line, f"`# SOLUTION` inside the solution that begins in line {first_line + begun[0] - 1}.")
     if begun is not None:
         raise fail(begun[0], "`# BEGIN SOLUTION` without `# END SOLUTION` in the same cell.")
     if not replaced:
@@ -343,9 +337,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     try:
         ast.parse(stripped)
     except SyntaxError as error:
-        raise fail(
-            1, f"without its solution this cell is no Python: {error.msg}; keep a line there."
-        ) from error
+        raise fail(1, f"without its solution this cell is no Python: {error.msg}; keep a line there.") from error
     return stripped
 
 
@@ -403,9 +395,7 @@ def _stub(text: str, column: int, line: int, fail: Any) -> str:
         body = ast.parse(textwrap.dedent(code)).body
     except SyntaxError:
         # `return x` parses; what does not is part of a longer statement or the head of a block.
-        raise fail(
-            line, "`# SOLUTION` covers one whole statement on one line; use `# BEGIN SOLUTION` here."
-        ) from None
+        raise fail(line, "`# SOLUTION` covers one whole statement on one line; use `# BEGIN SOLUTION` here.") from None
     if len(body) != 1:
         raise fail(line, "`# SOLUTION` covers one statement; write the others on lines of their own.")
     statement = body[0]
@@ -428,9 +418,7 @@ def _cell_lines(text: str) -> list[int]:
 def _with_stable_ids(notebook: NotebookNode) -> NotebookNode:
     """Replace random ids (32 hex digits or UUIDs) in outputs and widget states by numbers in order of use."""
     text = json.dumps(notebook)
-    random_id = re.compile(
-        r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])"
-    )
+    random_id = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])")
     order: dict[str, str] = {}
     for found in random_id.findall(text):
         digits = f"{len(order) + 1:032x}"

@@ -75,7 +75,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"netlab {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="|".join(COMMANDS), required=True)
     for name, command in COMMANDS.items():
-        own = commands.add_parser(name, help=command.summary, description=f"{command.summary[0].upper()}{command.summary[1:]}.")
+        own = commands.add_parser(
+            name, help=command.summary, description=f"{command.summary[0].upper()}{command.summary[1:]}."
+        )
         if name in words[:1]:
             command.add_arguments(own)
     return parser
@@ -91,9 +93,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the whole result as JSON; - writes it to the standard output"
     )
-    parser.add_argument(
-        "--engine", choices=engines.NAMES, help="where it runs (default: $NETLAB_ENGINE, else pocket)"
-    )
+    parser.add_argument("--engine", choices=engines.NAMES, help="where it runs (default: $NETLAB_ENGINE, else pocket)")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -212,27 +212,27 @@ def _kernel(options: argparse.Namespace) -> int:
 
 
 def _perf_arguments(parser: argparse.ArgumentParser) -> None:
-    from netlab.throughput import command
+    from netlab.perf import command
 
     command.add_arguments(parser)
 
 
 def _perf(options: argparse.Namespace) -> int:
-    from netlab.throughput import command
+    from netlab.perf import command
 
     return command.main(options)
 
 
 def _replicate_arguments(parser: argparse.ArgumentParser) -> None:
-    from netlab import replicate
+    from netlab.replication import command
 
-    replicate.add_arguments(parser)
+    command.add_arguments(parser)
 
 
 def _replicate(options: argparse.Namespace) -> int:
-    from netlab import replicate
+    from netlab.replication import command
 
-    return replicate.main(options)
+    return command.main(options)
 
 
 COMMANDS = {
@@ -241,7 +241,9 @@ COMMANDS = {
     "doctor": Command("say what is there, what is missing and what to do", _no_arguments, _doctor),
     "kernel": Command("build, describe, pack or unpack the pocket kernel", _kernel_arguments, _kernel),
     "perf": Command("measure throughput between two machines", _perf_arguments, _perf),
-    "replicate": Command("measure published figures again and report both beside theory", _replicate_arguments, _replicate),
+    "replicate": Command(
+        "measure published figures again and report both beside theory", _replicate_arguments, _replicate
+    ),
 }
 
 

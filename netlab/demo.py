@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from netlab import experiment, theory, topologies
+from netlab import experiment, theory
+from netlab.network import topologies
+from netlab.network.topology import Topology
 from netlab.results import Run
 from netlab.tables import ran_on, text_table
-from netlab.topology import Topology
 from netlab.traffic import Ping, Tcp, Udp
 
 RATE_MBPS = 5.0
@@ -109,4 +110,3 @@ def main() -> int:
     print(report(run))
     print(ran_on(run.settings))
     return 0 if all(abs(row.error) <= TOLERANCE for row in rows(run)) else 1
-

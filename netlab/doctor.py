@@ -68,7 +68,13 @@ def packages() -> list[Check]:
     for name in PACKAGES:
         there = importlib.util.find_spec(name) is not None
         found.append(
-            Check(name, there, "installed" if there else "not installed", "Run `make lab`, or pip install netlab's requirements.", False)
+            Check(
+                name,
+                there,
+                "installed" if there else "not installed",
+                "Run `make lab`, or pip install netlab's requirements.",
+                False,
+            )
         )
     return found
 
@@ -95,21 +101,26 @@ def pocket() -> list[Check]:
     clock = "virtual_time" in here.capabilities
     found += [
         Check(
-            "clock", clock, "virtual time" if clock else "real time only",
+            "clock",
+            clock,
+            "virtual time" if clock else "real time only",
             "Runs take as long as their network time and differ from run to run; unset NETLAB_KERNEL to use netlab's build.",
             required=False,
         ),
         Check(
-            "kernel features", not lacking, f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
+            "kernel features",
+            not lacking,
+            f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
             "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all.",
             required=False,
         ),
         Check(
-            "mnexec", here.mnexec_path is not None or shutil.which("mnexec") is not None,
+            "mnexec",
+            here.mnexec_path is not None or shutil.which("mnexec") is not None,
             str(here.mnexec_path or shutil.which("mnexec") or "not found"),
             "It comes with `netlab kernel build`, or with the package mininet.",
         ),
-    ]  # fmt: skip
+    ]
     return found
 
 
@@ -127,7 +138,9 @@ def lines(title: str, checks: list[Check], width: int) -> list[str]:
         found.append(f"  {check.name:<{label}}{state:<9}{check.seen}")
         if not check.ok and check.remedy:
             indent = " " * (label + 11)
-            found += textwrap.wrap(check.remedy, max(width, len(indent) + 40), initial_indent=indent, subsequent_indent=indent)
+            found += textwrap.wrap(
+                check.remedy, max(width, len(indent) + 40), initial_indent=indent, subsequent_indent=indent
+            )
     return [*found, ""]
 
 
@@ -146,7 +159,9 @@ def main() -> int:
         print(engines.preflight())
     except NetlabError:
         missing = [check.name for checks in sections.values() for check in checks if check.required and not check.ok]
-        print(f"Not ready: {', '.join(missing) or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again.")
+        print(
+            f"Not ready: {', '.join(missing) or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again."
+        )
         return 1
     return 0
 

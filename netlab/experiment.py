@@ -17,12 +17,13 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from netlab import engines, measure, routing, traffic
+from netlab import engines, measure, traffic
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
+from netlab.network import routing
+from netlab.network.routing import Paths
+from netlab.network.topology import LinkDirection, Topology, lowest_mbps
 from netlab.results import Run
-from netlab.routing import Paths
-from netlab.topology import LinkDirection, Topology, lowest_mbps
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab.units import ms_to_s
 from netlab.values import is_integer, is_number, plain, shown
@@ -104,7 +105,9 @@ class Scenario:
         """
         if not isinstance(words, Mapping):
             raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(words)}"])
-        problems = [f"scenario: unknown word: {one_of(word, SCENARIO_WORDS)}" for word in words if word not in SCENARIO_WORDS]
+        problems = [
+            f"scenario: unknown word: {one_of(word, SCENARIO_WORDS)}" for word in words if word not in SCENARIO_WORDS
+        ]
         problems += [f"scenario: {word} is missing" for word in ("topology", "traffic") if word not in words]
         topology: Topology | None = None
         unread: list[str] = []
@@ -180,7 +183,9 @@ class Scenario:
         if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
             found.append(f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {shown(self.interval_s)}")
         if not found and self.interval_s > self.duration_s:
-            found.append(f"interval_s={self.interval_s:g} exceeds the run's duration_s={self.duration_s:g}; choose a shorter one")
+            found.append(
+                f"interval_s={self.interval_s:g} exceeds the run's duration_s={self.duration_s:g}; choose a shorter one"
+            )
         if not found and self.duration_s / self.interval_s > MOST_INTERVALS:
             found.append(
                 f"interval_s={self.interval_s:g} makes {self.duration_s / self.interval_s:.0f} intervals of a run of "
@@ -271,8 +276,10 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
     except ScenarioError as error:
         return [f"{where}: {problem}" for problem in error.problems]
     if isinstance(item, Tcp) and item.num_bytes is None and math.isinf(lowest_mbps(there)):
-        return [f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
-                "breathe; give one link a rate, or the flow a num_bytes"]
+        return [
+            f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
+            "breathe; give one link a rate, or the flow a num_bytes"
+        ]
     return []
 
 
@@ -398,8 +405,14 @@ class _Shown:
         in_notebook = "ipykernel" in sys.modules
         wanted = self._progress and os.environ.get("NETLAB_PROGRESS") != "0"
         if wanted and (in_notebook or sys.stderr.isatty()):
-            self._bar = tqdm(total=self._total_s, unit="s", desc="network time", leave=False, delay=1.0,
-                             bar_format="{desc}: {n:.1f} of {total:g} s {bar} {remaining} left")
+            self._bar = tqdm(
+                total=self._total_s,
+                unit="s",
+                desc="network time",
+                leave=False,
+                delay=1.0,
+                bar_format="{desc}: {n:.1f} of {total:g} s {bar} {remaining} left",
+            )
         return self._tell
 
     def _tell(self, done_s: float, _total_s: float) -> None:

@@ -36,9 +36,7 @@ def to_run(raw: dict[str, Any], plan: dict[str, Any], settings: dict[str, Any]) 
         if sample["rtt_ms"] is not None:
             rtts_ms[sample["flow"], sample["stream"]].append(sample["rtt_ms"])
     streams = [
-        _stream(row, own, rtts_ms[row["flow"], own["stream"]])
-        for row in raw["flows"]
-        for own in row.get("streams", [])
+        _stream(row, own, rtts_ms[row["flow"], own["stream"]]) for row in raw["flows"] for own in row.get("streams", [])
     ]
     flows = [
         _flow(item, counted[label], [s for s in streams if s["flow"] == label], plan)
@@ -51,9 +49,7 @@ def to_run(raw: dict[str, Any], plan: dict[str, Any], settings: dict[str, Any]) 
         "streams": streams,
         "stream_intervals": stream_intervals,
         "queues": raw["queues"],
-        "pings": [
-            {"flow": label, **echo} for label, row in counted.items() for echo in row.get("echoes", [])
-        ],
+        "pings": [{"flow": label, **echo} for label, row in counted.items() for echo in row.get("echoes", [])],
         "commands": [
             {**counted[label], "host": item["host"], "command": item["command"]}
             for label, item in items.items()

@@ -25,7 +25,7 @@ from netlab.errors import NetlabError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from netlab.topology import LinkDirection, Topology
+    from netlab.network.topology import LinkDirection, Topology
 
 Array = NDArray[np.float64]
 
@@ -107,9 +107,7 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
 
 
 pio.renderers["netlab"] = _NotebookRenderer()
-if str(pio.renderers.default).startswith(
-    "plotly_mimetype"
-):  # Colab, VS Code and terminals have ways of their own
+if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have ways of their own
     pio.renderers.default = "netlab"
 
 
@@ -366,9 +364,7 @@ def time_series(
         label = LABELS.get(quantity, quantity).replace(" (", "<br>(")
         figure.update_yaxes(title_text=label, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text=LABELS["t_s"], row=len(rows), col=1)
-    figure.update_layout(
-        template="netlab", height=130 + 160 * len(rows), title_text=title or None, hovermode="x"
-    )
+    figure.update_layout(template="netlab", height=130 + 160 * len(rows), title_text=title or None, hovermode="x")
     return figure
 
 
@@ -438,9 +434,7 @@ def topology(network: Topology, title: str = "") -> go.Figure:
             hovertext=[_node_text(network, node, kind) for node in names],
             marker={"symbol": symbol, "size": 34 if symbol != "diamond" else 40, "color": colour},
         )
-    height = 140 + PIXELS_PER_LINK * max(
-        1.0, max(y for _, y in place.values()) - min(y for _, y in place.values())
-    )
+    height = 140 + PIXELS_PER_LINK * max(1.0, max(y for _, y in place.values()) - min(y for _, y in place.values()))
     figure.update_layout(
         template="netlab",
         title_text=title or None,
@@ -517,9 +511,7 @@ def _with_strip() -> go.Figure:
 
 
 def _scale_strip(figure: go.Figure, residual: str, y_label: str) -> None:
-    gaps = [
-        abs(gap) for trace in figure.data if _role(trace) == "residual" for gap in trace.y if gap is not None
-    ]
+    gaps = [abs(gap) for trace in figure.data if _role(trace) == "residual" for gap in trace.y if gap is not None]
     largest = max(gaps, default=0.0)
     if residual == "percent":
         half = 1.25 * max(largest, SMALLEST_RESIDUAL_RANGE)
@@ -541,7 +533,9 @@ def _round_below(value: float) -> float:
     (0.5, 1.0, 20.0)
     """
     power = math.floor(math.log10(value))
-    return max(float(f"{digit}e{p}") for p in (power - 1, power) for digit in (1, 2, 5) if float(f"{digit}e{p}") <= value)
+    return max(
+        float(f"{digit}e{p}") for p in (power - 1, power) for digit in (1, 2, 5) if float(f"{digit}e{p}") <= value
+    )
 
 
 def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, series: int) -> None:
@@ -584,9 +578,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         points = points / (np.mean(lengths) if lengths else 1.0)
         points[:, 1] += below - points[:, 1].max()
         below = points[:, 1].min() - 1
-        place |= {
-            node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)
-        }
+        place |= {node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)}
     return place
 
 

@@ -15,22 +15,69 @@ import pandas as pd
 from netlab.errors import NetlabError
 
 FLOW_COLUMNS = (
-    "flow", "kind", "src", "dst", "congestion", "streams", "start_s", "duration_s", "sent_bytes", "received_bytes",
-    "goodput_mbps", "throughput_mbps", "loss_rate", "retransmits", "timeouts", "marks", "rtt_ms", "rtt_min_ms",
-    "rtt_max_ms", "jitter_ms", "delay_ms", "sent_datagrams", "received_datagrams", "duplicates", "reordered", "error",
-)  # fmt: skip
+    "flow",
+    "kind",
+    "src",
+    "dst",
+    "congestion",
+    "streams",
+    "start_s",
+    "duration_s",
+    "sent_bytes",
+    "received_bytes",
+    "goodput_mbps",
+    "throughput_mbps",
+    "loss_rate",
+    "retransmits",
+    "timeouts",
+    "marks",
+    "rtt_ms",
+    "rtt_min_ms",
+    "rtt_max_ms",
+    "jitter_ms",
+    "delay_ms",
+    "sent_datagrams",
+    "received_datagrams",
+    "duplicates",
+    "reordered",
+    "error",
+)
 INTERVAL_COLUMNS = (
-    "flow", "t_s", "goodput_mbps", "cwnd_segments", "ssthresh_segments", "rtt_ms", "retransmits",
-    "delivery_rate_mbps", "loss_rate",
-)  # fmt: skip
+    "flow",
+    "t_s",
+    "goodput_mbps",
+    "cwnd_segments",
+    "ssthresh_segments",
+    "rtt_ms",
+    "retransmits",
+    "delivery_rate_mbps",
+    "loss_rate",
+)
 STREAM_COLUMNS = (
-    "flow", "stream", "received_bytes", "goodput_mbps", "throughput_mbps", "retransmits", "timeouts", "rtt_ms",
-    "rtt_min_ms", "rtt_max_ms", "first_s", "last_s",
-)  # fmt: skip
+    "flow",
+    "stream",
+    "received_bytes",
+    "goodput_mbps",
+    "throughput_mbps",
+    "retransmits",
+    "timeouts",
+    "rtt_ms",
+    "rtt_min_ms",
+    "rtt_max_ms",
+    "first_s",
+    "last_s",
+)
 STREAM_INTERVAL_COLUMNS = ("flow", "stream", *INTERVAL_COLUMNS[1:-1])
 QUEUE_COLUMNS = (
-    "t_s", "interface", "backlog_bytes", "backlog_packets", "drops", "marks", "sent_bytes", "sent_packets",
-)  # fmt: skip
+    "t_s",
+    "interface",
+    "backlog_bytes",
+    "backlog_packets",
+    "drops",
+    "marks",
+    "sent_bytes",
+    "sent_packets",
+)
 PING_COLUMNS = ("flow", "t_s", "seq", "rtt_ms")
 COMMAND_COLUMNS = ("flow", "host", "command", "t_s", "exit_code", "stdout", "stderr")
 
@@ -175,7 +222,10 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFra
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [
-        {str(name): (None if isinstance(value, float) and not math.isfinite(value) else value) for name, value in row.items()}
+        {
+            str(name): (None if isinstance(value, float) and not math.isfinite(value) else value)
+            for name, value in row.items()
+        }
         for row in table.astype(object).where(table.notna(), None).to_dict(orient="records")
     ]
 

@@ -27,7 +27,7 @@ from netlab.results import Run
 from netlab.version import VERSION
 
 LIMIT_BYTES = 1 << 30
-CODE = ("agent", "engines", "throughput", "measure.py", "results.py", "units.py")
+CODE = ("agent", "engines", "sockets", "measure.py", "results.py", "units.py")
 
 
 class RunCache:
@@ -105,25 +105,29 @@ def conditions(engine: Engine) -> str:
         Where it would run.
     """
     kernel = getattr(engine, "kernel", None)
-    return json.dumps({
-        "engine": engine.name,
-        "clock": engine.clock,
-        "kernel": platform.release() if kernel is None else _digest([kernel.path]),
-        "code": code_hash(),
-        "netlab": VERSION,
-        "python": platform.python_version(),
-        "mininet": importlib.metadata.version("mininet"),
-    })
+    return json.dumps(
+        {
+            "engine": engine.name,
+            "clock": engine.clock,
+            "kernel": platform.release() if kernel is None else _digest([kernel.path]),
+            "code": code_hash(),
+            "netlab": VERSION,
+            "python": platform.python_version(),
+            "mininet": importlib.metadata.version("mininet"),
+        }
+    )
 
 
 def code_hash() -> str:
     """Hash of netlab's own sources that decide a figure once the plan is made."""
     package = Path(netlab.__file__).parent
-    return _digest(sorted(
-        path
-        for name in CODE
-        for path in ((package / name).rglob("*.py") if (package / name).is_dir() else [package / name])
-    ))
+    return _digest(
+        sorted(
+            path
+            for name in CODE
+            for path in ((package / name).rglob("*.py") if (package / name).is_dir() else [package / name])
+        )
+    )
 
 
 def key(scenario: Scenario, here: str) -> str:

@@ -43,9 +43,14 @@ class SweepError(NetlabError):
         lines = [f"  - {label}: {error}" for label, error in list(failures.items())[:LISTED]]
         if len(failures) > LISTED:
             lines.append(f"  - and {len(failures) - LISTED} more")
-        super().__init__("\n".join([
-            f"{len(failures)} of {len(runs) + len(failures)} runs failed; the others are in this error's `runs`:", *lines
-        ]))
+        super().__init__(
+            "\n".join(
+                [
+                    f"{len(failures)} of {len(runs) + len(failures)} runs failed; the others are in this error's `runs`:",
+                    *lines,
+                ]
+            )
+        )
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -59,14 +64,22 @@ class SweepInterrupted(KeyboardInterrupt):
 # A mapping is an iterable (of its labels) too, which is why its overload comes first.
 @overload
 def sweep(  # type: ignore[overload-overlap]
-    scenarios: Mapping[Label, Given], *, executor: futures.Executor | None = ..., fresh: bool = ...,
-    engine: str | Engine | None = ..., progress: bool | Progress = ...,
-) -> dict[Label, Run]: ...  # fmt: skip
+    scenarios: Mapping[Label, Given],
+    *,
+    executor: futures.Executor | None = ...,
+    fresh: bool = ...,
+    engine: str | Engine | None = ...,
+    progress: bool | Progress = ...,
+) -> dict[Label, Run]: ...
 @overload
 def sweep(
-    scenarios: Iterable[Given], *, executor: futures.Executor | None = ..., fresh: bool = ...,
-    engine: str | Engine | None = ..., progress: bool | Progress = ...,
-) -> list[Run]: ...  # fmt: skip
+    scenarios: Iterable[Given],
+    *,
+    executor: futures.Executor | None = ...,
+    fresh: bool = ...,
+    engine: str | Engine | None = ...,
+    progress: bool | Progress = ...,
+) -> list[Run]: ...
 
 
 def sweep(
@@ -138,7 +151,10 @@ def sweep(
         return {label: found[key] for label, key in keys.items() if key in found}
 
     try:
-        with _shown(progress, len(distinct), len(found)) as tell, closing(_outcomes(todo, executor, engine)) as outcomes:
+        with (
+            _shown(progress, len(distinct), len(found)) as tell,
+            closing(_outcomes(todo, executor, engine)) as outcomes,
+        ):
             for key, outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     failures[key] = outcome

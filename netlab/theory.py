@@ -19,7 +19,7 @@ from netlab.errors import NetlabError
 from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 
 if TYPE_CHECKING:
-    from netlab.topology import Topology
+    from netlab.network.topology import Topology
 
 Framing = Literal["tc", "ethernet"]
 Array = NDArray[np.float64]
@@ -387,7 +387,7 @@ def hops(topology: Topology, src: str, dst: str) -> list[Hop]:
 
     Examples
     --------
-    >>> from netlab.topology import Link, Topology
+    >>> from netlab.network.topology import Link, Topology
     >>> line = Topology(hosts=["h1", "h2"], routers=["r1"],
     ...                 links=[Link("h1", "r1"), Link("r1", "h2", rate_mbps=5, delay_ms=10)])
     >>> hops(line, "h1", "h2")
@@ -660,9 +660,7 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
     return transmission_delay_ms(backlog_bytes, rate_mbps)
 
 
-def nodal_delay_ms(
-    packet_bytes: float, hop: Hop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0
-) -> float:
+def nodal_delay_ms(packet_bytes: float, hop: Hop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0) -> float:
     """Delay from one node to the next: processing, queueing, transmission and propagation, added up.
 
     Holds for a FIFO queue on a wired link. Misleads on links that share their medium, such as Wi-Fi, where
@@ -946,9 +944,7 @@ def pftk_mbps(
     start = (2 + b) / (3 * b)
     unlimited = start + np.sqrt(8 * (1 - p) / (3 * b * p) + start**2)
     window = np.minimum(unlimited, window_segments)
-    rounds = np.where(
-        unlimited < window_segments, b / 2 * unlimited + 1, b / 8 * window + (1 - p) / (p * window) + 2
-    )
+    rounds = np.where(unlimited < window_segments, b / 2 * unlimited + 1, b / 8 * window + (1 - p) / (p * window) + 2)
     timeout_chance = _timeout_chance(p, window)
     backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
     sent = (1 - p) / p + window + timeout_chance / (1 - p)
@@ -1208,7 +1204,7 @@ def capacities(topology: Topology) -> dict[tuple[str, str], float]:
 
     Examples
     --------
-    >>> from netlab.topology import Link, Topology
+    >>> from netlab.network.topology import Link, Topology
     >>> capacities(Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", rate_mbps=5)]))
     {('h1', 'h2'): 5.0, ('h2', 'h1'): 5.0}
     """
@@ -1220,7 +1216,7 @@ def routes(topology: Topology, pairs: Sequence[tuple[str, str]]) -> dict[str, li
 
     Examples
     --------
-    >>> from netlab.topology import Link, Topology
+    >>> from netlab.network.topology import Link, Topology
     >>> line = Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2")])
     >>> routes(line, [("h1", "h2")])
     {'h1-h2': [('h1', 'r1'), ('r1', 'h2')]}
@@ -1273,8 +1269,7 @@ def max_min_mbps(
     rising = set(routes)
     while rising:
         room = {
-            limit: (limits[limit] - math.fsum(rates[flow] for flow in users[limit]))
-            / len(users[limit] & rising)
+            limit: (limits[limit] - math.fsum(rates[flow] for flow in users[limit])) / len(users[limit] & rising)
             for limit in limits
             if users[limit] & rising
         }

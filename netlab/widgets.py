@@ -139,9 +139,7 @@ class Panel:
             control.observe(self._moved, names="value")
         self.box = ipywidgets.VBox(
             [
-                ipywidgets.Box(
-                    list(self.controls.values()), layout={"flex_flow": "row wrap", "align_items": "center"}
-                ),
+                ipywidgets.Box(list(self.controls.values()), layout={"flex_flow": "row wrap", "align_items": "center"}),
                 self._progress,
                 self._message,
                 self._chart,
@@ -227,9 +225,7 @@ class Panel:
             if cancel.is_set():
                 return
             behind = [
-                trace
-                for age, figure in enumerate(reversed(self._drawn), start=1)
-                for trace in plots.faded(figure, age)
+                trace for age, figure in enumerate(reversed(self._drawn), start=1) for trace in plots.faded(figure, age)
             ]
             self.runs = [*self.runs, result][-self._earlier - 1 :]
             self._drawn = [*self._drawn, drawn][-self._earlier :]
@@ -271,9 +267,7 @@ def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:
     int
         Number of figures found.
     """
-    saved = (
-        notebook.get("metadata", {}).get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {})
-    )
+    saved = notebook.get("metadata", {}).get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {})
     found = 0
     for model in saved.get("state", {}).values():
         state = model.get("state", {})

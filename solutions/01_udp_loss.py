@@ -19,14 +19,14 @@
 # %% [markdown] id="how-to"
 # **How to work.** Run the cells in order, with Shift+Enter. A `...` in the code is yours to replace.
 # The cell below an exercise checks it and says what to look at; run it as often as you like.
-# `check.<name>.hint()` gives a hint, and a stronger one each time you call it.
+# `chapter.check.<name>.hint()` gives a hint, and a stronger one each time you call it.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.grading import udp_loss as check
+from netlab.chapters import udp_loss as chapter
 
 print(nl.preflight())
 
@@ -123,7 +123,7 @@ def goodput_limit_mbps(rate_mbps, payload_bytes, framing_bytes):
 
 
 # %% id="limit-check"
-check.goodput_limit(goodput_limit_mbps)
+chapter.check.goodput_limit(goodput_limit_mbps)
 
 # %% [markdown] id="staircase-text"
 # ### Below, at and above the limit
@@ -185,7 +185,7 @@ goodput_prediction.compare(at_5_mbps)
 counted_bytes = 5 * 1000 / at_10_mbps  # SOLUTION
 
 # %% id="counted-check"
-check.counted_bytes(counted_bytes)
+chapter.check.counted_bytes(counted_bytes)
 
 # %% [markdown] id="framing-text"
 # **The explanation.** Mininet's link is no wire. It is a queue in the Linux kernel, shaped by `tc`. What it
@@ -344,7 +344,7 @@ def first_loss_s(offered_mbps, limit_mbps, queue_packets, payload_bytes):
 
 
 # %% id="first-loss-check"
-check.first_loss(first_loss_s)
+chapter.check.first_loss(first_loss_s)
 
 # %% [markdown] id="delay-text"
 # The queue has a price, too. A datagram that finds $Q$ packets before it must wait until all of them are sent:
@@ -420,7 +420,7 @@ def share_mbps(own_mbps, other_mbps, rate_mbps, payload_bytes):
 
 
 # %% id="share-check"
-check.share(share_mbps)
+chapter.check.share(share_mbps)
 
 # %% [markdown] id="share-run-text"
 # Measure it in two ways.
@@ -530,14 +530,14 @@ def find_rate_mbps(probe):
 
 
 # %% id="search-check"
-check.search(find_rate_mbps)
+chapter.check.search(find_rate_mbps)
 
 # %% [markdown] id="mystery-text"
 # The check used probes on paper. Now a real one: four links, and nobody tells you their rates.
 # Each probe is an experiment of its own and takes about a second. The cell notes what every probe cost.
 
 # %% id="mystery"
-hidden_path = check.mystery_path()
+hidden_path = chapter.check.mystery_path()
 log = []
 
 
@@ -555,7 +555,7 @@ def real_probe(offered_mbps):
     return flow["goodput_mbps"]
 
 
-check.mystery(find_rate_mbps(real_probe))
+chapter.check.mystery(find_rate_mbps(real_probe))
 if log:
     print(pd.DataFrame(log).round(2).to_string(index=False))
 
@@ -681,7 +681,7 @@ print(f"TCP: {tcp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, "
 # 3. Set the queue to 1 packet, then to 1000, at the same rate. What changes, what does not?
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.panels.udp_loss_panel()
+chapter.panel()
 
 # %% [markdown] id="summary"
 # ## Summary

@@ -21,7 +21,7 @@
 # **How to work.** Run the cells in order, with Shift+Enter. A `...` in the code is yours to replace.
 # Keep the names of functions and of their arguments: the check calls them by name.
 # The cell below an exercise checks it and says what to look at; run it as often as you like.
-# `check.<name>.hint()` gives a hint, and a stronger one each time you call it.
+# `chapter.check.<name>.hint()` gives a hint, and a stronger one each time you call it.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import itertools
@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.grading import bdp as check
+from netlab.chapters import bdp as chapter
 
 print(nl.preflight())
 
@@ -180,7 +180,7 @@ def path_rtt_ms(rates_mbps, delays_ms, payload_bytes):
 
 
 # %% id="rtt-check"
-check.path_rtt(path_rtt_ms)
+chapter.check.path_rtt(path_rtt_ms)
 
 # %% [markdown] id="lab-text"
 # ### Links and paths of a real lab
@@ -291,7 +291,7 @@ def goodput_mbps(window_bytes, rate_mbps, rtt_ms):
 
 
 # %% id="goodput-check"
-check.goodput(goodput_mbps)
+chapter.check.goodput(goodput_mbps)
 
 # %% [markdown] id="cable-text"
 # ### Run it
@@ -529,7 +529,7 @@ def long_path():
 
 
 # %% id="half-check"
-check.half_path(long_path())
+chapter.check.half_path(long_path())
 
 # %% id="half-run"
 mine = long_path()
@@ -659,7 +659,7 @@ nl.plots.topology(chain(8000), title="ece6110: the queue before the slow link is
 lossless_bytes = (10_000 + 16_000) / 578 * 512  # SOLUTION
 
 # %% id="fits-check"
-check.lossless_window(lossless_bytes)
+chapter.check.lossless_window(lossless_bytes)
 
 # %% id="fits-run"
 if isinstance(lossless_bytes, (int, float)) and 4_000 <= lossless_bytes <= 100_000:
@@ -820,7 +820,7 @@ print(f"pause: {0.5 * np.sum(stall['reno'] < 0.1):.1f} s of goodput below 0.1 Mb
 reason = "b"  # SOLUTION
 
 # %% id="stall-check"
-check.stall(reason)
+chapter.check.stall(reason)
 
 # %% [markdown] id="sack-text"
 # An explanation should be tested on something new. If it is right, then selective acknowledgements (SACK, RFC 2018) must end the
@@ -885,7 +885,7 @@ for each in ((8000, 2000, 128), named):
 # 4. Let frames go one by one. How much of the gap to theory is left?
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.panels.bdp_panel()
+chapter.panel()
 
 # %% [markdown] id="summary"
 # ## Summary

@@ -21,14 +21,14 @@
 # %% [markdown] id="how-to"
 # **How to work.** Run the cells in order, with Shift+Enter. A `...` in the code is yours to replace.
 # The cell below an exercise checks it and says what to look at; run it as often as you like.
-# `check.<name>.hint()` gives a hint, and a stronger one each time you call it.
+# `chapter.check.<name>.hint()` gives a hint, and a stronger one each time you call it.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.grading import multiplexing as check
+from netlab.chapters import multiplexing as chapter
 
 print(nl.preflight())
 
@@ -149,7 +149,7 @@ def fair_shares_mbps(capacities_mbps, routes):
 
 
 # %% id="water-check"
-check.water_filling(fair_shares_mbps)
+chapter.check.water_filling(fair_shares_mbps)
 
 # %% [markdown] id="jain-text"
 # ### One number for fairness?
@@ -292,7 +292,7 @@ def full_rtt_ms(links):
 
 
 # %% id="full-check"
-check.full_rtt(full_rtt_ms)
+chapter.check.full_rtt(full_rtt_ms)
 
 # %% [markdown] id="wait-rule"
 # When the queue overflows, CUBIC cuts its window to 0.7 of what it was. While the queue is not empty the round trip is
@@ -370,7 +370,7 @@ for place, pair in ((0, "h1-h4"), (8, "h8-h9")):
 lab = nl.topologies.portfolio(queue_packets=(34, 50, 16))  # SOLUTION
 
 # %% id="rooms-check"
-check.rooms(lab)
+chapter.check.rooms(lab)
 
 # %% [markdown] id="rooms-run-text"
 # The check computes. Whether this explains the published waits only a measurement can say: the same four experiments, with the
@@ -468,7 +468,7 @@ nl.plots.over_cases(figure, [name[3:].replace(", ", "<br>") for name in thirds])
 suspect = "c"  # SOLUTION
 
 # %% id="suspects-check"
-check.suspects(suspect)
+chapter.check.suspects(suspect)
 
 # %% [markdown] id="suspects-why"
 # **Experiment 2 can be explained.** With one second between the starts, and with the lab's rooms, our means come close to all three
@@ -658,7 +658,7 @@ figure.update_xaxes(tickvals=times_s, ticktext=times_s)
 window_bytes = (64_000 + 10_000) / 10 * 512 / 578  # SOLUTION
 
 # %% id="window-check"
-check.window(window_bytes)
+chapter.check.window(window_bytes)
 
 # %% [markdown] id="window-run-text"
 # Test it: the same ten flows with windows of 8 to 24 segments.
@@ -772,7 +772,7 @@ long_prediction.compare(table.loc["h1-h9", "plain queues"])
 # 4. Switch the fair queues on. What happens to the total?
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.panels.multiplexing_panel()
+chapter.panel()
 
 # %% [markdown] id="summary"
 # ## Summary

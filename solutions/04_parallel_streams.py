@@ -18,7 +18,7 @@
 
 # %% [markdown] id="how-to"
 # **How to work.** Run the cells in order, with Shift+Enter. A `...` in the code is yours to replace. The cell below
-# an exercise checks it and says what to look at; run it as often as you like. `check.<name>.hint()` gives a hint,
+# an exercise checks it and says what to look at; run it as often as you like. `chapter.check.<name>.hint()` gives a hint,
 # and a stronger one each time you call it.
 
 # %% id="imports" tags=["nbval-ignore-output"]
@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.grading import parallel_streams as check
+from netlab.chapters import parallel_streams as chapter
 
 print(nl.preflight())
 
@@ -114,7 +114,7 @@ def windows_mbps(streams, window_bytes, rtt_ms, limit_mbps):
 
 
 # %% id="windows-check"
-check.windows(windows_mbps)
+chapter.check.windows(windows_mbps)
 
 # %% [markdown] id="windows-run-text"
 # ### Run it
@@ -182,7 +182,7 @@ print(f"published, after slow start: 3300 Mbit/s, so in 20 ms {3300e6 * 0.020 / 
 one_connection = nl.Tcp("h1", "h2", window_bytes=24_000_000)  # SOLUTION
 
 # %% id="single-check"
-check.single(one_connection)
+chapter.check.single(one_connection)
 
 # %% id="single-run"
 alone = {"no limit of its own": nl.Tcp("h1", "h2")}
@@ -307,7 +307,7 @@ for congestion, mbps in goodputs_mbps(long_runs, after_s=20)["h1"].items():
 implied_rtt_ms = 20 * nl.theory.mathis_mbps(1448, 20, 0.01) / 7590  # SOLUTION
 
 # %% id="rtt-check"
-check.rtt(implied_rtt_ms)
+chapter.check.rtt(implied_rtt_ms)
 
 # %% [markdown] id="suspects-text"
 # Now read what the lab did. Before it adds the loss, it deletes the earlier rules of the interface (`tc qdisc
@@ -658,7 +658,7 @@ print(table.round(3).to_string())
 most_free = 4  # SOLUTION
 
 # %% id="free-check"
-check.free(most_free)
+chapter.check.free(most_free)
 
 # %% id="free-run"
 free_counts = [1, 2, 4, 6, 8, 16]
@@ -737,7 +737,7 @@ def price(connections, mss_bytes, rtt_ms, limit_mbps):
 
 
 # %% id="price-check"
-check.price(price)
+chapter.check.price(price)
 
 # %% [markdown] id="price-run-text"
 # The runs of part 3 have counted it already: the drops at the shared link, after the first 10 s. The round trip was
@@ -863,7 +863,7 @@ for others, share in (rested["h1"] / rested.sum(axis=1)).items():
 # 5. One queue per host, 32 connections against 2. And then against 8.
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.panels.streams_panel()
+chapter.panel()
 
 # %% [markdown] id="summary"
 # ## Summary

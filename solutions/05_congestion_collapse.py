@@ -19,14 +19,14 @@
 # %% [markdown] id="how-to"
 # **How to work.** Run the cells in order, with Shift+Enter. A `...` in the code is yours to replace.
 # The cell below an exercise checks it and says what to look at; run it as often as you like.
-# `check.<name>.hint()` gives a hint, and a stronger one each time you call it.
+# `chapter.check.<name>.hint()` gives a hint, and a stronger one each time you call it.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import numpy as np
 import pandas as pd
 
 import netlab as nl
-from netlab.grading import congestion_collapse as check
+from netlab.chapters import congestion_collapse as chapter
 
 print(nl.preflight())
 
@@ -123,7 +123,7 @@ def goodput_mbps(own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes=100
 
 
 # %% id="goodput-check"
-check.goodput(goodput_mbps)
+chapter.check.goodput(goodput_mbps)
 
 # %% [markdown] id="collapse-text"
 # ### Run it
@@ -199,7 +199,7 @@ print(f"crossed the shared link and died behind it: {died:.1%}, in theory {in_th
 half_mbps = 2.0  # SOLUTION
 
 # %% id="half-check"
-check.half_rate(half_mbps)
+chapter.check.half_rate(half_mbps)
 
 # %% [markdown] id="curve-text"
 # ### The curve
@@ -301,7 +301,7 @@ def clockwork_mbps(gap_ms, service_ms, offered_mbps):
 
 
 # %% id="clockwork-check"
-check.clockwork(clockwork_mbps)
+chapter.check.clockwork(clockwork_mbps)
 
 # %% [markdown] id="clockwork-run-text"
 # Test it on something new: start `h1` a little later than `h2`, by a gap that we choose. The largest possible
@@ -392,7 +392,7 @@ for where, rates in (("here", (capacities_mbps, routes)), ("three flows, two lin
 reason = "b"  # SOLUTION
 
 # %% id="fairness-check"
-check.fairness(reason)
+chapter.check.fairness(reason)
 
 # %% [markdown] id="fair-run-text"
 # ### UDP at the fair rates, and TCP
@@ -595,7 +595,7 @@ print(f"beside 16 TCP connections                          {greedy.loc[16, 'h1']
 rescued = nl.topologies.two_routers(access_mbps=(None, 0.5))  # SOLUTION
 
 # %% id="rescue-check"
-check.rescue(rescued)
+chapter.check.rescue(rescued)
 
 # %% id="rescue-run"
 if isinstance(rescued, nl.Topology):
@@ -618,7 +618,7 @@ if isinstance(rescued, nl.Topology):
 # 4. Switch to TCP. The slider is now the rate of `h2`'s access link. Does it matter how fast `h2` *could* send?
 
 # %% id="panel" tags=["nbval-ignore-output"]
-nl.panels.collapse_panel()
+chapter.panel()
 
 # %% [markdown] id="summary"
 # ## Summary

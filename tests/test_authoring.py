@@ -134,9 +134,7 @@ def test_unbalanced_marks_in_markdown_are_errors_too(text: str, line: int) -> No
 PLAIN = st.sampled_from(
     ["a = 1", "b = a + 1", "if a:\n    c = 2", "# a comment", "", "text = '''\n# END SOLUTION\n'''"]
 )
-SECRET = st.sampled_from(
-    ["secret = 42", "secret = [42,\n    42]", "# secret 42", "\n", "if 42:\n    secret = 42"]
-)
+SECRET = st.sampled_from(["secret = 42", "secret = [42,\n    42]", "# secret 42", "\n", "if 42:\n    secret = 42"])
 
 
 @st.composite
@@ -302,9 +300,7 @@ def test_a_notebook_without_a_source_is_named(chapter: Chapter) -> None:
     assert orphans(chapter.source.parent.parent) == [f"{stray} has no source in solutions/."]
 
 
-def test_a_failing_cell_leaves_the_old_files_alone(
-    chapter: Chapter, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failing_cell_leaves_the_old_files_alone(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
     build(chapter)
     before = chapter.solution.read_bytes(), chapter.student.read_bytes()
     chapter.source.write_text(SOURCE + "\n# %%\n1 / 0\n")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.grading import checks
-from netlab.grading.checks import Build, Choice, Condition, Function, Number, Status, Trap
+from netlab import checks
+from netlab.checks import Build, Choice, Condition, Function, Number, Status, Trap
 
 
 def limit(rate_mbps: float, payload_bytes: int) -> float:
@@ -54,9 +54,7 @@ def stub_assigns(rate_mbps: float, payload_bytes: int) -> object:
 
 @pytest.mark.parametrize("check", [NUMBER, FUNCTION])
 @pytest.mark.parametrize("missing", [..., None])
-def test_an_ellipsis_is_not_attempted(
-    check: checks.Check, missing: object, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_ellipsis_is_not_attempted(check: checks.Check, missing: object, capsys: pytest.CaptureFixture[str]) -> None:
     check(missing)
     assert capsys.readouterr().out == "· limit: not attempted yet.\n"
 

@@ -70,8 +70,12 @@ def environment(tmp_path: Path, behaviour: str = "") -> dict[str, str]:
 def netlab(tmp_path: Path, *words: object, behaviour: str = "", text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", STAND_IN, *map(str, words)],
-        input=text, capture_output=True, text=True, timeout=60, env=environment(tmp_path, behaviour),
-    )  # fmt: skip
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(tmp_path, behaviour),
+    )
 
 
 def test_a_run_prints_its_flows_and_writes_its_result(tmp_path, scenario):
@@ -152,8 +156,11 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
     result = tmp_path / "result.json"
     process = subprocess.Popen(
         [sys.executable, "-c", STAND_IN, "run", str(scenario), "-o", str(result)],
-        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(tmp_path, "hang"),
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(tmp_path, "hang"),
+    )
     while not (tmp_path / "started").exists():
         assert process.poll() is None
         time.sleep(0.02)
@@ -171,8 +178,11 @@ def test_a_full_standard_output_is_told(tmp_path, scenario):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-c", STAND_IN, "run", str(scenario)],
-            stdout=full, stderr=subprocess.PIPE, text=True, env=environment(tmp_path),
-        )  # fmt: skip
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(tmp_path),
+        )
     assert done.returncode == 1
     assert done.stderr == "netlab: The standard output cannot be written: No space left on device.\n"
 

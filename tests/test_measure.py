@@ -14,7 +14,9 @@ from netlab.results import Run
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
 
 
-def measured(traffic: list[Any], flows: list[dict[str, Any]], *, duration_s: float = 10, interval_s: float = 1, **raw: Any) -> Run:
+def measured(
+    traffic: list[Any], flows: list[dict[str, Any]], *, duration_s: float = 10, interval_s: float = 1, **raw: Any
+) -> Run:
     """A run in which the agent counted `flows`, one for each item of traffic."""
     plan = nl.Scenario(PAIR, traffic, duration_s=duration_s, interval_s=interval_s).plan()
     labelled = [{"flow": item["label"], "error": None, **row} for item, row in zip(plan["traffic"], flows, strict=True)]
@@ -24,27 +26,54 @@ def measured(traffic: list[Any], flows: list[dict[str, Any]], *, duration_s: flo
 def udp(sent: int, received: int, first_s: float = 0.0, last_s: float = 10.0, **more: Any) -> dict[str, Any]:
     """Counters of a UDP flow of 1000-byte datagrams."""
     return {
-        "sent_datagrams": sent, "sent_bytes": 1000 * sent, "received_datagrams": received, "received_bytes": 1000 * received,
-        "throughput_bytes": 1028 * received, "duplicates": 0, "reordered": 0, "jitter_ms": 0.5, "delay_mean_ms": 10.0,
-        "first_s": first_s if received else None, "last_s": last_s if received else None, **more,
-    }  # fmt: skip
+        "sent_datagrams": sent,
+        "sent_bytes": 1000 * sent,
+        "received_datagrams": received,
+        "received_bytes": 1000 * received,
+        "throughput_bytes": 1028 * received,
+        "duplicates": 0,
+        "reordered": 0,
+        "jitter_ms": 0.5,
+        "delay_mean_ms": 10.0,
+        "first_s": first_s if received else None,
+        "last_s": last_s if received else None,
+        **more,
+    }
 
 
 def stream(received: int, first_s: float, last_s: float, **more: Any) -> dict[str, Any]:
     """Counters of a TCP connection."""
     return {
-        "stream": 0, "received_bytes": received, "sent_bytes": received, "throughput_bytes": received * 1.5, "first_s": first_s,
-        "last_s": last_s, "retransmits": 0, "segments_out": 100, "timeouts": 0, "marks": 0, "rtt_ms": 20.0, "rtt_min_ms": 19.0,
+        "stream": 0,
+        "received_bytes": received,
+        "sent_bytes": received,
+        "throughput_bytes": received * 1.5,
+        "first_s": first_s,
+        "last_s": last_s,
+        "retransmits": 0,
+        "segments_out": 100,
+        "timeouts": 0,
+        "marks": 0,
+        "rtt_ms": 20.0,
+        "rtt_min_ms": 19.0,
         **more,
-    }  # fmt: skip
+    }
 
 
 def sample(t_s: float, received: int, number: int = 0, **more: Any) -> dict[str, Any]:
     """A reading of a TCP connection."""
     return {
-        "flow": "h1-h2 cubic", "stream": number, "t_s": t_s, "received_bytes": received, "cwnd_segments": 10,
-        "ssthresh_segments": None, "rtt_ms": 20.0, "retransmits": 0, "delivery_rate_mbps": 4.0, **more,
-    }  # fmt: skip
+        "flow": "h1-h2 cubic",
+        "stream": number,
+        "t_s": t_s,
+        "received_bytes": received,
+        "cwnd_segments": 10,
+        "ssthresh_segments": None,
+        "rtt_ms": 20.0,
+        "retransmits": 0,
+        "delivery_rate_mbps": 4.0,
+        **more,
+    }
 
 
 def test_udp_goodput_is_over_the_flows_own_time() -> None:
@@ -87,7 +116,9 @@ def test_a_flow_that_did_not_start_keeps_its_row_and_its_error() -> None:
 
 def test_udp_intervals_compare_what_came_with_what_was_due() -> None:
     """The flow runs from 0.5 to 2.5 s at 125 datagrams a second; what comes later has its row without a loss."""
-    arrived = [{"flow": "h1-h2 udp", "interval": k, "bytes": 1000 * n, "datagrams": n} for k, n in ((0, 60), (1, 100), (3, 5))]
+    arrived = [
+        {"flow": "h1-h2 udp", "interval": k, "bytes": 1000 * n, "datagrams": n} for k, n in ((0, 60), (1, 100), (3, 5))
+    ]
     run = measured(
         [nl.Udp("h1", "h2", rate_mbps=1, start_s=0.5, duration_s=2)], [udp(250, 165)], duration_s=5, datagrams=arrived
     )
@@ -140,11 +171,13 @@ def test_rtt_of_a_stream_is_the_mean_and_largest_of_its_readings() -> None:
 
 def test_intervals_hold_differences_of_bytes_and_sums_over_streams() -> None:
     readings = [
-        sample(1, 125_000), sample(1, 250_000, 1, retransmits=3, rtt_ms=40),
-        sample(2, 250_000), sample(2, 250_000, 1, retransmits=4, rtt_ms=40),
+        sample(1, 125_000),
+        sample(1, 250_000, 1, retransmits=3, rtt_ms=40),
+        sample(2, 250_000),
+        sample(2, 250_000, 1, retransmits=4, rtt_ms=40),
         # The second stream has ended: what it sent again still counts.
         sample(3, 500_000, retransmits=1),
-    ]  # fmt: skip
+    ]
     for reading in readings:
         reading["flow"] = "h1-h2 cubic ×2"
     run = measured([nl.Tcp("h1", "h2", streams=2)], [{"streams": []}], streams=readings)
@@ -160,11 +193,19 @@ def test_intervals_hold_differences_of_bytes_and_sums_over_streams() -> None:
 def test_intervals_are_in_the_order_of_flows_and_time() -> None:
     readings = [sample(1, 10), sample(2, 20)]
     arrived = [{"flow": "h2-h1 udp", "interval": k, "bytes": 1000, "datagrams": 1} for k in (1, 0)]
-    run = measured([nl.Udp("h2", "h1", rate_mbps=1), nl.Tcp("h1", "h2")], [udp(2, 2), {"streams": []}],
-                   duration_s=2, streams=readings, datagrams=arrived)  # fmt: skip
+    run = measured(
+        [nl.Udp("h2", "h1", rate_mbps=1), nl.Tcp("h1", "h2")],
+        [udp(2, 2), {"streams": []}],
+        duration_s=2,
+        streams=readings,
+        datagrams=arrived,
+    )
     assert list(zip(run.intervals.flow, run.intervals.t_s, strict=True)) == [
-        ("h2-h1 udp", 1), ("h2-h1 udp", 2), ("h1-h2 cubic", 1), ("h1-h2 cubic", 2),
-    ]  # fmt: skip
+        ("h2-h1 udp", 1),
+        ("h2-h1 udp", 2),
+        ("h1-h2 cubic", 1),
+        ("h1-h2 cubic", 2),
+    ]
 
 
 def test_pings_without_a_reply_are_lost_not_slow() -> None:
@@ -194,11 +235,24 @@ def test_commands_are_no_flows() -> None:
     run = measured([nl.Command("h1", "ip route", start_s=1), nl.Ping("h1", "h2")], [said, {"echoes": []}])
     assert list(run.flows.flow) == ["h1-h2 ping"]
     (command,) = run.commands.to_dict(orient="records")
-    assert (command["host"], command["command"], command["stdout"], command["exit_code"]) == ("h1", "ip route", "ok\n", 0)
+    assert (command["host"], command["command"], command["stdout"], command["exit_code"]) == (
+        "h1",
+        "ip route",
+        "ok\n",
+        0,
+    )
 
 
 def test_queues_pass_through() -> None:
-    row = {"t_s": 1.0, "interface": "h1-eth0", "backlog_bytes": 3028, "backlog_packets": 2, "drops": 1, "marks": 0,
-           "sent_bytes": 1514, "sent_packets": 1}  # fmt: skip
+    row = {
+        "t_s": 1.0,
+        "interface": "h1-eth0",
+        "backlog_bytes": 3028,
+        "backlog_packets": 2,
+        "drops": 1,
+        "marks": 0,
+        "sent_bytes": 1514,
+        "sent_packets": 1,
+    }
     run = measured([nl.Ping("h1", "h2")], [{"echoes": []}], queues=[row])
     assert run.queues.to_dict(orient="records") == [row]

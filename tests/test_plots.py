@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from netlab import plots, theory, topologies
+from netlab import plots, theory
 from netlab.errors import NetlabError
-from netlab.topology import Link, Topology
+from netlab.network import topologies
+from netlab.network.topology import Link, Topology
 
 
 def role(figure, wanted):
@@ -196,10 +197,7 @@ def test_a_topology_is_drawn_the_same_each_time_with_every_node_in_its_own_place
     first, second = plots.topology(network), plots.topology(network)
     assert first.to_json() == second.to_json()
     nodes = [
-        place
-        for trace in first.data
-        if trace.mode == "markers+text"
-        for place in zip(trace.x, trace.y, strict=True)
+        place for trace in first.data if trace.mode == "markers+text" for place in zip(trace.x, trace.y, strict=True)
     ]
     assert len(set(nodes)) == len(network.nodes)
 
@@ -223,8 +221,7 @@ def test_faded_runs_grow_fainter_and_leave_the_legend():
 
 def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
     first, second = (
-        plots.measured_against_theory([1, 2], [1.0, 2.0], [1, 2], [1, 2], x_label="x", y_label="y")
-        for _ in range(2)
+        plots.measured_against_theory([1, 2], [1.0, 2.0], [1, 2], [1, 2], x_label="x", y_label="y") for _ in range(2)
     )
     html = plots.page_html(first)
     assert html == plots.page_html(second)

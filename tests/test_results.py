@@ -36,16 +36,21 @@ TEXT = {"flow", "kind", "src", "dst", "congestion", "interface", "host", "comman
 @st.composite
 def records(draw: st.DrawFn, table: str) -> list[dict[str, Any]]:
     """Rows of a table in which anything but the flow's name may be missing."""
-    row = st.fixed_dictionaries({
-        name: st.none() | (st.text(max_size=8) if name in TEXT else st.floats(allow_infinity=False) | st.integers(0, 2**40))
-        for name in TABLES[table]
-    })
+    row = st.fixed_dictionaries(
+        {
+            name: st.none()
+            | (st.text(max_size=8) if name in TEXT else st.floats(allow_infinity=False) | st.integers(0, 2**40))
+            for name in TABLES[table]
+        }
+    )
     return draw(st.lists(row, max_size=4))
 
 
 @settings(max_examples=35)
 @given(tables=st.sampled_from(list(TABLES)).flatmap(lambda name: st.fixed_dictionaries({name: records(name)})))
-def test_a_run_comes_back_from_its_file_as_it_was(tables: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_run_comes_back_from_its_file_as_it_was(
+    tables: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """NaN and None become null and come back; numbers and texts stay."""
     run = make_run(**tables)
     path = tmp_path_factory.mktemp("run") / "run.json"
@@ -64,7 +69,9 @@ def test_a_run_comes_back_from_its_file_as_it_was(tables: dict[str, Any], tmp_pa
 def test_the_contract_has_its_tables_and_columns() -> None:
     data = make_run().to_dict()
     assert {"flows", "intervals", "queues", "settings"} <= set(data)
-    assert {"goodput_mbps", "throughput_mbps", "loss_rate", "retransmits", "rtt_ms", "jitter_ms"} <= set(TABLES["flows"])
+    assert {"goodput_mbps", "throughput_mbps", "loss_rate", "retransmits", "rtt_ms", "jitter_ms"} <= set(
+        TABLES["flows"]
+    )
     assert {"t_s", "goodput_mbps", "cwnd_segments", "rtt_ms"} <= set(TABLES["intervals"])
     assert {"t_s", "interface", "backlog_bytes", "backlog_packets", "drops", "marks"} <= set(TABLES["queues"])
 
@@ -145,10 +152,21 @@ def test_what_cannot_be_json_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"{", b"[]", b"5", b"null", b"{}", b'{"settings": 5}', b'{"topology": {}, "traffic": []}', b"\xff\xfe", b"[" * 100_000,
-        b'{"settings": {}, "flows": "many"}', b'{"settings": {}, "flows": [{"goodput_mbps": "fast"}]}', b'{"settings": {}, "flows": 5}',
+        b"",
+        b"{",
+        b"[]",
+        b"5",
+        b"null",
+        b"{}",
+        b'{"settings": 5}',
+        b'{"topology": {}, "traffic": []}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"settings": {}, "flows": "many"}',
+        b'{"settings": {}, "flows": [{"goodput_mbps": "fast"}]}',
+        b'{"settings": {}, "flows": 5}',
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_no_run_is_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "run.json"
     path.write_bytes(content)

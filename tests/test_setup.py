@@ -25,7 +25,9 @@ def setup() -> ModuleType:
 
 def without(monkeypatch, setup, *absent):
     find = setup.shutil.which
-    monkeypatch.setattr(setup.shutil, "which", lambda name, **more: None if name in absent else find(name, **more) or name)
+    monkeypatch.setattr(
+        setup.shutil, "which", lambda name, **more: None if name in absent else find(name, **more) or name
+    )
 
 
 def never(*_words, **_more):
@@ -72,8 +74,15 @@ def test_apt_is_run_without_questions(monkeypatch, setup, tmp_path, uid, prefix)
     monkeypatch.setattr(setup.subprocess, "run", run)
     setup.install_system_packages(["flex"])
     assert ran[1] == [
-        *prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends", "flex"
-    ]  # fmt: skip
+        *prefix,
+        "env",
+        "DEBIAN_FRONTEND=noninteractive",
+        "apt-get",
+        "install",
+        "-y",
+        "--no-install-recommends",
+        "flex",
+    ]
 
 
 def test_an_environment_is_made_again_when_the_pins_change(monkeypatch, setup, tmp_path):

@@ -54,14 +54,30 @@ class FakeEngine:
             raise RunError(f"{item['rate_mbps']:g} Mbit/s is too much for a fake.")
         count = round(item["rate_mbps"] * 1e6 * plan["duration_s"] / 8000)
         return {
-            "flows": [{
-                "flow": item["label"], "sent_datagrams": count, "received_datagrams": count, "sent_bytes": 1000 * count,
-                "received_bytes": 1000 * count, "throughput_bytes": 1028 * count, "first_s": 0.0,
-                "last_s": plan["duration_s"], "duplicates": 0, "reordered": 0, "jitter_ms": 0.0, "delay_mean_ms": 1.0,
-            }],
-            "streams": [], "datagrams": [], "queues": [], "engine": {"engine": "fake", "clock": "virtual"},
-            "kernel": "0", "python": "0", "tc": {},
-        }  # fmt: skip
+            "flows": [
+                {
+                    "flow": item["label"],
+                    "sent_datagrams": count,
+                    "received_datagrams": count,
+                    "sent_bytes": 1000 * count,
+                    "received_bytes": 1000 * count,
+                    "throughput_bytes": 1028 * count,
+                    "first_s": 0.0,
+                    "last_s": plan["duration_s"],
+                    "duplicates": 0,
+                    "reordered": 0,
+                    "jitter_ms": 0.0,
+                    "delay_mean_ms": 1.0,
+                }
+            ],
+            "streams": [],
+            "datagrams": [],
+            "queues": [],
+            "engine": {"engine": "fake", "clock": "virtual"},
+            "kernel": "0",
+            "python": "0",
+            "tc": {},
+        }
 
     def runs(self) -> int:
         return len(list(self.log.iterdir()))

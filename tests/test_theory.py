@@ -131,12 +131,8 @@ def test_pftk_tends_to_the_window_limit_for_vanishing_loss():
 def test_pftk_is_close_to_its_own_approximation():
     """RFC 5348, section 3.1, is the paper's shorter equation, near the full one for light loss."""
     p, rtt, rto, b = 0.02, 0.1, 0.4, 2
-    short = 1 / (
-        rtt * math.sqrt(2 * b * p / 3) + rto * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)
-    )
-    assert theory.pftk_mbps(1460, rtt * 1e3, p, rto_ms=rto * 1e3) == pytest.approx(
-        short * 1460 * 8e-6, rel=0.15
-    )
+    short = 1 / (rtt * math.sqrt(2 * b * p / 3) + rto * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2))
+    assert theory.pftk_mbps(1460, rtt * 1e3, p, rto_ms=rto * 1e3) == pytest.approx(short * 1460 * 8e-6, rel=0.15)
 
 
 def test_parallel_streams_add_up_to_the_link():
@@ -202,13 +198,11 @@ def test_demands_leave_the_rest_to_others():
 
 
 def test_paths_come_from_a_topology():
-    from netlab import topologies
+    from netlab.network import topologies
 
     net = topologies.portfolio()
     assert [hop.rate_mbps for hop in theory.hops(net, "h1", "h9") if hop.rate_mbps < math.inf] == [40, 30, 20]
-    shares = theory.max_min_mbps(
-        theory.capacities(net), theory.routes(net, [("h1", "h4"), ("h2", "h5"), ("h3", "h6")])
-    )
+    shares = theory.max_min_mbps(theory.capacities(net), theory.routes(net, [("h1", "h4"), ("h2", "h5"), ("h3", "h6")]))
     assert shares == pytest.approx({"h1-h4": 10, "h2-h5": 10, "h3-h6": 10})
 
 

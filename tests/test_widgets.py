@@ -222,9 +222,7 @@ def test_saved_state_is_slimmed_and_nothing_else_is_touched():
     figure = {"state": {"_esm": widgets.Chart().get_state()["_esm"], "figure": "{}"}}
     other = {"state": {"_esm": "export default {}"}}
     notebook = {
-        "metadata": {
-            "widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"a": figure, "b": other}}}
-        }
+        "metadata": {"widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"a": figure, "b": other}}}}
     }
     assert widgets.slim_saved_state(notebook) == 1
     assert len(figure["state"]["_esm"]) < 2000

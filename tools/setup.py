@@ -207,9 +207,14 @@ class Environment:
         )
         environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
         self._process = subprocess.Popen(
-            ["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT, cwd=ROOT,
-            start_new_session=True, env=environment,
-        )  # fmt: skip
+            ["sh", "-c", script],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            start_new_session=True,
+            env=environment,
+        )
 
     def progress(self) -> tuple[str, float]:
         """Where it is, in words, and a guess of the seconds that are left."""
@@ -220,7 +225,9 @@ class Environment:
             return "Python packages: done", 0.0
         if installing:
             return "Python packages: installing", 0.3 * SECONDS_PER_PACKAGE * self._packages
-        return f"Python packages: {collected} of {self._packages}", SECONDS_PER_PACKAGE * (self._packages - 0.7 * collected)
+        return f"Python packages: {collected} of {self._packages}", SECONDS_PER_PACKAGE * (
+            self._packages - 0.7 * collected
+        )
 
     def running(self) -> bool:
         """Whether it is still at work."""

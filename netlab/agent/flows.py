@@ -17,8 +17,8 @@ from netlab.agent.echo import Pinger
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.errors import RunError, ThroughputError
-from netlab.throughput import options, tcp_info
-from netlab.throughput.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
+from netlab.sockets import options, tcp_info
+from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
 
 FIRST_PORT = 5001
 TIMESTAMP_OPTION_BYTES = 12
@@ -146,9 +146,7 @@ class TcpStream:
 class TcpFlow(Flow):
     """One or more connections with the same ends."""
 
-    def __init__(
-        self, item: dict[str, Any], duration_s: float, network: Network, port: int, address: str
-    ) -> None:
+    def __init__(self, item: dict[str, Any], duration_s: float, network: Network, port: int, address: str) -> None:
         super().__init__(item, duration_s)
         src, dst = network.pid(item["src"]), network.pid(item["dst"])
         self.streams = [TcpStream(src, dst, address, port + k, item) for k in range(item["streams"])]
@@ -327,9 +325,7 @@ class UdpFlow(Flow):
 class PingFlow(Flow):
     """Echo requests."""
 
-    def __init__(
-        self, item: dict[str, Any], duration_s: float, network: Network, number: int, address: str
-    ) -> None:
+    def __init__(self, item: dict[str, Any], duration_s: float, network: Network, number: int, address: str) -> None:
         super().__init__(item, duration_s)
         with visit(network.pid(item["src"])):
             raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)

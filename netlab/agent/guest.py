@@ -26,10 +26,29 @@ STAGE = "/tmp"
 SYS_FINIT_MODULE = 313
 # All that an experiment may ask for: the kernel's own way to load on demand needs modprobe and a place in /lib.
 MODULES = (
-    "overlay", "veth", "ifb", "bridge", "sch_ingress", "cls_matchall", "act_mirred", "sch_tbf", "sch_netem", "sch_htb",
-    "sch_red", "sch_codel", "sch_fq_codel", "sch_fq", "sch_pie", "sch_cake", "sch_dualpi2",
-    "tcp_bbr", "tcp_dctcp", "tcp_vegas", "tcp_westwood", "tcp_htcp",
-)  # fmt: skip
+    "overlay",
+    "veth",
+    "ifb",
+    "bridge",
+    "sch_ingress",
+    "cls_matchall",
+    "act_mirred",
+    "sch_tbf",
+    "sch_netem",
+    "sch_htb",
+    "sch_red",
+    "sch_codel",
+    "sch_fq_codel",
+    "sch_fq",
+    "sch_pie",
+    "sch_cake",
+    "sch_dualpi2",
+    "tcp_bbr",
+    "tcp_dctcp",
+    "tcp_vegas",
+    "tcp_westwood",
+    "tcp_htcp",
+)
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]

@@ -19,7 +19,7 @@ from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
 from netlab.agent.shaping import shape_network, whole_frames_needed
 from netlab.errors import NetlabError
-from netlab.throughput.streams import forbid_timer_slack
+from netlab.sockets.streams import forbid_timer_slack
 
 SETTLE_S = 0.01
 GRID_S = 0.01

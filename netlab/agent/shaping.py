@@ -84,7 +84,9 @@ def queue_lines(interface: str, shape: dict[str, Any], clock: str) -> list[str]:
     # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
     # Said to tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
     # lost on the segments that tbf splits.
-    framing = f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES}" if shape["framing"] == "ethernet" else ""
+    framing = (
+        f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES}" if shape["framing"] == "ethernet" else ""
+    )
     return [
         f"qdisc add dev {interface} root handle 1: tbf rate {rate_word(rate_mbps)} burst {burst_bytes}b limit 1000000000b{framing}",
         f"qdisc add dev {interface} parent 1: handle 2: {_discipline(shape)}",
@@ -169,7 +171,9 @@ def whole_frames_needed(
     leaving: dict[str, list[dict[str, Any]]] = {}
     for direction in directions:
         leaving.setdefault(direction["src"], []).append(direction)
-    return [host for host in hosts if _meets_wire_whole(host, leaving, set(hosts), clock == "virtual" and host not in small)]
+    return [
+        host for host in hosts if _meets_wire_whole(host, leaving, set(hosts), clock == "virtual" and host not in small)
+    ]
 
 
 def _two_fit_the_bucket(mss_bytes: int | None) -> bool:

@@ -85,7 +85,9 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(result.read_text())
         return found
     if tail.failure is not None:
-        raise RunError(tail.failure["message"] + ("\n" + tail.failure["traceback"] if "traceback" in tail.failure else ""))
+        raise RunError(
+            tail.failure["message"] + ("\n" + tail.failure["traceback"] if "traceback" in tail.failure else "")
+        )
     crash = folder / files.CRASH
     said = crash.read_text() if crash.exists() else ""
     text = log.read_text(errors="replace") if log.exists() else ""

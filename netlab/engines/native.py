@@ -72,9 +72,17 @@ class NativeEngine:
             # In a network namespace of its own, so that nothing of the run shows in the machine's; and the agent dies
             # with the process that started it, its namespaces and interfaces with it.
             command = [
-                *(privilege() or []), "unshare", "--net", "--kill-child",
-                sys.executable, "-I", "-S", "-c", PROGRAM, str(folder),
-            ]  # fmt: skip
+                *(privilege() or []),
+                "unshare",
+                "--net",
+                "--kill-child",
+                sys.executable,
+                "-I",
+                "-S",
+                "-c",
+                PROGRAM,
+                str(folder),
+            ]
             with log.open("wb") as out:
                 process = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd="/"
@@ -116,13 +124,14 @@ def privilege() -> list[str] | None:
 
 def _netem_check(prefix: list[str]) -> Check:
     done = subprocess.run(
-        [*prefix, "unshare", "--net", "sh", "-c", PROBE], capture_output=True, text=True,
+        [*prefix, "unshare", "--net", "sh", "-c", PROBE],
+        capture_output=True,
+        text=True,
         env={**os.environ, "PATH": ":".join(system_path())},
-    )  # fmt: skip
+    )
     return Check(
         "netem and ifb",
         done.returncode == 0,
         "the kernel has them" if done.returncode == 0 else f"the kernel has not ({done.stderr.strip() or 'no word'})",
         "Load the modules sch_netem and ifb (Debian: linux-image, not -cloud), or use the pocket engine.",
     )
-

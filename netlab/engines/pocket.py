@@ -73,7 +73,9 @@ class PocketEngine:
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = directory / "out"
             folder.mkdir()
-            (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}))
+            (folder / files.PLAN).write_text(
+                json.dumps({**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS})
+            )
             modules = str(self.kernel.modules_path) if self.kernel.modules_path else None
             (folder / files.BOOT).write_text(
                 json.dumps({"packages": python_path(), "path": system_path(), "modules": modules})
@@ -129,9 +131,16 @@ class PocketEngine:
         words.append(f"-- -I -S {init} {folder}")
         arguments = [word for group in words[1:] for word in group.split(" ")]
         command = [
-            sys.executable, "-I", "-S", launcher.__file__,
-            str(os.getpid()), str(cpu), str(directory), words[0], *arguments,
-        ]  # fmt: skip
+            sys.executable,
+            "-I",
+            "-S",
+            launcher.__file__,
+            str(os.getpid()),
+            str(cpu),
+            str(directory),
+            words[0],
+            *arguments,
+        ]
         with log.open("wb") as out:
             return subprocess.Popen(
                 command,

@@ -25,7 +25,9 @@ def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES) -> str | None
     try:
         with tempfile.TemporaryFile(dir=directory) as file:
             file.truncate(mmap.PAGESIZE)
-            mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC).close()
+            mmap.mmap(
+                file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+            ).close()
     except OSError as error:
         return f"it is not writable or forbids programs ({error.strerror})"
     if shutil.disk_usage(directory).free < free_bytes:
@@ -67,7 +69,9 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise EngineError(f"{parent} cannot be made ({error.strerror}); remove it or set TMPDIR to another directory.") from None
+        raise EngineError(
+            f"{parent} cannot be made ({error.strerror}); remove it or set TMPDIR to another directory."
+        ) from None
     found = parent.lstat()
     if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
         raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")

@@ -17,9 +17,17 @@ from netlab.kernel import apt, cache, installed
 from netlab.kernel.installed import Kernel
 
 CONTENTS = (
-    "linux", "mnexec", "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "mnexec.c",
+    "linux",
+    "mnexec",
+    "config",
+    "build.json",
+    "COPYING",
+    "SOURCE",
+    "netlab.patch",
+    "tcp_tahoe.c",
+    "mnexec.c",
     "pocket.config",
-)  # fmt: skip
+)
 PROGRAMS = ("linux", "mnexec")
 SUMS = "SHA256SUMS"
 LARGEST_BYTES = 64_000_000

@@ -34,10 +34,27 @@ LOCK_POLL_S = 0.5
 OBJECT = re.compile(r"  (?:CC|AS) +\S")
 # A caller's make, or its flags for other programs, must not change the kernel's build.
 FOREIGN = (
-    "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS",
-    "KCONFIG_ALLCONFIG", "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL",
-    "MAKEOVERRIDES", "MFLAGS", "O", "V",
-)  # fmt: skip
+    "ARCH",
+    "CC",
+    "CFLAGS",
+    "CPPFLAGS",
+    "CROSS_COMPILE",
+    "CXXFLAGS",
+    "HOSTCC",
+    "KBUILD_OUTPUT",
+    "KCFLAGS",
+    "KCONFIG_ALLCONFIG",
+    "KCONFIG_CONFIG",
+    "LDFLAGS",
+    "LLVM",
+    "LOCALVERSION",
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MAKEOVERRIDES",
+    "MFLAGS",
+    "O",
+    "V",
+)
 
 
 @dataclass(frozen=True)

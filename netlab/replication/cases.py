@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from netlab import theory, topologies
+from netlab import theory
 from netlab.experiment import Scenario
+from netlab.network import topologies
+from netlab.network.topology import Link, Topology
 from netlab.results import Run
-from netlab.topology import Link, Topology
 from netlab.traffic import Command, Ping, Tcp, Traffic, Udp
 
 Measure = Callable[[Run], float]
@@ -127,7 +128,8 @@ def portfolio(shared_limit: bool = False) -> Topology:
         return topologies.portfolio()
     return topologies.portfolio(
         queue_packets=[
-            queue - round(rate_mbps * 1e3 * delay_ms / FRAME_BITS) for rate_mbps, delay_ms, queue in PORTFOLIO_LINKS.values()
+            queue - round(rate_mbps * 1e3 * delay_ms / FRAME_BITS)
+            for rate_mbps, delay_ms, queue in PORTFOLIO_LINKS.values()
         ]
     )
 
@@ -147,8 +149,9 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Figures:
         f"iperf's M is 2^20: '{megabits:g}M' sends {offered_mbps:.2f} Mbit/s, {offered_mbps / limit:.3f} times the "
         f"link's limit, and the queue's {queue} datagrams are late, not lost, once in 10 s; offered {megabits:g}·10⁶ bit/s, "
         "a second run loses only {value:.2f} %.",
-        scenario(megabits), lambda run: 100 * loss(flow)(run),
-    )  # fmt: skip
+        scenario(megabits),
+        lambda run: 100 * loss(flow)(run),
+    )
     return {
         (f"{src}-{dst}", "goodput"): Figure(scenario(offered_mbps), goodput(flow), limit),
         (f"{src}-{dst}", "loss"): Figure(scenario(offered_mbps), loss(flow), lost, check=check),
@@ -170,13 +173,15 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
         check = Check(
             "A queue well below the BDP costs throughput, and Mininet's queue limit also counts what is under way in netem: "
             "with only the room that this leaves in each queue a second run has {value:.2f} Mbit/s.",
-            scenario(small), goodput(flow),
-        )  # fmt: skip
+            scenario(small),
+            goodput(flow),
+        )
     else:
         check = Check(
             "Their theory leaves out the headers: the same link carried {value:.2f} Mbit/s with them.",
-            scenario(topology), sent("r1-eth1"),
-        )  # fmt: skip
+            scenario(topology),
+            sent("r1-eth1"),
+        )
     return {
         (name, "rtt"): Figure(scenario(topology), rtt(f"{src}-{dst} ping"), theory.ping_rtt_ms(path)),
         (name, "throughput"): Figure(scenario(topology), goodput(flow), limit, check=check),
@@ -209,18 +214,30 @@ def _together(
     found: dict[tuple[str, str], Figure] = {}
     for pair, share_mbps, count in zip(pairs, shares_mbps, streams or [1] * len(pairs), strict=True):
         flow = f"{pair} cubic" + (f" ×{count}" if count > 1 else "")
-        found[pair, "rtt"] = Figure(base, rtt(f"{pair} ping"), check=Check(
-            "Their queues hold fewer packets than they say, because Mininet's limit also counts what is under way in "
-            "netem; with only the room that this leaves, a second run has a mean of {value:.1f} ms.",
-            small, rtt(f"{pair} ping"),
-        ))  # fmt: skip
+        found[pair, "rtt"] = Figure(
+            base,
+            rtt(f"{pair} ping"),
+            check=Check(
+                "Their queues hold fewer packets than they say, because Mininet's limit also counts what is under way in "
+                "netem; with only the room that this leaves, a second run has a mean of {value:.1f} ms.",
+                small,
+                rtt(f"{pair} ping"),
+            ),
+        )
         for stream in range(count):
             name = pair if count == 1 else f"{pair} ({stream + 1})"
             read = goodput(flow) if count == 1 else stream_goodput(flow, stream)
-            found[name, "throughput"] = Figure(base, read, share_mbps, holds=not shared, check=Check(
-                f"{why}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
-                long, read,
-            ))  # fmt: skip
+            found[name, "throughput"] = Figure(
+                base,
+                read,
+                share_mbps,
+                holds=not shared,
+                check=Check(
+                    f"{why}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
+                    long,
+                    read,
+                ),
+            )
     return found
 
 
@@ -278,7 +295,7 @@ def _window(window_bytes: int) -> Figures:
         "What is left of the gap is not explained.",
         scenario(8.3),
         goodput("h1-h2 reno", 1),
-    )  # fmt: skip
+    )
     return {("client-server", "throughput"): Figure(scenario(8), goodput("h1-h2 reno", 1), expected, check=check)}
 
 
@@ -317,7 +334,9 @@ def _seconds(offered_mbps: float) -> float:
 
 def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUEUE) -> Scenario:
     topology = topologies.three_pcs(queue_packets=queue_packets, framing=framing)
-    return Scenario(topology, [Udp("h1", "h3", rate_mbps=offered_mbps)], duration_s=_seconds(offered_mbps), interval_s=1)
+    return Scenario(
+        topology, [Udp("h1", "h3", rate_mbps=offered_mbps)], duration_s=_seconds(offered_mbps), interval_s=1
+    )
 
 
 def _framed(sentence: str, scenario: Scenario, measure: Measure) -> Check:
@@ -330,13 +349,15 @@ def _udp_alone(offered_mbps: float) -> Figures:
     check = _framed(
         "The publisher's theory counts a wire's 1066 bytes a datagram, tc counts 1042: on a link that counts as a wire "
         "does, a second run has {value:.0f} kbit/s.",
-        _epfl_udp(offered_mbps, "ethernet"), goodput("h1-h3 udp"),
-    )  # fmt: skip
+        _epfl_udp(offered_mbps, "ethernet"),
+        goodput("h1-h3 udp"),
+    )
     late = Check(
         f"{QUEUE} datagrams in the queue when the sender stops are late, not lost; with a queue of 5 a second run loses "
         "{value:.2f} %.",
-        _epfl_udp(offered_mbps, queue_packets=5), lambda run: 100 * loss("h1-h3 udp")(run),
-    )  # fmt: skip
+        _epfl_udp(offered_mbps, queue_packets=5),
+        lambda run: 100 * loss("h1-h3 udp")(run),
+    )
     return {
         ("h1-h3", "goodput"): Figure(_epfl_udp(offered_mbps), goodput("h1-h3 udp"), limit, check=check),
         ("h1-h3", "loss"): Figure(_epfl_udp(offered_mbps), loss("h1-h3 udp"), lost, check=late),
@@ -348,7 +369,9 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Figures:
 
     def scenario(spacing: str = "auto") -> Scenario:
         traffic = [Udp(src, "h3", rate_mbps=r, spacing=spacing) for src, r in zip(("h1", "h2"), offered, strict=True)]
-        return Scenario(topologies.three_pcs(queue_packets=QUEUE), traffic, duration_s=_seconds(sum(offered)), interval_s=1)
+        return Scenario(
+            topologies.three_pcs(queue_packets=QUEUE), traffic, duration_s=_seconds(sum(offered)), interval_s=1
+        )
 
     shares = theory.udp_shares_mbps(offered, BOTTLENECK_MBPS)
     # What stands in the queue at the end is late, not lost.
@@ -356,19 +379,31 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Figures:
     found: dict[tuple[str, str], Figure] = {}
     for src, rate, share in zip(("h1", "h2"), offered, shares, strict=True):
         flow = f"{src}-h3 udp"
-        found[src, "goodput"] = Figure(scenario(), goodput(flow), float(share), check=_framed(
-            "The publisher's theory counts a wire's framing; sent on exact grids instead of at random moments, the two "
-            "flows share {value:.0f} kbit/s to this one.",
-            scenario("even"), goodput(flow),
-        ))  # fmt: skip
+        found[src, "goodput"] = Figure(
+            scenario(),
+            goodput(flow),
+            float(share),
+            check=_framed(
+                "The publisher's theory counts a wire's framing; sent on exact grids instead of at random moments, the two "
+                "flows share {value:.0f} kbit/s to this one.",
+                scenario("even"),
+                goodput(flow),
+            ),
+        )
         if sum(offered) < BOTTLENECK_MBPS / 2:
             # Nothing is lost, and no loss is published.
             continue
-        found[src, "loss"] = Figure(scenario(), loss(flow), max(0.0, 1 - late * float(share) / rate), check=Check(
-            "The publisher's theory counts a wire's framing (1066 bytes, not tc's 1042), and which flow loses a little "
-            "more is a matter of phase: on exact grids this flow loses {value:.2f} %.",
-            scenario("even"), lambda run, flow=flow: 100 * loss(flow)(run),  # type: ignore[misc]
-        ))  # fmt: skip
+        found[src, "loss"] = Figure(
+            scenario(),
+            loss(flow),
+            max(0.0, 1 - late * float(share) / rate),
+            check=Check(
+                "The publisher's theory counts a wire's framing (1066 bytes, not tc's 1042), and which flow loses a little "
+                "more is a matter of phase: on exact grids this flow loses {value:.2f} %.",
+                scenario("even"),
+                lambda run, flow=flow: 100 * loss(flow)(run),  # type: ignore[misc]
+            ),
+        )
     return found
 
 
@@ -390,11 +425,18 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Figures:
     clear = left > 0 or offered > 1.5 * BOTTLENECK_MBPS
 
     def figure(flow: str, expected: float | None) -> Figure:
-        return Figure(scenario(), goodput(flow, 20), expected, holds=clear, check=_framed(
-            "The publisher's router ran RED, which drops from every flow before the queue is full; with Mininet's RED a "
-            "second run has {value:.0f} kbit/s here.",
-            scenario("red"), goodput(flow, 20),
-        ))  # fmt: skip
+        return Figure(
+            scenario(),
+            goodput(flow, 20),
+            expected,
+            holds=clear,
+            check=_framed(
+                "The publisher's router ran RED, which drops from every flow before the queue is full; with Mininet's RED a "
+                "second run has {value:.0f} kbit/s here.",
+                scenario("red"),
+                goodput(flow, 20),
+            ),
+        )
 
     return {
         ("h1 UDP", "goodput"): figure("h1-h3 udp", shares[0]),
@@ -432,21 +474,33 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Figures:
     found: dict[tuple[str, str], Figure] = {}
     for pair, rate in offered.items():
         flow, share = f"{pair} udp", network.delivered_mbps[pair] / wire
-        found[pair, "goodput"] = Figure(base, goodput(flow), share, check=_framed(
-            "Theory counts on datagrams that come at random moments; two senders behind links of 1 and 10 Mbit/s keep in "
-            "step, and phase decides who finds the free place: there a second run has {value:.0f} kbit/s."
-            if heavy else
-            "The publisher's theory counts a wire's framing; without limits on the access links a second run has "
-            "{value:.0f} kbit/s.",
-            other, goodput(flow),
-        ))  # fmt: skip
-        found[pair, "loss"] = Figure(base, loss(flow), 1 - share / rate, check=Check(
-            "Phase as above: behind links of 1 and 10 Mbit/s a second run loses {value:.2f} %."
-            if heavy else
-            "Each full queue on the way holds 100 datagrams that are late, not lost, and their access links may not have "
-            "had limits: without those a second run loses {value:.2f} %.",
-            other, lambda run, flow=flow: 100 * loss(flow)(run),  # type: ignore[misc]
-        ))  # fmt: skip
+        found[pair, "goodput"] = Figure(
+            base,
+            goodput(flow),
+            share,
+            check=_framed(
+                "Theory counts on datagrams that come at random moments; two senders behind links of 1 and 10 Mbit/s keep in "
+                "step, and phase decides who finds the free place: there a second run has {value:.0f} kbit/s."
+                if heavy
+                else "The publisher's theory counts a wire's framing; without limits on the access links a second run has "
+                "{value:.0f} kbit/s.",
+                other,
+                goodput(flow),
+            ),
+        )
+        found[pair, "loss"] = Figure(
+            base,
+            loss(flow),
+            1 - share / rate,
+            check=Check(
+                "Phase as above: behind links of 1 and 10 Mbit/s a second run loses {value:.2f} %."
+                if heavy
+                else "Each full queue on the way holds 100 datagrams that are late, not lost, and their access links may not have "
+                "had limits: without those a second run loses {value:.2f} %.",
+                other,
+                lambda run, flow=flow: 100 * loss(flow)(run),  # type: ignore[misc]
+            ),
+        )
     return found
 
 
@@ -459,9 +513,17 @@ def _collapse_tcp() -> Figures:
 
 
 def _connections() -> Figures:
-    link = Link("r1", "h3", rate_mbps=5, queue_packets=QUEUE, reverse={
-        "rate_mbps": None, "queue_packets": None, "delay_ms": 300,
-    })  # fmt: skip
+    link = Link(
+        "r1",
+        "h3",
+        rate_mbps=5,
+        queue_packets=QUEUE,
+        reverse={
+            "rate_mbps": None,
+            "queue_packets": None,
+            "delay_ms": 300,
+        },
+    )
     plain = topologies.three_pcs(queue_packets=QUEUE)
     topology = Topology(plain.hosts, plain.routers, plain.switches, [*plain.links[:-1], link])
     traffic = [Tcp("h1", "h3"), Tcp("h2", "h3", streams=3)]
@@ -470,11 +532,17 @@ def _connections() -> Figures:
     longer = Scenario(topology, traffic, duration_s=1500, interval_s=5)
 
     def figure(flow: str, share: int) -> Figure:
-        return Figure(scenario, goodput(flow, 60), share * quarter, check=_framed(
-            "The publisher's theory leaves out the headers, and equal shares are a long-run mean: over 25 minutes of network "
-            "time a second run has {value:.0f} kbit/s.",
-            longer, goodput(flow, 60),
-        ))  # fmt: skip
+        return Figure(
+            scenario,
+            goodput(flow, 60),
+            share * quarter,
+            check=_framed(
+                "The publisher's theory leaves out the headers, and equal shares are a long-run mean: over 25 minutes of network "
+                "time a second run has {value:.0f} kbit/s.",
+                longer,
+                goodput(flow, 60),
+            ),
+        )
 
     return {("h1", "goodput"): figure("h1-h3 cubic", 1), ("h2", "goodput"): figure("h2-h3 cubic ×3", 3)}
 
@@ -488,15 +556,18 @@ def _epfl() -> dict[tuple[str, str, str], Figures]:
     check = _framed(
         "The publisher's theory counts a wire's framing on super-sized segments of 2896 bytes, which no wire carries; tc "
         "counts 1514 bytes for 1448, and with a wire's 1538 a second run has {value:.0f} kbit/s.",
-        framed, goodput("h1-h3 cubic", 5),
-    )  # fmt: skip
+        framed,
+        goodput("h1-h3 cubic", 5),
+    )
     limit = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS)
     tables: dict[tuple[str, str], Figures] = {
         ("udp-max", "UDP 1000 B payload in 5 Mbit/s"): {("h1-h3", "goodput"): alone["h1-h3", "goodput"]},
         ("udp-rate", "5 Mbit/s offered to 5 Mbit/s"): alone,
         ("udp-rate", "10 Mbit/s offered to 5 Mbit/s"): _udp_alone(10),
         ("udp-rate", "20 Mbit/s offered to 5 Mbit/s"): _udp_alone(20),
-        ("tcp-max", "TCP in 5 Mbit/s"): {("h1-h3", "goodput"): Figure(tcp, goodput("h1-h3 cubic", 5), limit, check=check)},
+        ("tcp-max", "TCP in 5 Mbit/s"): {
+            ("h1-h3", "goodput"): Figure(tcp, goodput("h1-h3 cubic", 5), limit, check=check)
+        },
         ("udp-udp", "A1 1 and 0.5 Mbit/s"): _udp_pair(1, 0.5),
         ("udp-udp", "A2 1 and 4 Mbit/s"): _udp_pair(1, 4),
         ("udp-udp", "A3 1 and 9 Mbit/s"): _udp_pair(1, 9),
@@ -519,8 +590,9 @@ def _ece6110() -> dict[tuple[str, str, str], Figures]:
     scenario = Scenario(topology, [Tcp("h1", "h2", congestion="reno")], duration_s=120, interval_s=1)
     check = Check(
         "The publisher's ideal leaves out the headers: with them, the bottleneck's own counter has {value:.0f} byte/s.",
-        scenario, lambda run: sent("r1-eth1")(run) * 125_000,
-    )  # fmt: skip
+        scenario,
+        lambda run: sent("r1-eth1")(run) * 125_000,
+    )
     figure = Figure(scenario, goodput("h1-h2 reno", 20), theory.tcp_goodput_limit_mbps(1), check=check)
     return {("ece6110", "window", "ideal goodput of a 1 Mbit/s bottleneck"): {("client-server", "goodput"): figure}}
 
@@ -531,9 +603,14 @@ LAB9_QUEUE_BYTES = 15_000_000
 
 def _lab9_scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window_bytes: int | None = None) -> Scenario:
     link = Link(
-        "h1", "h2", rate_mbps=10_000, delay_ms=delay_ms, loss_rate=loss_rate, queue_bytes=LAB9_QUEUE_BYTES,
+        "h1",
+        "h2",
+        rate_mbps=10_000,
+        delay_ms=delay_ms,
+        loss_rate=loss_rate,
+        queue_bytes=LAB9_QUEUE_BYTES,
         reverse={"loss_rate": 0.0, "delay_ms": 0.0},
-    )  # fmt: skip
+    )
     flow = Tcp("h1", "h2", streams=streams, window_bytes=window_bytes)
     return Scenario(Topology(hosts=["h1", "h2"], links=[link]), [flow], duration_s=5)
 
@@ -541,9 +618,7 @@ def _lab9_scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window
 def _lab9() -> dict[tuple[str, str, str], Figures]:
     limit = theory.tcp_goodput_limit_mbps(10_000)
     window = theory.window_limit_mbps(float(LAB9_WINDOW_BYTES), 20)
-    far = {
-        count: _lab9_scenario(count, 20, window_bytes=LAB9_WINDOW_BYTES) for count in (1, 8)
-    }
+    far = {count: _lab9_scenario(count, 20, window_bytes=LAB9_WINDOW_BYTES) for count in (1, 8)}
     name = {1: "h1-h2 cubic", 8: "h1-h2 cubic ×8"}
 
     def lossy(streams: int) -> Figure:
@@ -551,18 +626,25 @@ def _lab9() -> dict[tuple[str, str, str], Figures]:
         check = Check(
             "The publisher removed the delay with the old rule before adding the loss, so their RTT was a LAN's; with the "
             f"20 ms of the setting a second run has {{value:.2f}} Mbit/s, where Mathis says {mathis:.2f}.",
-            _lab9_scenario(streams, 20, 0.01), goodput(name[streams], 1),
-        )  # fmt: skip
+            _lab9_scenario(streams, 20, 0.01),
+            goodput(name[streams], 1),
+        )
         return Figure(_lab9_scenario(streams, 0, 0.01), goodput(name[streams], 1), check=check)
 
     key = ("h1-h2", "throughput")
     return {
         ("lab9", "buffer", "10 Gbit/s 20 ms default buffers one stream"): {
-            key: Figure(far[1], goodput(name[1], 1), window, check=Check(
-                "Theirs is the mean with slow start (3.30 in the steady state that they print); without a window of 8 MiB a "
-                "second run has {value:.0f} Mbit/s.",
-                _lab9_scenario(1, 20), goodput(name[1], 2),
-            ))
+            key: Figure(
+                far[1],
+                goodput(name[1], 1),
+                window,
+                check=Check(
+                    "Theirs is the mean with slow start (3.30 in the steady state that they print); without a window of 8 MiB a "
+                    "second run has {value:.0f} Mbit/s.",
+                    _lab9_scenario(1, 20),
+                    goodput(name[1], 2),
+                ),
+            )
         },
         ("lab9", "buffer", "10 Gbit/s 20 ms default buffers eight streams"): {
             key: Figure(far[8], goodput(name[8], 1), min(8 * window, limit))

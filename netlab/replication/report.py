@@ -7,9 +7,17 @@ from html import escape
 from netlab.replication.rows import Replication, Row
 
 TITLES = (
-    "Setting", "Flow", "Quantity", "Theory, theirs", "Theory, ours", "Published", "Ours",
-    "Theirs against theory", "Ours against theory", "Note",
-)  # fmt: skip
+    "Setting",
+    "Flow",
+    "Quantity",
+    "Theory, theirs",
+    "Theory, ours",
+    "Published",
+    "Ours",
+    "Theirs against theory",
+    "Ours against theory",
+    "Note",
+)
 NUMBERS = range(3, 9)
 PER_CENT = 100.0
 
@@ -50,7 +58,12 @@ def markdown(result: Replication) -> str:
     """The whole report in Markdown."""
     lines = ["# Published figures, measured again", "", summary(result).replace("\n", "\n\n"), "", INTRODUCTION, ""]
     for source, rows in _by_source(result).items():
-        lines += [f"## {source}", "", _line(TITLES), _line(["---:" if i in NUMBERS else "---" for i in range(len(TITLES))])]
+        lines += [
+            f"## {source}",
+            "",
+            _line(TITLES),
+            _line(["---:" if i in NUMBERS else "---" for i in range(len(TITLES))]),
+        ]
         notes: list[str] = []
         lines += [_line([cell.replace("|", "\\|") for cell in _cells(row, notes)]) for row in rows]
         lines += ["", *(f"{number}. {note}" for number, note in enumerate(notes, start=1)), ""]
@@ -62,10 +75,13 @@ def markdown(result: Replication) -> str:
 def html(result: Replication) -> str:
     """The whole report as a page of its own."""
     parts = [
-        "<!doctype html>", '<html lang="en"><meta charset="utf-8"><title>Published figures, measured again</title>',
-        f"<style>{STYLE}</style>", "<h1>Published figures, measured again</h1>",
-        *(f"<p>{escape(line)}</p>" for line in summary(result).split("\n")), f"<p>{escape(INTRODUCTION)}</p>",
-    ]  # fmt: skip
+        "<!doctype html>",
+        '<html lang="en"><meta charset="utf-8"><title>Published figures, measured again</title>',
+        f"<style>{STYLE}</style>",
+        "<h1>Published figures, measured again</h1>",
+        *(f"<p>{escape(line)}</p>" for line in summary(result).split("\n")),
+        f"<p>{escape(INTRODUCTION)}</p>",
+    ]
     for source, rows in _by_source(result).items():
         notes: list[str] = []
         body = [_row(_cells(row, notes), "td") for row in rows]
@@ -73,7 +89,12 @@ def html(result: Replication) -> str:
         if notes:
             parts += ["<ol>", *(f"<li>{escape(note)}</li>" for note in notes), "</ol>"]
     if result.not_covered:
-        parts += ["<h2>Not covered yet</h2>", "<ul>", *(f"<li>{escape(text)}</li>" for text in _not_covered(result)), "</ul>"]
+        parts += [
+            "<h2>Not covered yet</h2>",
+            "<ul>",
+            *(f"<li>{escape(text)}</li>" for text in _not_covered(result)),
+            "</ul>",
+        ]
     return "\n".join(parts) + "\n"
 
 
@@ -90,11 +111,17 @@ def _cells(row: Row, notes: list[str]) -> list[str]:
     if row.explanation and row.explanation not in notes:
         notes.append(row.explanation)
     return [
-        f"{given.table}: {given.scenario}", given.flow, f"{given.quantity} ({given.unit})", _number(given.theory),
-        ("" if row.holds or row.theory is None else "~") + _number(row.theory), _number(given.published), _number(row.ours),
-        _per_cent(row.their_error), _per_cent(row.our_error),
+        f"{given.table}: {given.scenario}",
+        given.flow,
+        f"{given.quantity} ({given.unit})",
+        _number(given.theory),
+        ("" if row.holds or row.theory is None else "~") + _number(row.theory),
+        _number(given.published),
+        _number(row.ours),
+        _per_cent(row.their_error),
+        _per_cent(row.our_error),
         str(notes.index(row.explanation) + 1) if row.explanation else "",
-    ]  # fmt: skip
+    ]
 
 
 def _not_covered(result: Replication) -> list[str]:
@@ -103,7 +130,8 @@ def _not_covered(result: Replication) -> list[str]:
         group = (row.source, row.table, why)
         groups[group] = groups.get(group, 0) + 1
     return [
-        f"{source}, {table}: {count} row{'s' if count > 1 else ''} ({why})" for (source, table, why), count in groups.items()
+        f"{source}, {table}: {count} row{'s' if count > 1 else ''} ({why})"
+        for (source, table, why), count in groups.items()
     ]
 
 

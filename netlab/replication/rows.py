@@ -146,7 +146,9 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     wanted = [row for row in published() if only in (None, row.source)]
     covered = [(row, row.figure) for row in wanted]
     figures = [(row, figure) for row, figure in covered if figure is not None]
-    runs = sweep({number: figure.scenario for number, (_, figure) in enumerate(figures)}, fresh=fresh, progress=progress)
+    runs = sweep(
+        {number: figure.scenario for number, (_, figure) in enumerate(figures)}, fresh=fresh, progress=progress
+    )
     rows = [_row(row, figure, runs[number]) for number, (row, figure) in enumerate(figures)]
     doubtful = {
         number: figure.check

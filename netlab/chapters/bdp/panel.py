@@ -1,0 +1,92 @@
+"""The panel of the chapter on the bandwidth-delay product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import experiment, plots, theory
+from netlab.network.topology import Link, Topology
+from netlab.traffic import Command, Tcp
+from netlab.widgets import Panel, Settings, slider, toggle
+
+_LARGEST_KB = 600
+
+
+def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) -> Panel:
+    """One TCP transfer over one cable: does its window limit it, the link, or the queue?
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 2; the first 2 s are not counted.
+
+    Returns
+    -------
+    Panel
+        With the controls window_kb, rate_mbps, delay_ms, queue_packets and one_by_one.
+    """
+
+    def cable(settings: Settings) -> Topology:
+        shape = {name: settings[name] for name in ("rate_mbps", "delay_ms", "queue_packets")}
+        # The queue is a router's: Linux lets hardly any grow on the sender's own interface.
+        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **shape)])
+
+    def scenario(**settings: Any) -> dict[str, Any]:
+        flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)
+        # Without super-sized segments each frame leaves when its turn has come, and no bunches wait for each other.
+        plain = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
+        return {
+            "topology": cable(settings),
+            "traffic": [plain, flow] if settings["one_by_one"] else [flow],
+            "duration_s": duration_s,
+            "interval_s": 0.5,
+        }
+
+    def draw(result: Any, settings: Settings) -> go.Figure:
+        window_kb, rate_mbps = settings["window_kb"], settings["rate_mbps"]
+        path = theory.hops(cable(settings), "h1", "h2")
+        rtt_ms = theory.segment_rtt_ms(path)
+        pipe_kb = theory.bdp_bytes(rate_mbps, rtt_ms) / 1000
+        wire = theory.tcp_wire_bytes() / theory.MSS_BYTES
+        room_kb = pipe_kb + settings["queue_packets"] * theory.tcp_wire_bytes() / 1000
+        limits = "queue" if window_kb * wire > room_kb else "link" if window_kb * wire > pipe_kb else "window"
+        flow = result.flows[result.flows["kind"] == "tcp"].iloc[0]
+        goodput = result.goodput_mbps(after_s=2).dropna().iloc[0]
+        detail = (
+            f"{rate_mbps:g} Mbit/s, {settings['delay_ms']:g} ms each way: BDP {pipe_kb:.0f} kB<br>"
+            f"queue of {settings['queue_packets']} packets: with the BDP {room_kb:.0f} kB<br>"
+            f"RTT {flow['rtt_ms']:.1f} ms, {flow['retransmits']:.0f} segments sent again"
+        )
+        figure = plots.measured_against_theory(
+            [window_kb],
+            [goodput],
+            np.linspace(4, _LARGEST_KB, 300),
+            lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
+            x_label="Window (kB)",
+            y_label="Goodput (Mbit/s)",
+            title=(
+                f"The {limits} limits: {goodput:.2f} Mbit/s, RTT {flow['rtt_ms']:.1f} ms, "
+                f"{flow['retransmits']:.0f} sent again; BDP {pipe_kb:.0f} kB"
+            ),
+            details=[detail],
+        )
+        return figure.update_xaxes(range=[0, _LARGEST_KB * 1.02])
+
+    return Panel(
+        {
+            "window_kb": slider("Window", 50, 4, _LARGEST_KB, 2, "kB"),
+            "rate_mbps": slider("Link", 100, 10, 200, 10, "Mbit/s"),
+            "delay_ms": slider("Delay, each way", 8, 1, 40, 1, "ms"),
+            "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
+            "one_by_one": toggle("Frames one by one"),
+        },
+        scenario,
+        draw,
+        run=run,
+    )

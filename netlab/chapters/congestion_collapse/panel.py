@@ -1,0 +1,91 @@
+"""The panel of the chapter on congestion collapse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import experiment, plots, theory
+from netlab.network import topologies
+from netlab.traffic import Tcp, Udp
+from netlab.widgets import Panel, Settings, slider, toggle
+
+
+def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0) -> Panel:
+    """A modest flow h1-h4 and an aggressor h2-h3 over two routers: what does the aggressor's rate cost?
+
+    Under UDP the slider is what h2 sends; under TCP it is the rate of h2's access link, the most it could send.
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 0; its first quarter is not counted.
+
+    Returns
+    -------
+    Panel
+        With the controls aggressor_mbps, queue_packets, tcp and fair_queue.
+    """
+    middle_mbps, exits_mbps = 1.5, np.array([1.0, 0.5])
+
+    def scenario(aggressor_mbps: float, queue_packets: int, tcp: bool, fair_queue: bool) -> dict[str, Any]:
+        fair = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}} if fair_queue else {}
+        udp = [Udp("h1", "h4", rate_mbps=1), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
+        return {
+            "topology": topologies.two_routers(
+                (None, aggressor_mbps if tcp else None), middle_mbps, (1, 0.5), queue_packets, **fair
+            ),
+            "traffic": [Tcp("h1", "h4"), Tcp("h2", "h3")] if tcp else udp,
+            "duration_s": duration_s,
+        }
+
+    def forecast_mbps(rate_mbps: float, settings: Settings) -> Any:
+        if settings["tcp"]:
+            fair = np.minimum(exits_mbps, [middle_mbps - min(exits_mbps[1], rate_mbps), rate_mbps])
+            return fair * theory.tcp_goodput_limit_mbps(1)
+        wire = theory.udp_wire_bytes(1000) / 1000
+        formula = theory.two_router_fair_queue_mbps if settings["fair_queue"] else theory.two_router_collapse_mbps
+        return formula(np.array([1, rate_mbps]) * wire, middle_mbps, exits_mbps) / wire
+
+    def draw(result: Any, settings: Settings) -> go.Figure:
+        rate = settings["aggressor_mbps"]
+        got = result.goodput_mbps(after_s=duration_s / 4).to_numpy()
+        kind = "TCP" if settings["tcp"] else "UDP"
+        queue = "a fair queue" if settings["fair_queue"] else "a plain queue"
+        detail = f"{kind}, {queue} of {settings['queue_packets']} packets<br>h2 gets {got[1]:.3f} Mbit/s"
+        shown = {
+            "h1": (got[0], lambda x: forecast_mbps(x, settings)[0]),
+            "both together": (got.sum(), lambda x: forecast_mbps(x, settings).sum()),
+        }
+        figure = None
+        for name, (goodput_mbps, formula) in shown.items():
+            figure = plots.measured_against_theory(
+                [rate],
+                [goodput_mbps],
+                np.linspace(0.1, 10.0, 199),
+                formula,
+                x_label="What h2 sends, or could send (Mbit/s)",
+                y_label="Goodput (Mbit/s)",
+                title=f"{kind}, {queue}: h1 {got[0]:.3f}, h2 {got[1]:.3f}, together {got.sum():.3f} Mbit/s",
+                name=name,
+                details=[detail],
+                figure=figure,
+            )
+        return cast(go.Figure, figure).update_xaxes(range=[0, 10.3])
+
+    return Panel(
+        {
+            "aggressor_mbps": slider("h2 sends", 3.0, 0.1, 10.0, 0.1, "Mbit/s"),
+            "queue_packets": slider("Queues", 50, 2, 200, 1, "packets"),
+            "tcp": toggle("TCP instead of UDP"),
+            "fair_queue": toggle("Fair queue at r1"),
+        },
+        scenario,
+        draw,
+        run=run,
+    )

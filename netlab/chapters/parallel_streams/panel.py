@@ -1,0 +1,117 @@
+"""The panel of the chapter on parallel streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import experiment, plots, theory
+from netlab.network import topologies
+from netlab.traffic import Tcp
+from netlab.widgets import Panel, Settings, slider, toggle
+
+RATE_MBPS = 50.0
+RTT_MS = 20.0
+QUEUE_PACKETS = 83
+MOST_STREAMS = 32
+
+
+def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
+    """Host h1 opens K connections beside a neighbour's: what limits each of them, and who pays for one more?
+
+    The link has 50 Mbit/s and 20 ms of round trip. Its queue serves all packets in turn or, at choice, all hosts.
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 0; its first quarter is not counted.
+
+    Returns
+    -------
+    Panel
+        With the controls streams, neighbours, lost_per_thousand, window_bytes and queue_per_host.
+    """
+
+    def scenario(
+        streams: int, neighbours: int, lost_per_thousand: int, window_bytes: int, queue_per_host: bool
+    ) -> dict[str, Any]:
+        network = topologies.dumbbell(
+            2,
+            RATE_MBPS,
+            RTT_MS / 2,
+            QUEUE_PACKETS,
+            aqm="cake" if queue_per_host else "fifo",
+            loss_rate=lost_per_thousand / 1000,
+            reverse={"loss_rate": 0.0},
+        )
+        hosts = [("h1", "h3", streams), ("h2", "h4", neighbours)]
+        traffic = [
+            Tcp(src, dst, streams=count, congestion="reno", window_bytes=window_bytes)
+            for src, dst, count in hosts
+            if count
+        ]
+        return {"topology": network, "traffic": traffic, "duration_s": duration_s}
+
+    def forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
+        """Of h1 and of the neighbour."""
+        neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
+        # A sender waits until a whole segment fits into the window.
+        whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
+        one = theory.window_limit_mbps(float(whole_bytes), RTT_MS)
+        if loss_rate:
+            one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate))
+        # What is lost behind the queue has taken its time on the link all the same.
+        limit = theory.tcp_goodput_limit_mbps(RATE_MBPS) * (1 - loss_rate)
+        if not settings["queue_per_host"]:
+            one = min(one, limit / (streams + neighbours))
+            return streams * one, neighbours * one
+        wanted = {host: count * one for host, count in (("h1", streams), ("h2", neighbours)) if count}
+        shares = theory.max_min_mbps({"link": limit}, {host: ["link"] for host in wanted}, wanted)
+        return shares["h1"], shares.get("h2", 0.0)
+
+    def draw(result: Any, settings: Settings) -> go.Figure:
+        streams = settings["streams"]
+        got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=duration_s / 4), strict=False))
+        rtt_ms = float(result.flows["rtt_ms"].iloc[0])
+        detail = (
+            f"{settings['neighbours']} connections of h2, {settings['lost_per_thousand']} of 1000 lost<br>"
+            f"windows of {settings['window_bytes']} bytes, {'one queue per host' if settings['queue_per_host'] else 'one queue'}"
+        )
+
+        def theory_mbps(index: int) -> Callable[[float], float]:
+            return lambda count: forecast_mbps(count, settings)[index]
+
+        figure = None
+        for index, (host, goodput_mbps) in enumerate(got.items()):
+            figure = plots.measured_against_theory(
+                [streams],
+                [goodput_mbps],
+                np.arange(1.0, MOST_STREAMS + 1),
+                theory_mbps(index),
+                x_label="Connections of h1",
+                y_label="Goodput (Mbit/s)",
+                title=", ".join(f"{name} {mbps:.2f}" for name, mbps in got.items()) + f" Mbit/s; RTT {rtt_ms:.1f} ms",
+                name=host,
+                details=[detail],
+                figure=figure,
+            )
+        assert figure is not None  # h1 has a connection at least
+        return figure.update_xaxes(range=[0, MOST_STREAMS + 0.5])
+
+    return Panel(
+        {
+            "streams": slider("Connections of h1", 4, 1, MOST_STREAMS, 1),
+            "neighbours": slider("Connections of h2", 2, 0, 8, 1),
+            "lost_per_thousand": slider("Random loss", 10, 0, 50, 1, "of 1000"),
+            "window_bytes": slider("Window of each", 1_000_000, 20_000, 1_000_000, 10_000, "bytes"),
+            "queue_per_host": toggle("One queue per host"),
+        },
+        scenario,
+        draw,
+        run=run,
+    )

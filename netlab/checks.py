@@ -1,0 +1,505 @@
+"""Check cells: say what was expected, what came and what to look at, never a bare True or False.
+
+A chapter keeps its checks in a module of its own beside this one (`udp_loss.py`, ...), made of the four kinds
+below. A notebook calls the check with the student's answer and reads the sentences; a grader calls `judge`,
+which prints nothing. A stub that nobody has filled in is neither right nor wrong: it is not attempted.
+"""
+
+from __future__ import annotations
+
+import dis
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from types import EllipsisType, FunctionType
+from typing import Any
+
+import numpy as np
+
+_WIDTH = 96
+MANIFOLD = 10.0
+_STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
+
+# Factors between a wrong number and the right one, each with the sentence that names the slip. The order
+# decides where two agree within the tolerance: the slip that students make more often comes first.
+_SLIPS: tuple[tuple[float, str], ...] = (
+    (1e6, "It is a million times too large: bits where megabits are meant?"),
+    (1e-6, "It is a million times too small: was a number already in megabits divided by a million?"),
+    (1e3, "It is a thousand times too large: kilobits for megabits, or milliseconds for seconds?"),
+    (1e-3, "It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?"),
+    (8.0, "It is eight times too large: a byte has 8 bits; were bytes turned into bits once too often?"),
+    (1 / 8, "It is eight times too small: a byte has 8 bits; are these bytes where bits are asked for?"),
+    (100.0, "It is a hundred times too large: a fraction is asked for, 0.02 rather than 2 %."),
+    (0.01, "It is a hundred times too small: was a percentage divided by 100 twice?"),
+    (2.0, "It is twice as large: one way and there and back again, or one flow and two, mixed up?"),
+    (0.5, "It is half as large: one way and there and back again, or one flow and two, mixed up?"),
+    (2**20 / 1e6, "It is 4.9 % too large: 'mega' is 1,000,000 here, not 1024 * 1024."),
+    (1e6 / 2**20, "It is 4.6 % too small: 'mega' is 1,000,000 here, not 1024 * 1024."),
+    (-1.0, "The sign is the other way round."),
+)
+
+
+class Status(Enum):
+    """What a check found."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_ATTEMPTED = "not attempted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A check's verdict.
+
+    Attributes
+    ----------
+    check : str
+        Name of the check.
+    status : Status
+        Passed, failed or not attempted.
+    sentences : tuple of str
+        What was expected, what came, what to look at; ready to be shown.
+    """
+
+    check: str
+    status: Status
+    sentences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
+        lines: list[str] = []
+        for index, sentence in enumerate(self.sentences):
+            lead = f"{mark} {self.check}: " if index == 0 else "  "
+            lines += textwrap.wrap(lead + sentence, _WIDTH, subsequent_indent="  ")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A wrong answer that is worth a sentence of its own.
+
+    Attributes
+    ----------
+    answer : float or callable
+        The wrong figure; for a `Function` check the wrong formula, called like the right one.
+    sentence : str
+        What the mistake was and what to look at.
+    """
+
+    answer: float | Callable[..., float]
+    sentence: str
+
+
+@dataclass(kw_only=True)
+class Check:
+    """What all checks share: a name, hints in stages, and printing.
+
+    Attributes
+    ----------
+    name : str
+        What is asked for, as the first words of the message ("goodput limit").
+    hints : sequence of str
+        From a nudge to nearly the answer; `hint()` gives one more at each call.
+    """
+
+    name: str
+    hints: Sequence[str] = ()
+    _hints_given: int = field(default=0, init=False, repr=False)
+
+    def __call__(self, answer: object) -> None:
+        """Print the verdict on `answer`; for a check cell."""
+        print(self.judge(answer))
+
+    def judge(self, answer: object) -> Result:
+        """Return the verdict on `answer` and print nothing; for a grader."""
+        if _is_stub(answer):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        return self._judge(answer)
+
+    def hint(self) -> None:
+        """Print the next hint; each call tells more, until the hints are used up."""
+        if not self.hints:
+            print(f"{self.name}: there is no hint for this one.")
+            return
+        stage = min(self._hints_given, len(self.hints) - 1)
+        last = ", the last" if stage == len(self.hints) - 1 else ""
+        print(textwrap.fill(f"Hint {stage + 1} of {len(self.hints)}{last}: {self.hints[stage]}", _WIDTH))
+        self._hints_given = stage + 1
+
+    def _judge(self, answer: object) -> Result:
+        raise NotImplementedError
+
+    def _result(self, status: Status, *sentences: str) -> Result:
+        return Result(self.name, status, tuple(sentence for sentence in sentences if sentence))
+
+
+@dataclass(kw_only=True)
+class Number(Check):
+    """One number with a unit.
+
+    Attributes
+    ----------
+    expected : float
+        The right figure.
+    unit : str
+        Its unit, as printed ("" for a fraction or a count).
+    tolerance : float
+        Largest relative error that passes (0.005 is half a per cent); where 0 is expected, the absolute one.
+    traps : sequence of Trap
+        Wrong figures with sentences of their own.
+    right : str
+        A sentence that a right answer earns: what to take along.
+
+    Examples
+    --------
+    >>> rtt = Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
+    >>> rtt(20.1)
+    ✓ RTT: expected 20 ms within 1 %, got 20.1 ms.
+    >>> rtt(0.02)
+    ✗ RTT: expected 20 ms within 1 %, got 0.02 ms.
+      It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?
+    """
+
+    expected: float
+    unit: str
+    tolerance: float
+    traps: Sequence[Trap] = ()
+    right: str = ""
+
+    def _judge(self, answer: object) -> Result:
+        number, complaint = _as_number(answer)
+        if number is None:
+            return self._result(Status.FAILED, complaint)
+        head = (
+            f"expected {with_unit(self.expected, self.unit)} within {_tolerance_text(self)}, "
+            f"got {with_unit(number, self.unit)}."
+        )
+        if _close(number, self.expected, self.tolerance):
+            return self._result(Status.PASSED, head, self.right)
+        traps = [(_trap_number(trap, {}), trap.sentence) for trap in self.traps]
+        return self._result(Status.FAILED, head, _diagnose(number, self.expected, self.tolerance, traps))
+
+
+@dataclass(kw_only=True)
+class Function(Check):
+    """A function that must agree with a reference over several inputs.
+
+    Attributes
+    ----------
+    reference : callable
+        The right function, called with keyword arguments.
+    cases : sequence of mapping
+        Keyword arguments of each trial.
+    unit, tolerance, traps, right
+        As in `Number`; a trap's answer is a wrong function with the reference's signature.
+    """
+
+    reference: Callable[..., float]
+    cases: Sequence[Mapping[str, Any]]
+    unit: str
+    tolerance: float
+    traps: Sequence[Trap] = ()
+    right: str = ""
+
+    def _judge(self, answer: object) -> Result:
+        if not callable(answer):
+            return self._result(
+                Status.FAILED,
+                f"expected a function, got {_shown(answer)}; pass its name, no parentheses.",
+            )
+        for case in self.cases:
+            failure = self._failure(answer, case)
+            if failure is not None:
+                return failure
+        trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
+        example = with_unit(self.reference(**self.cases[0]), self.unit)
+        return self._result(Status.PASSED, f"{trials}; for {_arguments(self.cases[0])} it gives {example}.", self.right)
+
+    def _failure(self, function: Callable[..., object], case: Mapping[str, Any]) -> Result | None:
+        given = f"for {_arguments(case)}"
+        try:
+            value = function(**case)
+        except NotImplementedError:
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        except Exception as error:  # whatever a student's code raises is an answer to comment on
+            return self._result(Status.FAILED, f"{given} the function raised {type(error).__name__}: {error}.")
+        if isinstance(value, EllipsisType):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        if value is None:
+            return self._result(Status.FAILED, f"{given} the function returned nothing; is a `return` missing?")
+        number, complaint = _as_number(value)
+        if number is None:
+            return self._result(Status.FAILED, f"{given}: {complaint}")
+        expected = self.reference(**case)
+        if _close(number, expected, self.tolerance):
+            return None
+        traps = [(_trap_number(trap, case), trap.sentence) for trap in self.traps]
+        return self._result(
+            Status.FAILED,
+            f"{given} expected {with_unit(expected, self.unit)} within {_tolerance_text(self)}, "
+            f"got {with_unit(number, self.unit)}.",
+            _diagnose(number, expected, self.tolerance, traps),
+        )
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One thing that a built object must fulfil.
+
+    Attributes
+    ----------
+    holds : callable
+        Takes the student's object and returns a truth value.
+    sentence : str
+        What is asked for, as a full sentence.
+    look_at : str
+        Where to look when it does not hold.
+    """
+
+    holds: Callable[[Any], bool]
+    sentence: str
+    look_at: str
+
+
+@dataclass(kw_only=True)
+class Build(Check):
+    """Something built (a topology, a list of flows, a measurement) that must fulfil some conditions.
+
+    Attributes
+    ----------
+    kind : type
+        The type that the object must have.
+    conditions : sequence of Condition
+        Tried in this order, each on its own.
+    right : str
+        A sentence that a right answer earns.
+    """
+
+    kind: type
+    conditions: Sequence[Condition]
+    right: str = ""
+
+    def _judge(self, answer: object) -> Result:
+        if not isinstance(answer, self.kind):
+            return self._result(Status.FAILED, f"expected {_a(self.kind.__name__)}, got {_shown(answer)}.")
+        missing = [condition for condition in self.conditions if not self._holds(condition, answer)]
+        if not missing:
+            return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
+        head = f"{len(missing)} of {len(self.conditions)} conditions do not hold yet."
+        return self._result(Status.FAILED, head, *(f"{c.sentence} {c.look_at}" for c in missing))
+
+    @staticmethod
+    def _holds(condition: Condition, answer: object) -> bool:
+        # An object that lacks what the condition looks at does not fulfil it.
+        try:
+            return bool(condition.holds(answer))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return False
+
+
+@dataclass(kw_only=True)
+class Choice(Check):
+    """One letter out of a few, each wrong one with its reason.
+
+    Attributes
+    ----------
+    answer : str
+        The right letter.
+    reasons : mapping of str to str
+        For every letter, the right one too, why it is right or wrong.
+    """
+
+    answer: str
+    reasons: Mapping[str, str]
+
+    def _judge(self, answer: object) -> Result:
+        letter = answer.strip().lower() if isinstance(answer, str) else ""
+        if letter not in self.reasons:
+            allowed = ", ".join(repr(key) for key in self.reasons)
+            return self._result(Status.FAILED, f"got {_shown(answer)}; allowed: {allowed}.")
+        status = Status.PASSED if letter == self.answer else Status.FAILED
+        return self._result(status, f"{letter!r}: {self.reasons[letter]}")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a student expected before seeing the measurement; never graded.
+
+    Attributes
+    ----------
+    what : str
+        The figure's name.
+    value : float or None
+        The expected figure; None while nothing has been written down.
+    unit : str
+        Its unit.
+    """
+
+    what: str
+    value: float | None
+    unit: str
+
+    def compare(self, measured: float) -> None:
+        """Print the prediction beside the measured figure (in the prediction's unit)."""
+        seen = f"measured {with_unit(measured, self.unit)}"
+        if self.value is None:
+            print(f"{self.what}: {seen}; no prediction was written down.")
+            return
+        told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
+        if measured == 0 or not math.isfinite(measured):
+            print(f"{self.what}: {told}.")
+            return
+        error = (self.value - measured) / abs(measured)
+        side = "above" if error > 0 else "below"
+        if abs(error) < 0.001:
+            verdict = "they agree to a part in a thousand"
+        elif error >= MANIFOLD - 1 and measured > 0:
+            verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
+        else:
+            verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
+        print(f"{self.what}: {told}; {verdict}.")
+
+
+def predict(what: str, value: object, unit: str = "") -> Prediction:
+    """Keep a prediction until the measurement is there.
+
+    Parameters
+    ----------
+    what : str
+        The figure's name, as printed.
+    value : float or Ellipsis
+        The expected figure; `...` while nothing is written down.
+    unit : str
+        The figure's unit.
+
+    Returns
+    -------
+    Prediction
+        Its `compare(measured)` prints both side by side.
+
+    Examples
+    --------
+    >>> limit = predict("goodput", 5, unit="Mbit/s")
+    goodput: 5 Mbit/s, kept until the measurement is there.
+    >>> limit.compare(4.0)
+    goodput: predicted 5 Mbit/s, measured 4 Mbit/s; the prediction is 25.0 % above.
+    """
+    if _is_stub(value):
+        print(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
+        return Prediction(what, None, unit)
+    number, complaint = _as_number(value)
+    if number is None:
+        print(f"{what}: {complaint}")
+    else:
+        print(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
+    return Prediction(what, number, unit)
+
+
+def with_unit(number: float, unit: str) -> str:
+    """Write a number with four significant digits and its unit.
+
+    >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes")
+    ('4.798 Mbit/s', '0.0403', '1066 bytes')
+    """
+    magnitude = abs(number)
+    if number == 0 or 1e-4 <= magnitude < 1e7:
+        decimals = 0 if number == 0 else max(0, 3 - math.floor(math.log10(magnitude)))
+        text = f"{number:.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{number:.4g}"
+    return f"{text} {unit}".rstrip()
+
+
+def _is_stub(answer: object) -> bool:
+    """Tell whether an answer is still what the student notebook came with."""
+    # None is what a stub function hands on when its result is used further down.
+    if answer is None or isinstance(answer, EllipsisType):
+        return True
+    if isinstance(answer, (list, tuple)):
+        return any(isinstance(item, EllipsisType) for item in answer)
+    if not isinstance(answer, FunctionType):
+        return False
+    # A body of `...` (with or without a docstring) compiles to nothing but "return None".
+    code = answer.__code__
+    constants = {type(constant) for constant in code.co_consts if constant != answer.__doc__}
+    return (
+        constants <= {type(None), EllipsisType}
+        and {instruction.opname for instruction in dis.get_instructions(code)} <= _STUB_OPCODES
+    )
+
+
+def _as_number(answer: object) -> tuple[float | None, str]:
+    """Return the answer as a finite float, or None and the sentence that says why it is none."""
+    if isinstance(answer, str):
+        return None, f"got the text {answer!r}; write the number without quotes and without its unit."
+    if isinstance(answer, (bool, np.bool_)):
+        return None, f"got {answer}; a number is asked for, not a truth value."
+    if callable(answer):
+        return None, f"got {_shown(answer)}; call it, so that its result is passed on."
+    try:
+        array = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError):
+        return None, f"expected a number, got {_shown(answer)}."
+    if array.size != 1:
+        return None, f"expected one number, got {array.size} of them ({_shown(answer)})."
+    number = float(array.reshape(()))
+    if not math.isfinite(number):
+        return None, f"got {number}; was something divided by zero, or a figure missing (NaN)?"
+    return number, ""
+
+
+def _close(number: float, expected: float, tolerance: float) -> bool:
+    scale = abs(expected) if expected != 0 else 1.0
+    return abs(number - expected) <= tolerance * scale * (1 + 1e-12)
+
+
+def _trap_number(trap: Trap, case: Mapping[str, Any]) -> float:
+    return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
+
+
+def _diagnose(number: float, expected: float, tolerance: float, traps: Iterable[tuple[float, str]]) -> str:
+    """Name the slip that leads from the right figure to this one; say which way it is off if none does."""
+    # A slip must be matched more closely than the slips lie apart, or a sentence would be a guess.
+    tight = min(tolerance, 0.01)
+    for wrong, sentence in traps:
+        if _close(number, wrong, tight) and not _close(wrong, expected, tolerance):
+            return sentence
+    if expected != 0:
+        for factor, sentence in _SLIPS:
+            # More closely still: a factor of 1.0486 must not be found in 1514/1448.
+            if abs(factor - 1) > 2 * tolerance and _close(number, expected * factor, min(tight, 0.002)):
+                return sentence
+        if 0 < expected < 1 and _close(number, 1 - expected, tight):
+            return "It is one minus the expected figure: the share that arrived rather than the share lost?"
+        if _close(number, 1 / expected, tight):
+            return "It is the reciprocal of the expected figure: is the division upside down?"
+        error = number / expected - 1
+        side = "large" if error > 0 else "small"
+        return f"It is {abs(error) * 100:.3g} % too {side}." if abs(error) < 10 else f"It is far too {side}."
+    return ""
+
+
+def _tolerance_text(check: Number | Function) -> str:
+    if isinstance(check, Number) and check.expected == 0:
+        return with_unit(check.tolerance, check.unit)
+    return f"{check.tolerance * 100:.3g} %"
+
+
+def _arguments(case: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in case.items())
+
+
+def _shown(answer: object) -> str:
+    """Describe an object of any type in a few words."""
+    if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
+        return repr(answer)
+    if callable(answer):
+        return f"the function {getattr(answer, '__name__', 'without a name')!r}"
+    return f"an object of type {type(answer).__name__}"
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

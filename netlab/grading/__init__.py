@@ -1,1 +1,0 @@
-"""Checks that speak to a student, and what a grader needs of them."""

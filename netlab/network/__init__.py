@@ -1,0 +1,1 @@
+"""Describe a network: nodes, links, the ways through it, and the named topologies of the chapters."""

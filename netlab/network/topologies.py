@@ -1,0 +1,185 @@
+"""The named topologies of the chapters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netlab.errors import ScenarioError
+from netlab.network.topology import Link, Topology
+from netlab.values import is_integer, plain, shown
+
+DEFAULT_QUEUE_PACKETS = 100
+MOST_PAIRS = 250
+PORTFOLIO_DELAYS_MS = (10, 20, 10)
+
+
+def dumbbell(
+    pairs: int = 2,
+    rate_mbps: float | None = 5,
+    delay_ms: float = 10,
+    queue_packets: int | None = DEFAULT_QUEUE_PACKETS,
+    **bottleneck: Any,
+) -> Topology:
+    """`pairs` senders and as many receivers on either side of one bottleneck between routers r1 and r2.
+
+    h1 … hN send (left), hN+1 … h2N receive (right): h1's partner is hN+1. Access links are unlimited and without delay.
+
+    Parameters
+    ----------
+    pairs : int
+        Number of sender-receiver pairs, at least 1.
+    rate_mbps, delay_ms, queue_packets
+        Of the bottleneck, both ways; further fields of `LinkDirection` may follow.
+    """
+    pairs = plain(pairs)
+    if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):
+        raise ScenarioError([f"pairs must be a whole number from 1 to {MOST_PAIRS}, got {shown(pairs)}"])
+    left = [f"h{i}" for i in range(1, pairs + 1)]
+    right = [f"h{i}" for i in range(pairs + 1, 2 * pairs + 1)]
+    queue = _queue(rate_mbps, queue_packets, bottleneck)
+    middle = Link("r1", "r2", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue, **bottleneck)
+    access = [Link(name, "r1") for name in left] + [Link("r2", name) for name in right]
+    return Topology(hosts=[*left, *right], routers=["r1", "r2"], links=[*access, middle])
+
+
+def three_pcs(
+    rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any
+) -> Topology:
+    """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
+    unlimited: dict[str, Any] = {
+        "rate_mbps": None,
+        "queue_packets": None,
+        "queue_bytes": None,
+        "aqm": "fifo",
+        "aqm_options": {},
+    }
+    queue = _queue(rate_mbps, queue_packets, bottleneck)
+    return Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        switches=["s1"],
+        links=[
+            Link("h1", "s1"),
+            Link("h2", "s1"),
+            Link("s1", "r1"),
+            Link("r1", "h3", rate_mbps=rate_mbps, queue_packets=queue, reverse=unlimited, **bottleneck),
+        ],
+    )
+
+
+def two_routers(
+    access_mbps: tuple[float | None, float | None] = (1, 10),
+    middle_mbps: float = 1.5,
+    exit_mbps: tuple[float, float] = (1, 0.5),
+    queue_packets: int | None = 50,
+    **middle: Any,
+) -> Topology:
+    """Flows h1-h4 and h2-h3 share the link r1-r2 and leave by links of their own (`epfl` figure 2: congestion collapse).
+
+    Parameters
+    ----------
+    access_mbps : pair of float or None
+        Rates of h1's and h2's own links in Mbit/s; None leaves a link without a limit, so that its sender alone decides.
+    middle_mbps : float
+        Rate of the link that both flows share, in Mbit/s.
+    exit_mbps : pair of float
+        Rates of the links to h4 (where h1's data go) and to h3 (where h2's go), in Mbit/s.
+    queue_packets : int or None
+        Room before each link that has a rate, in packets.
+    middle
+        More fields of the shared link, such as ``aqm="fq_codel"``.
+    """
+    _require_one_each(("h1", "h2"), access_mbps=access_mbps)
+    _require_one_each(("h4", "h3"), exit_mbps=exit_mbps)
+
+    def link(a: str, b: str, rate_mbps: float | None, **more: Any) -> Link:
+        return Link(a, b, rate_mbps=rate_mbps, queue_packets=None if rate_mbps is None else queue_packets, **more)
+
+    return Topology(
+        hosts=["h1", "h2", "h3", "h4"],
+        routers=["r1", "r2"],
+        links=[
+            link("h1", "r1", access_mbps[0]),
+            link("h2", "r1", access_mbps[1]),
+            link("r1", "r2", middle_mbps, **middle),
+            link("r2", "h4", exit_mbps[0]),
+            link("r2", "h3", exit_mbps[1]),
+        ],
+    )
+
+
+def portfolio(
+    rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
+) -> Topology:
+    """Nine hosts and four routers in a row over L1 (40 Mbit/s, 10 ms), L2 (30, 20) and L3 (20, 10) (`simpleperf`).
+
+    Parameters
+    ----------
+    rates_mbps : three floats or None
+        Rates of L1, L2 and L3 in Mbit/s; None leaves a link without a limit and without a queue.
+    queue_packets : three ints or None
+        Room before L1, L2 and L3, in packets.
+    links
+        More fields of the links that have a rate, such as ``aqm="fq_codel"``.
+    """
+    _require_one_each(("L1", "L2", "L3"), rates_mbps=rates_mbps, queue_packets=queue_packets)
+    row = [
+        Link(f"r{number}", f"r{number + 1}", delay_ms=delay_ms)
+        if rate_mbps is None
+        else Link(f"r{number}", f"r{number + 1}", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=room, **links)
+        for number, (rate_mbps, delay_ms, room) in enumerate(
+            zip(rates_mbps, PORTFOLIO_DELAYS_MS, queue_packets, strict=True), start=1
+        )
+    ]
+    return Topology(
+        hosts=[f"h{i}" for i in range(1, 10)],
+        routers=["r1", "r2", "r3", "r4"],
+        switches=["s1", "s2"],
+        links=[
+            *(Link(f"h{i}", "s1") for i in (1, 2, 3)),
+            Link("s1", "r1"),
+            row[0],
+            Link("h7", "r2"),
+            row[1],
+            *(Link(f"h{i}", "s2") for i in (4, 5, 6)),
+            Link("s2", "r3"),
+            Link("h8", "r3"),
+            row[2],
+            Link("h9", "r4"),
+        ],
+    )
+
+
+def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_packets: int | None = 100) -> Topology:
+    """Hosts h1 and h2 at the ends of a chain of links with the given rates (Mbit/s) and one-way delays (ms)."""
+    if len(rates_mbps) != len(delays_ms) or not rates_mbps:
+        raise ScenarioError(
+            [
+                f"a chain needs as many rates as delays and at least one of each, got {len(rates_mbps)} and {len(delays_ms)}"
+            ]
+        )
+    routers = [f"r{i}" for i in range(1, len(rates_mbps))]
+    nodes = ["h1", *routers, "h2"]
+    links = [
+        Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=queue_packets if rate is not None else None)
+        for a, b, rate, delay in zip(nodes, nodes[1:], rates_mbps, delays_ms, strict=False)
+    ]
+    return Topology(hosts=["h1", "h2"], routers=routers, links=links)
+
+
+def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str, Any]) -> int | None:
+    """The default room in packets gives way to room in bytes, and to a link that has no rate and so no queue."""
+    if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):
+        return None
+    return queue_packets
+
+
+def _require_one_each(places: Sequence[str], **given: Any) -> None:
+    problems = [
+        f"{name} needs {len(places)} values, one each for {' and '.join(places)}, got {shown(value)}"
+        for name, value in given.items()
+        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(places)
+    ]
+    if problems:
+        raise ScenarioError(problems)

@@ -1,0 +1,1 @@
+"""The command ``netlab perf``, a program made of `netlab.sockets`: client, server, the protocol between them, reports."""

@@ -1,0 +1,315 @@
+"""The client of ``netlab perf``: one test against a server, from HELLO to ACK: BYE."""
+
+from __future__ import annotations
+
+import errno
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from netlab.errors import ThroughputError
+from netlab.perf.endpoints import (
+    PATIENCE_S,
+    Endpoint,
+    Figures,
+    Sampler,
+    TcpReceiving,
+    TcpSending,
+    UdpReceiving,
+    UdpSending,
+)
+from netlab.perf.protocol import (
+    HANDSHAKE_S,
+    Channel,
+    Message,
+    TestRequest,
+    boot_id,
+    greeting,
+    hello_datagram,
+    read_hello,
+)
+from netlab.perf.report import combine
+from netlab.perf.server import figures_by_index
+from netlab.sockets import tcp_info
+from netlab.sockets.datagrams import MAX_STREAM_ID
+from netlab.sockets.options import tune_tcp
+
+CONNECT_S = 5.0
+_HELLO_TRIES = 15
+_HELLO_EVERY_S = 0.2
+
+
+def run_test(
+    host: str,
+    port: int,
+    request: TestRequest,
+    *,
+    on_rows: Callable[[list[Figures]], None] | None = None,
+) -> dict[str, Any]:
+    """Test against a server and return the report.
+
+    Parameters
+    ----------
+    host, port
+        Where `netlab perf --server` listens.
+    request : TestRequest
+        What to test.
+    on_rows : callable | None
+        Gets the samples of all streams at each interval's end, from a thread of its own.
+
+    Returns
+    -------
+    dict
+        `sum`, `streams`, `intervals`, `settings`, as ``netlab perf --json`` prints them.
+
+    Raises
+    ------
+    ThroughputError
+        When there is no server, it refuses, or it is lost half-way.
+    """
+    request.check()
+    return _Test(host, port, request, on_rows).run()
+
+
+class _Test:
+    def __init__(
+        self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Figures]], None] | None
+    ) -> None:
+        self._request = request
+        self._on_rows = on_rows
+        self._where = f"{host} port {port}"
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._endpoints: dict[int, Endpoint] = {}
+        self._sock = connect(host, port)
+        self._peer = self._sock.getpeername()
+        self._sock.sendall(greeting("control"))
+        self._channel = Channel(self._sock, f"The server at {self._where}", self._events)
+
+    def run(self) -> dict[str, Any]:
+        sampler: Sampler | None = None
+        self._channel.start()
+        try:
+            ready = self._agree()
+            self._open_streams(ready)
+            self._next("STREAMS", HANDSHAKE_S)
+            start_s = self._start()
+            sampler = Sampler(list(self._endpoints.values()), self._request, start_s, self._on_rows)
+            sampler.start()
+            self._wait_for_streams()
+            sampler.stop()
+            return self._bye(ready, sampler.rows)
+        finally:
+            if sampler is not None:
+                sampler.stop()
+            for endpoint in self._endpoints.values():
+                endpoint.close()
+            self._channel.close()
+
+    def _agree(self) -> Message:
+        self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
+        ready = self._next("READY", HANDSHAKE_S)
+        if not isinstance(ready.get("token"), str) or not isinstance(ready.get("stream_id"), int):
+            raise ThroughputError(f"The server at {self._where} answered with a READY that lacks its token.")
+        return ready
+
+    def _open_streams(self, ready: Message) -> None:
+        for index in range(self._request.streams):
+            if self._request.protocol == "tcp":
+                self._endpoints[index] = self._open_tcp(index, ready["token"])
+            else:
+                stream_id = (ready["stream_id"] + 2 * index) & MAX_STREAM_ID
+                self._endpoints[index] = self._open_udp(index, stream_id, bytes.fromhex(ready["token"]))
+
+    def _open_tcp(self, index: int, token: str) -> Endpoint:
+        request = self._request
+        sock = socket.socket(self._sock.family)
+        try:
+            tune_tcp(
+                sock,
+                congestion=request.congestion,
+                window_bytes=request.window_bytes,
+                mss_bytes=request.mss_bytes,
+            )
+            sock.settimeout(CONNECT_S)
+            sock.connect(self._peer)
+            sock.sendall(greeting("stream", token, index))
+            sock.settimeout(None)
+            if request.client_sends(index):
+                return TcpSending(index, request, sock)
+            return TcpReceiving(index, request, sock, 0)
+        except OSError as error:
+            sock.close()
+            raise ThroughputError(f"Stream {index + 1} could not connect to {self._where}: {_reason(error)}.") from None
+        except ThroughputError:
+            sock.close()
+            raise
+
+    def _open_udp(self, index: int, stream_id: int, token: bytes) -> Endpoint:
+        """Greet until the server answers: then the way is open both ways and ARP has done its work."""
+        sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
+        try:
+            sock.connect(self._peer)
+            sock.settimeout(_HELLO_EVERY_S)
+            for _ in range(_HELLO_TRIES):
+                try:
+                    sock.send(hello_datagram(stream_id, token))
+                    if read_hello(sock.recv(256)) == (stream_id, b""):
+                        break
+                except (TimeoutError, ConnectionRefusedError):
+                    self._raise_waiting_error()
+            else:
+                raise ThroughputError(
+                    f"The server at {self._where} answers over TCP, but no datagram came through within "
+                    f"{_HELLO_TRIES * _HELLO_EVERY_S:g} s: a firewall on the way or on either end drops UDP."
+                )
+            sock.settimeout(None)
+            kind = UdpSending if self._request.client_sends(index) else UdpReceiving
+            return kind(index, self._request, sock, stream_id)
+        except OSError as error:
+            sock.close()
+            raise ThroughputError(f"Stream {index + 1} could not greet {self._where}: {_reason(error)}.") from None
+        except ThroughputError:
+            sock.close()
+            raise
+
+    def _raise_waiting_error(self) -> None:
+        try:
+            event = self._events.get_nowait()
+        except queue.Empty:
+            return
+        self._raise_if_bad(event)
+        self._events.put(event)
+
+    def _start(self) -> float:
+        receivers = [endpoint for endpoint in self._endpoints.values() if not endpoint.sends]
+        senders = [endpoint for endpoint in self._endpoints.values() if endpoint.sends]
+        start_s = time.monotonic()
+        for endpoint in receivers:
+            endpoint.start(start_s)
+        self._channel.send("START")
+        self._next("STARTED", HANDSHAKE_S)
+        if senders:
+            start_s = time.monotonic()
+        for endpoint in senders:
+            endpoint.start(start_s)
+        waited = [endpoint for endpoint in self._endpoints.values() if self._ends_by_itself(endpoint)]
+        threading.Thread(target=self._announce, args=(waited,), name="announcer", daemon=True).start()
+        return start_s
+
+    def _ends_by_itself(self, endpoint: Endpoint) -> bool:
+        return endpoint.sends or self._request.protocol == "tcp"
+
+    def _announce(self, endpoints: list[Endpoint]) -> None:
+        for endpoint in endpoints:
+            endpoint.finished.wait()
+        self._events.put({"type": "mine done"})
+
+    def _wait_for_streams(self) -> None:
+        """Until everything of both sides is delivered; UDP that is still on its way gets its time."""
+        missing = {"mine done"} if self._request.direction == "up" else {"mine done", "DONE"}
+        deadline_s = None
+        if self._request.duration_s is not None:
+            deadline_s = time.monotonic() + self._request.omit_s + self._request.duration_s + 3 * PATIENCE_S
+        while missing:
+            timeout_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
+            try:
+                event = self._events.get(timeout=timeout_s)
+            except queue.Empty:
+                raise ThroughputError(
+                    f"The streams did not end {3 * PATIENCE_S:g} s after their time; is the way to "
+                    f"{self._where} still open?"
+                ) from None
+            self._raise_if_bad(event)
+            missing.discard(event["type"])
+            if event["type"] == "DONE" and self._request.protocol == "udp":
+                self._wait_for_datagrams(event)
+
+    def _wait_for_datagrams(self, done: Message) -> None:
+        figures = figures_by_index(done, self._request)
+        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
+        for index, endpoint in self._endpoints.items():
+            if isinstance(endpoint, UdpReceiving):
+                endpoint.wait_for_rest(figures[index].get("datagrams") or 0, quiet_s)
+                endpoint.stop()
+
+    def _bye(self, ready: Message, rows: list[Figures]) -> dict[str, Any]:
+        request = self._request
+        own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
+        self._channel.send("BYE", figures=[{"index": index, **figures} for index, figures in own.items()])
+        answer = self._next("ACK: BYE", 2 * PATIENCE_S)
+        same_clock = ready.get("boot_id") == boot_id()
+        total, streams = combine(request, own, figures_by_index(answer, request), same_clock=same_clock)
+        intervals = [{"side": "client", **row} for row in rows]
+        theirs = answer.get("intervals")
+        if isinstance(theirs, list):
+            intervals += [{"side": "server", **row} for row in theirs if isinstance(row, dict)]
+        return {
+            "sum": total,
+            "streams": streams,
+            "intervals": intervals,
+            "settings": {**request.to_message(), "server": self._where, "same_clock": same_clock},
+        }
+
+    def _next(self, type_: str, timeout_s: float) -> Message:
+        try:
+            event = self._events.get(timeout=timeout_s)
+        except queue.Empty:
+            raise ThroughputError(
+                f"The server at {self._where} did not say {type_} within {timeout_s:g} s; it may hang, or "
+                f"be no netlab "
+                f"perf server."
+            ) from None
+        self._raise_if_bad(event)
+        if event["type"] != type_:
+            raise ThroughputError(f"The server at {self._where} said {event['type'][:40]!r} where {type_!r} was due.")
+        message: Message = event
+        return message
+
+    def _raise_if_bad(self, event: Any) -> None:
+        if isinstance(event, ThroughputError):
+            raise event
+        if event["type"] in ("REFUSED", "ERROR"):
+            raise ThroughputError(str(event.get("reason", "The server refused without a reason."))[:500])
+
+
+def connect(host: str, port: int) -> socket.socket:
+    """Connect to a server, or say in a sentence why that does not work."""
+    where = f"{host} port {port}"
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError):
+        raise ThroughputError(f"There is no host {host!r}; check the name, or use its address.") from None
+    failure: OSError | None = None
+    for family, kind, number, _, address in addresses:
+        sock = socket.socket(family, kind, number)
+        sock.settimeout(CONNECT_S)
+        try:
+            sock.connect(address)
+        except OSError as error:
+            failure = failure or error
+            sock.close()
+            continue
+        sock.settimeout(None)
+        return sock
+    if isinstance(failure, ConnectionRefusedError):
+        raise ThroughputError(
+            f"No server listens at {where}. Start one there with `netlab perf --server --port {port}`."
+        )
+    if isinstance(failure, TimeoutError):
+        raise ThroughputError(
+            f"{where} did not answer within {CONNECT_S:g} s: the address may be wrong, the host down, or a "
+            f"firewall drops "
+            f"the packets. Try `ping {host}`."
+        )
+    raise ThroughputError(f"Cannot reach {where}: {_reason(failure)}. Check the address and the routes.")
+
+
+def _reason(error: OSError | None) -> str:
+    if error is None:
+        return "no address"
+    if error.errno == errno.ETIMEDOUT or isinstance(error, TimeoutError):
+        return "no answer in time"
+    return error.strerror or str(error)

@@ -1,0 +1,350 @@
+"""The command ``netlab perf``: a server, a client, and a client for iperf3 servers."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from netlab.errors import ThroughputError
+from netlab.perf import iperf3
+from netlab.perf.client import run_test
+from netlab.perf.protocol import DEFAULT_PORT, TestRequest
+from netlab.perf.report import FORMATS, IntervalTable, amount, summary
+from netlab.perf.server import MAX_CLIENTS, MAX_TIME_S, Server, describe
+
+DEFAULT_TIME_S = 25.0
+DEFAULT_RATE_MBPS = 1.0
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+ONLY_SERVER = ("bind", "max_clients", "max_time")
+ONLY_CLIENT = (
+    "time",
+    "num",
+    "interval",
+    "parallel",
+    "reverse",
+    "bidir",
+    "omit",
+    "congestion",
+    "window",
+    "mss",
+    "udp",
+    "rate",
+    "length",
+    "batch",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``netlab perf`` to a parser."""
+    role = parser.add_argument_group("role").add_mutually_exclusive_group(required=True)
+    role.add_argument("-s", "--server", action="store_true", help="serve tests until Ctrl-C")
+    role.add_argument("-c", "--client", metavar="HOST", help="test against a netlab perf server")
+    role.add_argument("--iperf3", metavar="HOST", help="test against an iperf3 server, to compare the tools")
+
+    both = parser.add_argument_group("both roles")
+    both.add_argument("-p", "--port", type=_port, help=f"TCP and UDP port (default {DEFAULT_PORT}; iperf3's own 5201)")
+    both.add_argument(
+        "-f", "--format", choices=FORMATS, default="MB", help="unit of volumes; KB is 1000 bytes (default MB)"
+    )
+    both.add_argument(
+        "--json",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="write the report as one JSON object to FILE or, without FILE, to the standard output "
+        "(a server writes one object a line for each test)",
+    )
+
+    server = parser.add_argument_group("server")
+    server.add_argument("-B", "--bind", metavar="ADDRESS", help="listen on this address only")
+    server.add_argument(
+        "--max-clients",
+        type=_whole,
+        default=MAX_CLIENTS,
+        metavar="N",
+        help=f"tests at one time (default {MAX_CLIENTS})",
+    )
+    server.add_argument(
+        "--max-time",
+        type=_seconds,
+        default=MAX_TIME_S,
+        metavar="S",
+        help=f"longest test a client may ask for, in s (default {MAX_TIME_S:g})",
+    )
+
+    client = parser.add_argument_group("client")
+    length = client.add_mutually_exclusive_group()
+    length.add_argument(
+        "-t", "--time", type=_seconds, metavar="S", help=f"seconds to send (default {DEFAULT_TIME_S:g})"
+    )
+    length.add_argument(
+        "-n",
+        "--num",
+        type=volume_bytes,
+        metavar="BYTES",
+        help="bytes each stream sends exactly, as 1500000, 1500KB or 1.5MB",
+    )
+    client.add_argument(
+        "-i", "--interval", type=_seconds, default=1.0, metavar="S", help="seconds between lines (default 1)"
+    )
+    client.add_argument("-P", "--parallel", type=_whole, default=1, metavar="N", help="streams at once (default 1)")
+    client.add_argument("-R", "--reverse", action="store_true", help="the server sends")
+    client.add_argument("--bidir", action="store_true", help="both send, on streams of their own")
+    client.add_argument(
+        "-O",
+        "--omit",
+        type=_seconds_or_none,
+        default=0.0,
+        metavar="S",
+        help="seconds at the beginning (slow start) that do not count; they come on top of the time",
+    )
+    client.add_argument("-C", "--congestion", metavar="NAME", help="TCP congestion control of the sender")
+    client.add_argument(
+        "-w",
+        "--window",
+        type=volume_bytes,
+        metavar="BYTES",
+        help="largest TCP window the receiver advertises",
+    )
+    client.add_argument("-M", "--mss", type=_whole, metavar="BYTES", help="largest TCP segment")
+    client.add_argument("-u", "--udp", action="store_true", help="UDP instead of TCP")
+    client.add_argument(
+        "-b",
+        "--rate",
+        type=_rate,
+        metavar="MBPS",
+        help=f"UDP: Mbit/s of payload for each stream, 0 for as fast as it goes (default {DEFAULT_RATE_MBPS:g})",
+    )
+    client.add_argument(
+        "-l",
+        "--length",
+        type=volume_bytes,
+        metavar="BYTES",
+        help="UDP: payload bytes of a datagram (default 1000)",
+    )
+    client.add_argument(
+        "--batch",
+        action="store_true",
+        help="UDP: up to 64 datagrams a system call (UDP_SEGMENT, UDP_GRO); they leave back to back, "
+        "which changes what a queue sees",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    try:
+        _check_role(args)
+        with _output(args.json) as out:
+            if args.server:
+                _serve(args, out)
+            else:
+                _measure(args, out)
+            return 0
+    except ThroughputError as error:
+        print(f"netlab perf: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        print("netlab perf: interrupted; the other side was told.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _check_role(args: argparse.Namespace) -> None:
+    usual = argparse.ArgumentParser()
+    add_arguments(usual)
+    strange = ONLY_CLIENT if args.server else ONLY_SERVER
+    given = [f"--{name.replace('_', '-')}" for name in strange if getattr(args, name) != usual.get_default(name)]
+    if given and args.server:
+        raise ThroughputError(f"A server does what each client asks for; give {', '.join(given)} to the client.")
+    if given:
+        raise ThroughputError(f"{', '.join(given)} is the server's to set; leave it out here.")
+
+
+def request_from(args: argparse.Namespace) -> TestRequest:
+    """The test that a client's options ask for; raises ThroughputError when they contradict each other."""
+    if args.reverse and args.bidir:
+        raise ThroughputError("Choose one of --reverse (the server sends) and --bidir (both send).")
+    if not args.udp:
+        for name in ("rate", "length", "batch"):
+            if getattr(args, name):
+                raise ThroughputError(f"--{name} is for datagrams; add --udp.")
+    else:
+        for name in ("congestion", "window", "mss"):
+            if getattr(args, name):
+                raise ThroughputError(f"--{name} is a matter of TCP; leave --udp or --{name} out.")
+    rate_mbps = DEFAULT_RATE_MBPS if args.rate is None else args.rate
+    request = TestRequest(
+        protocol="udp" if args.udp else "tcp",
+        direction="down" if args.reverse else "both" if args.bidir else "up",
+        parallel=args.parallel,
+        duration_s=None if args.num is not None else (args.time or DEFAULT_TIME_S),
+        num_bytes=args.num,
+        omit_s=args.omit,
+        interval_s=args.interval,
+        rate_bps=round(rate_mbps * 1e6) if args.udp else None,
+        payload_bytes=1000 if args.length is None else args.length,
+        batch=args.batch,
+        congestion=args.congestion,
+        window_bytes=args.window,
+        mss_bytes=args.mss,
+    )
+    request.check()
+    return request
+
+
+def volume_bytes(text: str) -> int:
+    """Bytes from '1500', '1500B', '1.5KB' or '2MB'; decimal units, whole bytes only.
+
+    >>> volume_bytes("1500"), volume_bytes("1.5KB"), volume_bytes("2MB")
+    (1500, 1500, 2000000)
+    """
+    match = re.fullmatch(r"(\d{1,18})(?:\.(\d{1,6}))?\s*(B|KB|MB)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no volume; write bytes, as 1500000, 1500KB or 1.5MB")
+    whole, fraction, unit = match.groups(default="")
+    scaled = int(whole + fraction) * FORMATS[unit.upper() or "B"]
+    bytes_, rest = divmod(scaled, int("1" + "0" * len(fraction)))
+    if rest:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of bytes")
+    return bytes_
+
+
+def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
+    def report(peer: str, request: TestRequest, result: dict[str, Any]) -> None:
+        if out is not None:
+            _write(out, json.dumps({"client": peer, **result, "settings": request.to_message()}) + "\n")
+        if out is not sys.stdout:
+            lines = [f"{peer}: done, {describe(request)}"]
+            lines += ["  " + line for line in summary(request, result["sum"], result["streams"], args.format)]
+            say("\n".join(lines))
+
+    def say(line: str) -> None:
+        if out is not sys.stdout:
+            print(line, flush=True)
+        elif "failed" in line:
+            print(line, file=sys.stderr, flush=True)
+
+    server = Server(
+        args.bind,
+        DEFAULT_PORT if args.port is None else args.port,
+        max_clients=args.max_clients,
+        max_time_s=args.max_time,
+        on_line=say,
+        on_report=report,
+    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    say(f"netlab perf serves {args.bind or 'all addresses'}, port {server.port}, TCP and UDP; Ctrl-C ends it.")
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        # A second Ctrl-C, or a signal to the whole group, must not cut the summary off.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server.close()
+    say(
+        f"\nServed {server.tests_done} tests ({server.tests_failed} failed, {server.refused} refused): "
+        f"received "
+        f"{amount(server.received_bytes, args.format)} {args.format}, sent "
+        f"{amount(server.sent_bytes, args.format)} {args.format}; turned away {server.strangers} strangers."
+    )
+
+
+def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
+    request = request_from(args)
+    host = args.client or args.iperf3
+    table = IntervalTable(request, args.format)
+    quiet = out is sys.stdout
+    head = [f"{describe(request)}, to {host}", *table.header()]
+
+    def show(rows: list[dict[str, Any]]) -> None:
+        if not quiet:
+            print("\n".join(head + table.rows(rows)), flush=True)
+            head.clear()
+
+    if args.iperf3 is not None:
+        report = iperf3.run_test(host, iperf3.DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
+    else:
+        report = run_test(host, DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
+    if not quiet:
+        if request.omit_s:
+            print(" " * 17 + "(* left out of the figures below)")
+        print(
+            "\n".join(head[:1]) + "\n" + "\n".join(summary(request, report["sum"], report["streams"], args.format)),
+            flush=True,
+        )
+    if out is not None:
+        _write(out, json.dumps(report, indent=2) + "\n")
+    if any(stream.get("error") for stream in report["streams"]):
+        raise ThroughputError("The test did not run to its end; see above which stream ended early.")
+
+
+@contextlib.contextmanager
+def _output(target: str | None) -> Iterator[TextIO | None]:
+    """Where the JSON goes; opened before the test, so that a wrong path is known at once."""
+    if target is None:
+        yield None
+    elif target == "-":
+        yield sys.stdout
+    else:
+        try:
+            out = Path(target).open("w", encoding="utf-8")  # noqa: SIM115 (may fail to close)
+        except OSError as error:
+            raise ThroughputError(f"Cannot write to {target}: {error.strerror}. Choose another FILE.") from None
+        try:
+            yield out
+        finally:
+            with contextlib.suppress(OSError):  # `_write` has reported it
+                out.close()
+
+
+def _write(out: TextIO, text: str) -> None:
+    """Write and make sure that it got there: a full disk shows only when the buffer is written out."""
+    try:
+        out.write(text)
+        out.flush()
+    except OSError as error:
+        if out is sys.stdout:
+            # Else the interpreter fails again, and louder, when it flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        raise ThroughputError(f"The report could not be written: {error.strerror}. The test itself was done.") from None
+
+
+def _number(text: str, low: float, high: float, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise argparse.ArgumentTypeError(f"{what}, got {text!r}")
+    return value
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"a port is a whole number from 1 to 65535, got {text!r}")
+    return int(text)
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    return _number(text, 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
+
+
+def _seconds_or_none(text: str) -> float:
+    return _number(text, 0, 1e5, "expected seconds, from 0 to 100000")
+
+
+def _rate(text: str) -> float:
+    return _number(text, 0, 1e6, "expected Mbit/s, from 0 (as fast as it goes) to 1000000")

@@ -1,0 +1,426 @@
+"""One side's part in a test: its ends of the streams, samples while they run, and their figures."""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from netlab.perf.protocol import TestRequest
+from netlab.sockets import tcp_info
+from netlab.sockets.options import limit_window, set_congestion
+from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
+from netlab.sockets.tcp_info import RttSummary
+
+PATIENCE_S = 15.0
+"""A stream that delivers nothing for this long while it should is given up."""
+
+Figures = dict[str, Any]
+
+
+class Endpoint:
+    """One side's end of one stream; subclasses send or receive over TCP or UDP."""
+
+    sends: bool
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
+        self.index = index
+        self.request = request
+        self.sock = sock
+        self.finished = threading.Event()
+        self._before: dict[str, float] = {}
+        self._thread = threading.Thread(target=self._run, name=f"stream {index}", daemon=True)
+
+    def start(self, start_s: float) -> None:
+        """Begin; `start_s` is when the test begins on this side's monotonic clock."""
+        self.start_s = start_s
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End at once."""
+        raise NotImplementedError
+
+    def sample(self) -> Figures:
+        """What has changed since the last sample, for one row of the interval table."""
+        raise NotImplementedError
+
+    def mark_omitted(self) -> None:
+        """Forget what was counted until now: slow start is over."""
+        raise NotImplementedError
+
+    def figures(self) -> Figures:
+        """What this side knows at the end; the names are those of the JSON report."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stop, wait for the thread and close the socket."""
+        self.stop()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.sock.close()
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        finally:
+            self.finished.set()
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def _since(self, **now: float) -> dict[str, float]:
+        """How much each counter has grown since the last call."""
+        grown = {name: value - self._before.get(name, 0) for name, value in now.items()}
+        self._before.update(now)
+        return grown
+
+    def _end_s(self) -> float | None:
+        if self.request.duration_s is None:
+            return None
+        return self.start_s + self.request.omit_s + self.request.duration_s
+
+
+class TcpSending(Endpoint):
+    """Sends over TCP and waits until the peer has all."""
+
+    sends = True
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket) -> None:
+        super().__init__(index, request, sock)
+        if request.congestion is not None:
+            set_congestion(sock, request.congestion)
+        self._rtt = RttSummary()
+        self._omitted_bytes = 0
+        self._omitted_retransmits = 0
+        self._cwnd_max = 0
+        self._sender: TcpSender | None = None
+
+    def _work(self) -> None:
+        self._sender = TcpSender(self.sock, end_s=self._end_s(), num_bytes=self.request.num_bytes)
+        self._sender.run()
+        self._wait_until_delivered()
+
+    def _wait_until_delivered(self) -> None:
+        """The peer closes its direction when it has read all; wait for that as long as there is progress."""
+        closing = select.poll()
+        closing.register(self.sock.fileno(), select.POLLIN)
+        acked, moved_s = -1, time.monotonic()
+        while not closing.poll(1000) and time.monotonic() - moved_s < PATIENCE_S:
+            now_acked = tcp_info.read(self.sock).bytes_acked or 0
+            if now_acked != acked:
+                acked, moved_s = now_acked, time.monotonic()
+
+    def stop(self) -> None:
+        """End at once."""
+        if self._sender is not None:
+            self._sender.stop()
+        _shut(self.sock)
+
+    def sample(self) -> Figures:
+        """One row's figures."""
+        info = tcp_info.read(self.sock)
+        self._rtt.add(info.rtt_ms)
+        self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
+        grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
+        return {
+            **grown,
+            "cwnd_segments": info.cwnd_segments,
+            "ssthresh_segments": info.ssthresh_segments,
+            "rtt_ms": info.rtt_ms,
+            "delivery_rate_mbps": info.delivery_rate_mbps,
+        }
+
+    def mark_omitted(self) -> None:
+        """Forget what was counted until now."""
+        if self._sender is not None:
+            self._omitted_bytes = self._sender.sent_bytes
+        self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
+        self._rtt = RttSummary()
+        self._cwnd_max = 0
+
+    def figures(self) -> Figures:
+        """What to tell at the end."""
+        info = tcp_info.read(self.sock)
+        sender = self._sender
+        self._rtt.add(info.rtt_ms)
+        return {
+            "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
+            "retransmits": None if info.retransmits is None else info.retransmits - self._omitted_retransmits,
+            "rtt_min_ms": self._rtt.min_ms,
+            "rtt_mean_ms": self._rtt.mean_ms,
+            "rtt_max_ms": self._rtt.max_ms,
+            "cwnd_segments": info.cwnd_segments,
+            "cwnd_max_segments": max(self._cwnd_max, info.cwnd_segments or 0),
+            "mss_bytes": info.snd_mss_bytes,
+            "congestion": _congestion_of(self.sock),
+            "error": _text(sender.error if sender else None),
+        }
+
+
+class TcpReceiving(Endpoint):
+    """Receives over TCP until the peer closes, then closes its own direction as a receipt."""
+
+    sends = False
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket, skipped_bytes: int) -> None:
+        super().__init__(index, request, sock)
+        if request.window_bytes is not None:
+            limit_window(sock, request.window_bytes)
+        self._receiver = TcpReceiver(sock, skipped_bytes=skipped_bytes, window_bytes=request.window_bytes)
+        self._omitted_bytes = 0
+        self._omitted_until_s: float | None = None
+
+    def _work(self) -> None:
+        self._receiver.run()
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def stop(self) -> None:
+        """End at once."""
+        _shut(self.sock)
+
+    def sample(self) -> Figures:
+        """One row's figures."""
+        return self._since(bytes=self._receiver.received_bytes)
+
+    def mark_omitted(self) -> None:
+        """Forget what was counted until now."""
+        self._omitted_bytes = self._receiver.received_bytes
+        self._omitted_until_s = time.monotonic()
+
+    def figures(self) -> Figures:
+        """What to tell at the end."""
+        receiver = self._receiver
+        first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
+        seconds = 0.0
+        if first_s is not None:
+            seconds = max(0.0, (receiver.last_s or time.monotonic()) - first_s)
+        return {
+            "received_bytes": receiver.received_bytes - self._omitted_bytes,
+            "seconds": seconds,
+            "error": _text(receiver.error),
+        }
+
+
+class UdpSending(Endpoint):
+    """Sends datagrams; what is omitted is a stream of its own before the one that counts."""
+
+    sends = True
+    sender_class = UdpSender
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
+        super().__init__(index, request, sock)
+        self._stream_id = stream_id
+        self._stopped = False
+        self._senders: list[UdpSender] = []
+
+    def _work(self) -> None:
+        omit_s = self.request.omit_s
+        if omit_s:
+            self._send(self._stream_id + 1, self.start_s + omit_s)
+        self._send(self._stream_id, self._end_s())
+
+    def _send(self, stream_id: int, end_s: float | None) -> None:
+        request = self.request
+        sender = self.sender_class(
+            self.sock,
+            None,
+            rate_bps=request.rate_bps or 0,
+            payload_bytes=request.payload_bytes,
+            stream_id=stream_id,
+            end_s=end_s,
+            num_bytes=request.num_bytes,
+            batch=request.batch,
+        )
+        self._senders.append(sender)
+        if not self._stopped:
+            sender.run()
+
+    def stop(self) -> None:
+        """End at once."""
+        self._stopped = True
+        for sender in list(self._senders):
+            sender.stop()
+
+    def sample(self) -> Figures:
+        """One row's figures."""
+        return self._since(
+            bytes=sum(sender.sent_bytes for sender in self._senders),
+            datagrams=sum(sender.sent_datagrams for sender in self._senders),
+        )
+
+    def mark_omitted(self) -> None:
+        """Nothing: what is omitted is a stream of its own."""
+
+    def figures(self) -> Figures:
+        """What to tell at the end."""
+        if not self._senders:
+            return {"sent_bytes": 0, "datagrams": 0, "error": None}
+        sender = self._senders[-1]
+        return {
+            "sent_bytes": sender.sent_bytes,
+            "datagrams": sender.sent_datagrams,
+            "sending_seconds": (sender.ended_s or time.monotonic()) - (sender.started_s or self.start_s),
+            "error": _text(sender.error),
+        }
+
+
+class UdpReceiving(Endpoint):
+    """Receives the datagrams of one stream until it is told to stop."""
+
+    sends = False
+
+    def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
+        super().__init__(index, request, sock)
+        self._receiver = UdpReceiver(sock, stream_ids=[stream_id, stream_id + 1], batch=request.batch)
+        self._account = self._receiver.streams[stream_id]
+        self._omitted = self._receiver.streams[stream_id + 1]
+
+    def _work(self) -> None:
+        self._receiver.run()
+
+    def stop(self) -> None:
+        """End at once."""
+        self._receiver.stop()
+
+    def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
+        """Wait until all has arrived, or nothing more came for `quiet_s`."""
+        self._receiver.read_now()
+        seen, moved_s = self._account.received_datagrams, time.monotonic()
+        while self._account.received_datagrams < sent_datagrams and time.monotonic() - moved_s < quiet_s:
+            time.sleep(0.05)
+            self._receiver.read_now()
+            if self._account.received_datagrams != seen:
+                seen, moved_s = self._account.received_datagrams, time.monotonic()
+
+    def sample(self) -> Figures:
+        """One row's figures."""
+        self._receiver.read_now()
+        both = (self._account, self._omitted)
+        grown = self._since(
+            bytes=sum(account.received_bytes for account in both),
+            datagrams=sum(account.received_datagrams for account in both),
+            expected=sum(account.next_seq for account in both),
+        )
+        # A datagram that is late counts as lost in its interval and against the losses of a later one.
+        grown["lost"] = grown.pop("expected") - grown["datagrams"]
+        return {**grown, "jitter_ms": self._account.jitter_ms}
+
+    def mark_omitted(self) -> None:
+        """Nothing: what is omitted is a stream of its own."""
+
+    def figures(self) -> Figures:
+        """What to tell at the end."""
+        account = self._account
+        count = account.received_datagrams
+        seconds = 0.0
+        if count > 1 and account.first_s is not None and account.last_s is not None:
+            # n datagrams span n - 1 gaps; give the last one its gap too.
+            seconds = (account.last_s - account.first_s) * count / (count - 1)
+        return {
+            "received_bytes": account.received_bytes,
+            "received_datagrams": count,
+            "seconds": seconds,
+            "reordered": account.reordered,
+            "duplicates": account.duplicates,
+            "jitter_ms": account.jitter_ms,
+            "delay_min_ms": account.delay_min_ms if count else None,
+            "delay_mean_ms": account.delay_mean_ms if count else None,
+            "delay_max_ms": account.delay_max_ms if count else None,
+            "buffer_drops": self._receiver.buffer_drops,
+            "error": _text(self._receiver.error),
+        }
+
+
+class Sampler:
+    """Samples every endpoint at each interval's end, on an absolute schedule, and once more at the end."""
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        request: TestRequest,
+        start_s: float,
+        on_rows: Callable[[list[Figures]], None] | None = None,
+    ) -> None:
+        self.rows: list[Figures] = []
+        self._endpoints = endpoints
+        self._interval_s = request.interval_s
+        self._omit_s = request.omit_s
+        self._start_s = start_s
+        self._sampled_s = start_s
+        self._on_rows = on_rows
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+
+    def start(self) -> None:
+        """Begin to sample."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take the last sample and end."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._thread.join()
+
+    def _run(self) -> None:
+        marked = self._omit_s == 0
+        number = 1
+        while True:
+            next_s = self._start_s + number * self._interval_s
+            omit_s = self._start_s + self._omit_s
+            until_s = next_s if marked else min(next_s, omit_s)
+            if self._stopping.wait(max(0.0, until_s - time.monotonic())):
+                break
+            if not marked and until_s == omit_s:
+                for endpoint in self._endpoints:
+                    endpoint.mark_omitted()
+                marked = True
+            if until_s == next_s:
+                self._sample()
+                # A machine that slept through intervals does not make up rows for them.
+                number = max(number + 1, int((time.monotonic() - self._start_s) / self._interval_s))
+        if time.monotonic() - self._sampled_s > min(0.05, self._interval_s / 10):
+            self._sample()
+
+    def _sample(self) -> None:
+        from_s, self._sampled_s = self._sampled_s, time.monotonic()
+        length_s = max(self._sampled_s - from_s, 1e-9)
+        rows = []
+        for endpoint in self._endpoints:
+            try:
+                figures = endpoint.sample()
+            except OSError:
+                continue
+            rows.append(
+                {
+                    "stream": endpoint.index + 1,
+                    "t_s": self._sampled_s - self._start_s,
+                    "seconds": length_s,
+                    "goodput_mbps": figures["bytes"] * 8 / 1e6 / length_s,
+                    "omitted": self._sampled_s - self._start_s <= self._omit_s,
+                    **figures,
+                }
+            )
+        self.rows += rows
+        if self._on_rows is not None and rows:
+            self._on_rows(rows)
+
+
+def _shut(sock: socket.socket) -> None:
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+
+
+def _congestion_of(sock: socket.socket) -> str:
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+
+
+def _text(error: OSError | None) -> str | None:
+    return None if error is None else (error.strerror or str(error))

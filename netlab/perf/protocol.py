@@ -1,0 +1,302 @@
+"""What a client and a server of ``netlab perf`` say to each other.
+
+Everything goes to one port. A TCP connection begins with a line that says what it is::
+
+    netlab-perf/1 control                 then JSON messages, one a line, both ways
+    netlab-perf/1 stream TOKEN INDEX      then nothing but the bytes that are measured
+
+The messages of a control connection, in their order (C the client, S the server)::
+
+    C  HELLO      what to test (`TestRequest`)
+    S  READY      token and first stream id, or REFUSED with a sentence
+    .             the client opens its streams (TCP), or greets with a datagram for each until it is
+    answered (UDP) S  STREAMS    all streams are there
+    C  START      the client's receivers run
+    S  STARTED    the server's receivers run, its senders begin; the client's senders begin on hearing it
+    S  DONE       the server's senders have delivered everything (only when the server sends)
+    C  BYE        with the client's figures
+    S  ACK: BYE   with the server's figures
+
+At any time the server may say ERROR with a sentence. Whoever sees the control connection end before that
+ends the test.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import queue
+import socket
+import threading
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from netlab.errors import ThroughputError
+from netlab.sockets.datagrams import HEADER, HELLO_SEQ, MAX_STREAM_ID, check_payload_bytes
+
+DEFAULT_PORT = 5301
+GREETING = b"netlab-perf/1"
+MAX_GREETING_BYTES = 128
+MAX_MESSAGE_BYTES = 1 << 20
+MAX_STREAMS = 128
+HANDSHAKE_S = 10.0
+TOKEN_BYTES = 16
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TestRequest:
+    """What a client asks a server for; exactly one of `duration_s` and `num_bytes` (bytes per stream) is
+    given.
+
+    `direction` is "up" (the client sends), "down" or "both"; with both, there are `parallel` streams each
+    way.
+    """
+
+    __test__ = False  # not a test case, whatever pytest makes of the name
+
+    protocol: str = "tcp"
+    direction: str = "up"
+    parallel: int = 1
+    duration_s: float | None = None
+    num_bytes: int | None = None
+    omit_s: float = 0.0
+    interval_s: float = 1.0
+    rate_bps: int | None = None
+    payload_bytes: int = 1000
+    batch: bool = False
+    congestion: str | None = None
+    window_bytes: int | None = None
+    mss_bytes: int | None = None
+
+    @classmethod
+    def from_message(cls, message: object) -> TestRequest:
+        """Read a request that came over the network; raises ThroughputError, never anything else."""
+        if not isinstance(message, dict):
+            raise ThroughputError("The test asked for is no JSON object.")
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(str(key)[:40] for key in message if key not in known)
+        if unknown:
+            raise ThroughputError(f"Unknown setting: {', '.join(unknown[:5])}. Use the same netlab on both ends.")
+        request = cls(**message)
+        request.check()
+        return request
+
+    def check(self) -> None:
+        """Raise ThroughputError with a sentence for the first value that cannot be tested."""
+        _expect(self.protocol in ("tcp", "udp"), "protocol must be tcp or udp", self.protocol)
+        _expect(self.direction in ("up", "down", "both"), "direction must be up, down or both", self.direction)
+        _expect(_whole(self.parallel, 1, MAX_STREAMS), f"parallel must be from 1 to {MAX_STREAMS}", self.parallel)
+        if (self.duration_s is None) == (self.num_bytes is None):
+            raise ThroughputError("A test needs either a duration or a number of bytes, and not both.")
+        if self.duration_s is not None:
+            _expect(_real(self.duration_s, 0.01, 1e6), "The time must be from 0.01 to 1000000 s", self.duration_s)
+        if self.num_bytes is not None:
+            _expect(_whole(self.num_bytes, 1, 1 << 60), "The number of bytes must be 1 or more", self.num_bytes)
+            _expect(self.omit_s == 0, "omit goes with a time, not with a number of bytes", self.omit_s)
+        _expect(_real(self.omit_s, 0, 1e5), "omit must be from 0 to 100000 s", self.omit_s)
+        _expect(_real(self.interval_s, 0.001, 1e6), "The interval must be 0.001 s or more", self.interval_s)
+        _expect(isinstance(self.batch, bool), "batch must be true or false", self.batch)
+        if self.protocol == "udp":
+            _expect(_whole(self.rate_bps, 0, 10**12), "The rate must be from 0 to 10**12 bit/s", self.rate_bps)
+            _expect(_whole(self.payload_bytes, 0, 1 << 31), "The length must be whole bytes", self.payload_bytes)
+            check_payload_bytes(self.payload_bytes)
+        for name in ("window_bytes", "mss_bytes"):
+            value = getattr(self, name)
+            _expect(value is None or _whole(value, 1, 1 << 30), f"{name} must be whole bytes", value)
+        congestion = self.congestion
+        _expect(
+            congestion is None or (isinstance(congestion, str) and congestion.isascii() and len(congestion) < 16),
+            "congestion must be a short name such as cubic",
+            congestion,
+        )
+
+    def to_message(self) -> Message:
+        """The request as JSON types."""
+        return asdict(self)
+
+    @property
+    def streams(self) -> int:
+        """Number of streams, both directions together."""
+        return self.parallel * (2 if self.direction == "both" else 1)
+
+    def client_sends(self, index: int) -> bool:
+        """Whether stream `index` (from 0) goes from the client to the server."""
+        return self.direction == "up" or (self.direction == "both" and index < self.parallel)
+
+
+class MessageBuffer:
+    """Cuts a byte stream, in whatever pieces it comes, into JSON messages.
+
+    Examples
+    --------
+    >>> buffer = MessageBuffer()
+    >>> buffer.feed(b'{"type": "BY'), buffer.feed(b'E"}\\n{"type": "DONE"}\\n')
+    ([], [{'type': 'BYE'}, {'type': 'DONE'}])
+    """
+
+    def __init__(self, limit_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self._pending = bytearray()
+        self._limit_bytes = limit_bytes
+
+    def feed(self, data: bytes) -> list[Message]:
+        """Take the next bytes; return the messages they complete. Raises ThroughputError on anything else."""
+        self._pending += data
+        messages = []
+        while (end := self._pending.find(b"\n")) >= 0:
+            if end > self._limit_bytes:
+                break
+            line = bytes(self._pending[:end])
+            del self._pending[: end + 1]
+            messages.append(_decode(line))
+        if len(self._pending) > self._limit_bytes:
+            raise ThroughputError(f"The other side sent more than {self._limit_bytes} bytes without a message.")
+        return messages
+
+
+class Channel:
+    """A control connection: `send` writes a message, and a thread puts what arrives into `events`.
+
+    An event is a message, or a ThroughputError that says how the connection ended (always the last one).
+    """
+
+    def __init__(self, sock: socket.socket, peer: str, events: queue.SimpleQueue[Any]) -> None:
+        self._sock = sock
+        self._peer = peer
+        self._events = events
+        self._sending = threading.Lock()
+        _notice_death(sock)
+        sock.settimeout(None)
+        self._thread = threading.Thread(target=self._read, name=f"control {peer}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def send(self, type_: str, **content: Any) -> None:
+        """Send a message; raises ThroughputError when the other side is gone."""
+        data = json.dumps({"type": type_, **content}).encode() + b"\n"
+        try:
+            with self._sending:
+                self._sock.sendall(data)
+        except OSError as error:
+            raise ThroughputError(f"{self._peer} is gone: {error.strerror or error}.") from None
+
+    def close(self) -> None:
+        """Close the connection and let its thread end."""
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        if self._thread.is_alive():
+            self._thread.join()
+        self._sock.close()
+
+    def _read(self) -> None:
+        buffer = MessageBuffer()
+        try:
+            while data := self._sock.recv(65_536):
+                for message in buffer.feed(data):
+                    self._events.put(message)
+            end = self._closed()
+        except ConnectionResetError:
+            # A process that dies with unread data resets its connections instead of closing them.
+            end = self._closed()
+        except OSError as error:
+            end = ThroughputError(f"{self._peer}: the control connection broke: {error.strerror or error}.")
+        except ThroughputError as error:
+            end = ThroughputError(f"{self._peer} does not speak our protocol: {error}")
+        self._events.put(end)
+
+    def _closed(self) -> ThroughputError:
+        return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
+
+
+def greeting(*words: object) -> bytes:
+    """The first line of a connection."""
+    return b" ".join([GREETING, *(str(word).encode() for word in words)]) + b"\n"
+
+
+def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[str]:
+    """Read a connection's first line and not a byte more; returns its words after the protocol's name.
+
+    Raises ThroughputError for anything that is not our greeting, OSError when the connection breaks.
+    """
+    sock.settimeout(timeout_s)
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = sock.recv(1)
+        line += byte
+        if not byte or not (GREETING + b" ").startswith(line[: len(GREETING) + 1]) or len(line) > MAX_GREETING_BYTES:
+            raise ThroughputError(f"Not the greeting of a netlab perf client: {bytes(line)!r}.")
+    try:
+        words = line.decode("ascii").split()[1:]
+    except UnicodeDecodeError:
+        words = []
+    if words == ["control"] or (len(words) == 3 and words[0] == "stream" and words[2].isdecimal()):
+        return words
+    raise ThroughputError(f"Not the greeting of a netlab perf client: {bytes(line)!r}.")
+
+
+def hello_datagram(stream_id: int, token: bytes = b"") -> bytes:
+    """A datagram that opens the way for a stream and is never counted; the client's carries the token."""
+    return HEADER.pack(stream_id & MAX_STREAM_ID, HELLO_SEQ, 0) + token
+
+
+def read_hello(datagram: bytes) -> tuple[int, bytes] | None:
+    """Stream id and token of a greeting datagram, or None for any other bytes."""
+    if len(datagram) < HEADER.size:
+        return None
+    stream_id, seq, _ = HEADER.unpack_from(datagram)
+    return (stream_id, datagram[HEADER.size :]) if seq == HELLO_SEQ else None
+
+
+def boot_id() -> str:
+    """Tells whether two processes run under one kernel, and so read one clock."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _notice_death(sock: socket.socket) -> None:
+    """Let the kernel notice within about half a minute that the other machine is gone without a word."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        (socket.TCP_KEEPIDLE, 10),
+        (socket.TCP_KEEPINTVL, 5),
+        (socket.TCP_KEEPCNT, 4),
+        (socket.TCP_USER_TIMEOUT, 30_000),
+        (socket.TCP_NODELAY, 1),
+    ):
+        sock.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def _decode(line: bytes) -> Message:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ThroughputError(f"not a message: {line[:60]!r}") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise ThroughputError(f"not a message: {line[:60]!r}")
+    return message
+
+
+def _expect(condition: bool, rule: str, got: object) -> None:
+    if not condition:
+        raise ThroughputError(f"{rule}; got {str(got)[:60]}.")
+
+
+def _whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _real(value: object, low: float, high: float) -> bool:
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and low <= value <= high
+    )

@@ -1,0 +1,259 @@
+"""From both sides' figures to one report, and from a report to lines a person can read."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from netlab.perf.protocol import TestRequest
+from netlab.tables import text_table
+
+Record = dict[str, Any]
+
+FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
+"""Bytes in each unit of --format and --num; decimal, as rates are."""
+
+COLUMNS_PER_LINE = 8
+_ADDED = (
+    "sent_bytes",
+    "received_bytes",
+    "retransmits",
+    "datagrams",
+    "received_datagrams",
+    "lost",
+    "reordered",
+    "duplicates",
+    "buffer_drops",
+)
+
+
+def combine(
+    request: TestRequest,
+    client: Mapping[int, Record],
+    server: Mapping[int, Record],
+    *,
+    same_clock: bool = True,
+) -> tuple[Record, list[Record]]:
+    """Join the figures of both ends of every stream.
+
+    Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what
+    was lost after the last datagram that arrived counts too.
+
+    Parameters
+    ----------
+    client, server : mapping of stream index to figures
+        Each side's own, as `Endpoint.figures` gives them.
+    same_clock : bool
+        Whether a one-way delay means anything.
+
+    Returns
+    -------
+    total : dict
+        The sum over the streams (with both directions, over all of them).
+    streams : list of dict
+        A record per stream, numbered from 1.
+    """
+    streams = []
+    for index in range(request.streams):
+        up = request.client_sends(index)
+        sender, receiver = (client, server) if up else (server, client)
+        record: Record = {"stream": index + 1, "direction": "client→server" if up else "server→client"}
+        errors = [part.get(index, {}).get("error") for part in (sender, receiver)]
+        for part in (sender, receiver):
+            record.update({name: value for name, value in part.get(index, {}).items() if name != "error"})
+        record["error"] = "; ".join(error for error in errors if error) or None
+        record.setdefault("sent_bytes", 0)
+        record.setdefault("received_bytes", 0)
+        record.setdefault("seconds", 0.0)
+        record["goodput_mbps"] = _mbps(record["received_bytes"], record["seconds"])
+        if request.protocol == "udp":
+            _add_loss(record)
+            if not same_clock:
+                for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"):
+                    record[name] = None
+        streams.append(record)
+    return _sum(request, streams), streams
+
+
+def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
+    total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
+    total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
+    total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
+    for name, choose in (
+        ("rtt_min_ms", min),
+        ("rtt_max_ms", max),
+        ("delay_min_ms", min),
+        ("delay_max_ms", max),
+    ):
+        known = [s[name] for s in streams if s.get(name) is not None]
+        if known:
+            total[name] = choose(known)
+    for name in ("rtt_mean_ms", "delay_mean_ms", "jitter_ms"):
+        known = [s[name] for s in streams if s.get(name) is not None]
+        if known:
+            total[name] = sum(known) / len(known)
+    if request.protocol == "udp":
+        _add_loss(total)
+    return total
+
+
+def _add_loss(record: Record) -> None:
+    sent = record.setdefault("datagrams", 0)
+    received = record.setdefault("received_datagrams", 0)
+    record["lost"] = sent - received
+    record["loss_rate"] = (sent - received) / sent if sent else None
+
+
+def _mbps(volume_bytes: int, seconds: float) -> float | None:
+    return volume_bytes * 8 / 1e6 / seconds if seconds > 0 else None
+
+
+class IntervalTable:
+    """One table for all streams: a row per interval, a column per stream and one for the sum.
+
+    More than eight streams go on in further lines of the same row, eight to a line.
+    """
+
+    def __init__(self, request: TestRequest, unit: str) -> None:
+        self._request = request
+        self._unit = unit
+        self._labels = [
+            f"{index + 1}{'' if request.direction != 'both' else '↑' if request.client_sends(index) else '↓'}"
+            for index in range(request.streams)
+        ]
+
+    def header(self) -> list[str]:
+        """The lines above the first row."""
+        request = self._request
+        if request.streams == 1:
+            names = [f"moved ({self._unit})", self._meaning()]
+            if request.protocol == "tcp" and request.direction == "up":
+                names += ["retransmits", "cwnd (segm.)", "RTT (ms)"]
+            elif request.protocol == "udp" and request.direction == "down":
+                names += ["datagrams", "lost", "jitter (ms)"]
+            elif request.protocol == "udp":
+                names += ["datagrams"]
+            return [f"{'interval (s)':>17}" + "".join(f"{name:>17}" for name in names)]
+        lines = [
+            f"{self._meaning()} of each stream"
+            + (", ↑ sent by the client, ↓ by the server" if request.direction == "both" else "")
+        ]
+        for line, labels in enumerate(_chunks(self._labels)):
+            head = f"{'interval (s)':>17}" if line == 0 else " " * 17
+            tail = f"{'sum':>11}" if line == 0 else ""
+            lines.append(head + tail + (" " * (11 - len(tail))) + " |" + "".join(f"{label:>9}" for label in labels))
+        return lines
+
+    def rows(self, samples: Sequence[Record]) -> list[str]:
+        """The lines for one interval's samples, one sample per stream."""
+        by_stream = {sample["stream"]: sample for sample in samples}
+        first = samples[0]
+        span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
+        head = f"{span + ('*' if first['omitted'] else ' '):>17}"
+        if self._request.streams == 1:
+            cells = [amount(first["bytes"], self._unit), number(first["goodput_mbps"])]
+            if "cwnd_segments" in first:
+                cells += [
+                    number(first["retransmits"]),
+                    number(first["cwnd_segments"]),
+                    number(first["rtt_ms"]),
+                ]
+            elif "lost" in first:
+                cells += [number(first["datagrams"]), number(first["lost"]), number(first["jitter_ms"])]
+            elif "datagrams" in first:
+                cells += [number(first["datagrams"])]
+            return [head + "".join(f"{cell:>17}" for cell in cells)]
+        total = f"{number(sum(sample['goodput_mbps'] for sample in samples)):>11}"
+        values = [
+            number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-" for i in range(len(self._labels))
+        ]
+        return [
+            (head if line == 0 else " " * 17)
+            + (total if line == 0 else " " * 11)
+            + " |"
+            + "".join(f"{v:>9}" for v in chunk)
+            for line, chunk in enumerate(_chunks(values))
+        ]
+
+    def _meaning(self) -> str:
+        request = self._request
+        if request.direction == "up":
+            return "acked (Mbit/s)" if request.protocol == "tcp" else "sent (Mbit/s)"
+        return "Mbit/s" if request.direction == "both" else "got (Mbit/s)"
+
+
+def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit: str) -> list[str]:
+    """The final table, what sender and receiver counted side by side; whichever way round a terminal shows it best."""
+    columns: list[tuple[str, str]] = [
+        ("sent_bytes", f"sent ({unit})"),
+        ("received_bytes", f"received ({unit})"),
+        ("seconds", "time (s)"),
+        ("goodput_mbps", "goodput (Mbit/s)"),
+    ]
+    if request.protocol == "tcp":
+        columns += [
+            ("retransmits", "retransmits"),
+            ("rtt", "RTT min/mean/max (ms)"),
+            ("cwnd_segments", "cwnd (segm.)"),
+        ]
+    else:
+        columns += [
+            ("datagrams", "sent dgrams"),
+            ("received_datagrams", "received dgrams"),
+            ("lost", "lost dgrams"),
+            ("loss_rate", "loss rate"),
+            ("reordered", "reordered"),
+            ("duplicates", "duplicated"),
+            ("jitter_ms", "jitter (ms)"),
+            ("delay", "delay min/mean/max (ms)"),
+        ]
+    table = [["stream", *(title for _, title in columns)]]
+    for record in [*streams, total] if len(streams) > 1 else streams:
+        name = f"{record['stream']} {record['direction']}" if "stream" in record else "sum"
+        table.append([name, *(_cell(record, key, unit) for key, _ in columns)])
+    by_stream, by_figure = (
+        text_table(cells[0], cells[1:]).split("\n") for cells in (table, list(zip(*table, strict=True)))
+    )
+    lines = min(by_stream, by_figure, key=lambda way: max(0, len(way[1]) - shutil.get_terminal_size().columns))
+    drops = total.get("buffer_drops")
+    if drops:
+        what = "trains of the lost datagrams" if request.batch else "of the lost datagrams"
+        lines.append(
+            f"{drops} {what} reached the receiver's socket and found its buffer full: the receiving computer, "
+            f"not the network, lost them."
+        )
+    lines += [f"Stream {s['stream']} ended early: {s['error']}." for s in streams if s.get("error")]
+    return lines
+
+
+def amount(volume_bytes: float, unit: str) -> str:
+    """A volume in the unit of --format; whole bytes are shown whole."""
+    return f"{int(volume_bytes)}" if unit == "B" else number(volume_bytes / FORMATS[unit])
+
+
+def number(value: float | None) -> str:
+    """A figure with about four digits, a dash where there is none.
+
+    >>> number(4.78234), number(95.641), number(1234.5), number(17), number(None)
+    ('4.782', '95.64', '1234', '17', '-')
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "-"
+    if isinstance(value, int) or value == 0:
+        return str(int(value))
+    digits = max(0, min(6, 3 - math.floor(math.log10(abs(value)))))
+    return f"{value:.{digits}f}"
+
+
+def _cell(record: Record, key: str, unit: str) -> str:
+    if key.endswith("_bytes"):
+        return amount(record[key], unit)
+    if key in ("rtt", "delay"):
+        return "/".join(number(record.get(f"{key}_{part}_ms")) for part in ("min", "mean", "max"))
+    return number(record.get(key))
+
+
+def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (values[i : i + COLUMNS_PER_LINE] for i in range(0, len(values), COLUMNS_PER_LINE))

@@ -1,0 +1,521 @@
+"""The server of ``netlab perf``: many clients at once, TCP and UDP on one port."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import queue
+import resource
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from netlab.errors import ThroughputError
+from netlab.perf.endpoints import (
+    PATIENCE_S,
+    Endpoint,
+    Figures,
+    Sampler,
+    TcpReceiving,
+    TcpSending,
+    UdpReceiving,
+    UdpSending,
+)
+from netlab.perf.protocol import (
+    HANDSHAKE_S,
+    TOKEN_BYTES,
+    Channel,
+    Message,
+    TestRequest,
+    boot_id,
+    greeting,
+    hello_datagram,
+    read_greeting,
+    read_hello,
+)
+from netlab.perf.report import combine
+from netlab.sockets import tcp_info
+from netlab.sockets.datagrams import MAX_STREAM_ID
+
+MAX_CLIENTS = 64
+MAX_TIME_S = 3600.0
+MAX_ROWS_SENT = 2000
+_MAX_GREETING_AT_ONCE = 256
+
+
+class Server:
+    """Listens and serves until `close`.
+
+    Parameters
+    ----------
+    bind : str | None
+        Address to listen on; all of them, IPv4 and IPv6, by default.
+    port : int
+        TCP and UDP port; 0 lets the system choose (see `port` afterwards).
+    max_clients : int
+        Tests at one time; further clients are refused with a sentence.
+    max_time_s : float
+        Longest test a client may ask for.
+    on_line : callable
+        Gets each line worth telling a person.
+    on_report : callable
+        Gets each finished test's peer, request and report (`sum` and `streams`).
+
+    Raises
+    ------
+    ThroughputError
+        When it cannot listen there.
+    """
+
+    def __init__(
+        self,
+        bind: str | None,
+        port: int,
+        *,
+        max_clients: int = MAX_CLIENTS,
+        max_time_s: float = MAX_TIME_S,
+        on_line: Callable[[str], None] | None = None,
+        on_report: Callable[[str, TestRequest, Figures], None] | None = None,
+    ) -> None:
+        self.max_clients = max_clients
+        self.max_time_s = max_time_s
+        self.on_line = on_line or (lambda _: None)
+        self.on_report = on_report or (lambda *_: None)
+        self.tests_done = 0
+        self.tests_failed = 0
+        self.refused = 0
+        self.strangers = 0
+        self.received_bytes = 0
+        self.sent_bytes = 0
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._greeting = threading.BoundedSemaphore(_MAX_GREETING_AT_ONCE)
+        self._closing = False
+        _raise_file_limit()
+        self._listener, self._udp = _listen(bind, port)
+        self.port: int = self._listener.getsockname()[1]
+
+    def serve(self) -> None:
+        """Accept clients until `close` is called from another thread or an exception (Ctrl-C) comes."""
+        threading.Thread(target=self._read_hellos, name="hellos", daemon=True).start()
+        while True:
+            try:
+                sock, address = self._listener.accept()
+            except OSError as error:
+                if self._closing:
+                    return
+                if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                    # Out of descriptors or memory: those in service go on, the next client waits.
+                    time.sleep(0.1)
+                    continue
+                if error.errno in (errno.ECONNABORTED, errno.EPROTO, errno.EINTR):
+                    continue
+                raise
+            if not self._greeting.acquire(blocking=False):
+                self._count_stranger()
+                sock.close()
+                continue
+            threading.Thread(target=self._greet, args=(sock, _name(address)), name="greeting", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop listening and end the tests that still run."""
+        self._closing = True
+        for sock in (self._listener, self._udp):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+        with self._lock:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            session.abort("The server was stopped.")
+
+    def admit(self, session: Session) -> None:
+        """Give a session a place; raises ThroughputError when there is none."""
+        with self._lock:
+            if len(self._sessions) >= self.max_clients:
+                self.refused += 1
+                raise ThroughputError(
+                    f"The server is busy with {self.max_clients} tests, as many as it may serve at once; "
+                    f"try later, or "
+                    f"start it with a larger --max-clients."
+                )
+            self._sessions[session.token] = session
+
+    def release(self, session: Session) -> None:
+        """Take a session's place back."""
+        with self._lock:
+            self._sessions.pop(session.token, None)
+
+    def find(self, token: str) -> Session | None:
+        """The session of a token."""
+        with self._lock:
+            return self._sessions.get(token)
+
+    def count(self, *, done: bool, received_bytes: int = 0, sent_bytes: int = 0) -> None:
+        """Add a finished or failed test to the totals."""
+        with self._lock:
+            self.tests_done += done
+            self.tests_failed += not done
+            self.received_bytes += received_bytes
+            self.sent_bytes += sent_bytes
+
+    def _count_stranger(self) -> None:
+        with self._lock:
+            self.strangers += 1
+
+    def _greet(self, sock: socket.socket, peer: str) -> None:
+        """Find out what a new connection is, and hand it on."""
+        try:
+            with _released_once(self._greeting) as release:
+                words = read_greeting(sock)
+                if words[0] == "control":
+                    Session(self, sock, peer).run(agreed=release)
+                    return
+            session = self.find(words[1])
+            if session is None or not session.add_stream(int(words[2]), sock, len(greeting(*words))):
+                raise ThroughputError("It belongs to no test.")
+        except (ThroughputError, OSError) as error:
+            self._count_stranger()
+            sock.close()
+            if not self._closing:
+                self.on_line(f"{peer}: turned away a connection. {error}")
+
+    def _read_hellos(self) -> None:
+        while not self._closing:
+            try:
+                datagram, address = self._udp.recvfrom(256)
+            except OSError:
+                if self._closing:
+                    return
+                continue
+            hello = read_hello(datagram)
+            session = self.find(hello[1].hex()) if hello else None
+            if hello is None or session is None or not session.add_path(hello[0], address):
+                self._count_stranger()
+
+
+class Session:
+    """One client's test, in the thread of its control connection."""
+
+    def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
+        self.token = secrets.token_hex(TOKEN_BYTES)
+        self._base_id = secrets.randbelow(MAX_STREAM_ID + 1)
+        self._server = server
+        self._sock = sock
+        self._peer = peer
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._channel = Channel(sock, peer, self._events)
+        self._request: TestRequest | None = None
+        self._endpoints: dict[int, Endpoint] = {}
+        self._joining = threading.Lock()
+        self._client_boot_id = ""
+
+    def run(self, agreed: Callable[[], None]) -> None:
+        """Serve the client to its end, whatever that is; `agreed` is called once it has a place among the tests."""
+        server = self._server
+        self._channel.start()
+        sampler: Sampler | None = None
+        try:
+            request = self._agree()
+            agreed()
+            server.on_line(f"{self._peer}: {describe(request)}")
+            self._wait_for_streams(request)
+            sampler = Sampler(list(self._endpoints.values()), request, self._start())
+            sampler.start()
+            client_figures = self._wait_for_bye(request)
+            report = self._finish(request, sampler, client_figures)
+            server.count(
+                done=True,
+                received_bytes=sum(s["received_bytes"] for s in report["streams"] if s["direction"][0] == "c"),
+                sent_bytes=sum(s["sent_bytes"] for s in report["streams"] if s["direction"][0] == "s"),
+            )
+            server.on_report(self._peer, request, report)
+        except (ThroughputError, OSError) as error:
+            server.count(done=False)
+            server.on_line(f"{self._peer}: the test failed. {error}")
+            if self._request is not None:
+                self._tell(str(error))
+        finally:
+            server.release(self)
+            if sampler is not None:
+                sampler.stop()
+            with self._joining:
+                self._request = None
+                endpoints = list(self._endpoints.values())
+            for endpoint in endpoints:
+                endpoint.close()
+            self._channel.close()
+
+    def _tell(self, reason: str) -> None:
+        try:
+            self._channel.send("ERROR", reason=reason)
+        except ThroughputError:
+            pass  # it is gone, which is what the error is about
+
+    def abort(self, reason: str) -> None:
+        """End the test from another thread."""
+        self._events.put(ThroughputError(reason))
+
+    def add_stream(self, index: int, sock: socket.socket, skipped_bytes: int) -> bool:
+        """Take a TCP connection that greeted with our token; False when there is no place for it."""
+        with self._joining:
+            request = self._request
+            if request is None or request.protocol != "tcp" or index in self._endpoints or index >= request.streams:
+                return False
+            sock.settimeout(None)
+            try:
+                self._endpoints[index] = (
+                    TcpReceiving(index, request, sock, skipped_bytes)
+                    if request.client_sends(index)
+                    else TcpSending(index, request, sock)
+                )
+            except ThroughputError as error:
+                sock.close()
+                self.abort(str(error))
+                return True
+            complete = len(self._endpoints) == request.streams
+        if complete:
+            self._events.put({"type": "all streams"})
+        return True
+
+    def add_path(self, stream_id: int, address: Any) -> bool:
+        """Take the address that greeted for a UDP stream, and answer from a socket of this stream's own."""
+        with self._joining:
+            request = self._request
+            offset = (stream_id - self._base_id) % (MAX_STREAM_ID + 1)
+            index = offset // 2
+            if request is None or request.protocol != "udp" or offset % 2 or index >= request.streams:
+                return False
+            endpoint = self._endpoints.get(index)
+            if endpoint is None:
+                try:
+                    sock = self._open_udp(address)
+                except OSError as error:
+                    self.abort(f"The server could not open a socket for stream {index + 1}: {error.strerror}.")
+                    return True
+                kind = UdpReceiving if request.client_sends(index) else UdpSending
+                endpoint = self._endpoints[index] = kind(index, request, sock, stream_id)
+            complete = len(self._endpoints) == request.streams
+        try:
+            endpoint.sock.send(hello_datagram(stream_id))
+        except OSError:
+            pass  # the client greets again
+        if complete:
+            self._events.put({"type": "all streams"})
+        return True
+
+    def _open_udp(self, address: Any) -> socket.socket:
+        """A socket on the server's port that hears this one client port only."""
+        sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(self._sock.getsockname())
+            sock.connect(address)
+        except OSError:
+            sock.close()
+            raise
+        return sock
+
+    def _agree(self) -> TestRequest:
+        hello = self._next("HELLO", HANDSHAKE_S)
+        try:
+            request = TestRequest.from_message(hello.get("test"))
+            self._check_limits(request)
+            self._client_boot_id = str(hello.get("boot_id", ""))
+            self._server.admit(self)
+        except ThroughputError as error:
+            self._channel.send("REFUSED", reason=str(error))
+            raise
+        with self._joining:
+            self._request = request
+        self._channel.send("READY", token=self.token, stream_id=self._base_id, boot_id=boot_id())
+        return request
+
+    def _check_limits(self, request: TestRequest) -> None:
+        length_s = request.omit_s + (request.duration_s or 0)
+        if length_s > self._server.max_time_s:
+            raise ThroughputError(
+                f"This server allows tests of up to {self._server.max_time_s:g} s, got {length_s:g} s; ask "
+                f"for less, or "
+                f"start it with a larger --max-time."
+            )
+
+    def _wait_for_streams(self, request: TestRequest) -> None:
+        try:
+            self._next("all streams", HANDSHAKE_S)
+        except TimeoutError:
+            raise ThroughputError(
+                f"Only {len(self._endpoints)} of {request.streams} streams reached the server within "
+                f"{HANDSHAKE_S:g} s; a firewall may drop the others."
+            ) from None
+        self._channel.send("STREAMS")
+
+    def _start(self) -> float:
+        self._next("START", HANDSHAKE_S)
+        start_s = time.monotonic()
+        senders = [endpoint for endpoint in self._endpoints.values() if endpoint.sends]
+        for endpoint in self._endpoints.values():
+            if not endpoint.sends:
+                endpoint.start(start_s)
+        self._channel.send("STARTED")
+        for endpoint in senders:
+            endpoint.start(start_s)
+        if senders:
+            threading.Thread(target=self._announce, args=(senders,), name="announcer", daemon=True).start()
+        return start_s
+
+    def _announce(self, senders: list[Endpoint]) -> None:
+        for endpoint in senders:
+            endpoint.finished.wait()
+        try:
+            self._channel.send("DONE", figures=[{"index": e.index, **e.figures()} for e in senders])
+        except (ThroughputError, OSError):
+            pass  # the session's own thread sees the same end and reports it
+
+    def _wait_for_bye(self, request: TestRequest) -> dict[int, Figures]:
+        allowed_s = self._server.max_time_s
+        if request.duration_s is not None:
+            allowed_s = request.omit_s + request.duration_s
+        try:
+            bye = self._next("BYE", allowed_s + 4 * PATIENCE_S)
+        except TimeoutError:
+            raise ThroughputError(f"The client did not end its test within {allowed_s + 4 * PATIENCE_S:g} s.") from None
+        return figures_by_index(bye, request)
+
+    def _finish(self, request: TestRequest, sampler: Sampler, client_figures: dict[int, Figures]) -> Figures:
+        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
+        for index, endpoint in self._endpoints.items():
+            if isinstance(endpoint, UdpReceiving):
+                endpoint.wait_for_rest(client_figures[index].get("datagrams") or 0, quiet_s)
+                endpoint.stop()
+            elif isinstance(endpoint, TcpReceiving):
+                endpoint.finished.wait(PATIENCE_S)
+        sampler.stop()
+        own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
+        rows = sampler.rows if len(sampler.rows) <= MAX_ROWS_SENT else []
+        self._channel.send(
+            "ACK: BYE",
+            figures=[{"index": index, **figures} for index, figures in own.items()],
+            intervals=rows,
+        )
+        same_clock = self._client_boot_id == boot_id()
+        total, streams = combine(request, client_figures, own, same_clock=same_clock)
+        return {"sum": total, "streams": streams}
+
+    def _next(self, type_: str, timeout_s: float) -> Message:
+        """The next event, which must be of this type; TimeoutError when none comes."""
+        try:
+            event = self._events.get(timeout=timeout_s)
+            while event == {"type": "all streams"} != {"type": type_}:
+                event = self._events.get(timeout=timeout_s)
+        except queue.Empty:
+            raise TimeoutError(f"No {type_} came within {timeout_s:g} s.") from None
+        if isinstance(event, ThroughputError):
+            raise event
+        if event["type"] != type_:
+            raise ThroughputError(f"{self._peer} said {event['type'][:40]!r} where {type_!r} was due.")
+        message: Message = event
+        return message
+
+
+def figures_by_index(message: Message, request: TestRequest) -> dict[int, Figures]:
+    """The other side's figures of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
+    try:
+        figures = {entry["index"]: entry for entry in message["figures"]}
+        usable = all(
+            isinstance(index, int) and 0 <= index < request.streams and _plain(entry)
+            for index, entry in figures.items()
+        )
+    except (KeyError, TypeError):
+        usable = False
+    if not usable:
+        raise ThroughputError(f"The {message['type']} of the other side carries no usable figures.")
+    return {
+        index: {name: value for name, value in figures.get(index, {}).items() if name != "index"}
+        for index in range(request.streams)
+    }
+
+
+def describe(request: TestRequest) -> str:
+    """A test in a few words."""
+    way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
+    length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
+    rate = ""
+    if request.protocol == "udp":
+        speed = f"{request.rate_bps / 1e6:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
+        rate = f", {request.payload_bytes}-byte datagrams, {speed}"
+    count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
+    return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"
+
+
+def _plain(entry: dict[str, object]) -> bool:
+    return all(
+        value is None
+        or (isinstance(value, str) and len(value) < 200)
+        or (isinstance(value, (int, float)) and abs(value) < 1e30)
+        for value in entry.values()
+    )
+
+
+def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:
+    """A TCP and a UDP socket on one port, or a sentence why not."""
+    where = f"{bind or 'all addresses'} port {port}"
+    try:
+        if bind is None:
+            dual = socket.has_dualstack_ipv6()
+            family = socket.AF_INET6 if dual else socket.AF_INET
+            host = "::" if dual else "0.0.0.0"  # noqa: S104 (a server that others cannot reach measures nothing)
+        else:
+            family, _, _, _, address = socket.getaddrinfo(bind, port, type=socket.SOCK_STREAM)[0]
+            host, dual = str(address[0]), False
+        listener = socket.create_server((host, port), family=family, backlog=512, dualstack_ipv6=dual)
+    except socket.gaierror:
+        raise ThroughputError(f"{bind!r} is no address of this computer; see `ip address`.") from None
+    except OSError as error:
+        raise ThroughputError(f"Cannot listen on {where}: {_why(error)}") from None
+    try:
+        udp = socket.socket(family, socket.SOCK_DGRAM)
+        if dual:
+            udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        # The sockets of the streams share the port; each of them is connected to one client.
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        udp.bind((host, listener.getsockname()[1]))
+    except OSError as error:
+        listener.close()
+        raise ThroughputError(f"Cannot listen on {where} (UDP): {_why(error)}") from None
+    return listener, udp
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "it is in use, maybe by another server; choose another --port, or end that one (see `ss -tulpn`)."
+    if error.errno == errno.EACCES:
+        return "ports below 1024 need root; choose one from 1024 to 65535."
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "this computer does not have that address; see `ip address`."
+    return f"{error.strerror or os.strerror(error.errno or 0)}."
+
+
+def _name(address: Any) -> str:
+    host = str(address[0]).removeprefix("::ffff:")
+    return f"{host}:{address[1]}"
+
+
+@contextlib.contextmanager
+def _released_once(semaphore: threading.BoundedSemaphore) -> Iterator[Callable[[], None]]:
+    """Give an acquired semaphore back at the end, or earlier by calling what this yields."""
+    with contextlib.ExitStack() as stack:
+        stack.callback(semaphore.release)
+        yield stack.close
+
+
+def _raise_file_limit() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,705 @@
+"""Senders and receivers of one stream each: blocking, without control connection, without printing.
+
+Each class has `run()`, to be called in a thread of its own, and `stop()`, to be called from any other
+thread; counters may be read at any time. Times are seconds of `time.monotonic()`. An error of the network
+(a reset, a broken pipe) ends `run()` and is kept in `.error`; it does not raise, because the other streams
+of a test go on.
+
+They sleep as much as they can: a kernel whose time is virtual (User-Mode Linux with
+``time-travel=inf-cpu``) moves its clock only while everything sleeps, so nothing here polls, spins or
+yields. For the same reason an unlimited sender (`end_s` without `rate_bps`, or TCP over a path without
+rate or delay) must not run there: at infinite speed no time passes. `num_bytes` is fine.
+
+Examples
+--------
+A transfer of 1 MB over TCP, receiver and sender each in a thread::
+
+    receiver = TcpReceiver(accepted_socket)
+    sender = TcpSender(connected_socket, num_bytes=1_000_000)
+    threads = [threading.Thread(target=part.run) for part in (receiver, sender)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    goodput_mbps = receiver.received_bytes * 8 / 1e6 / (receiver.last_s - receiver.first_s)
+
+UDP at exactly 1 Mbit/s of payload for ten seconds::
+
+    receiver = UdpReceiver(bound_socket, stream_ids=[7])
+    sender = UdpSender(socket.socket(type=SOCK_DGRAM), ("10.0.0.2", 5001), rate_bps=1_000_000,
+                       payload_bytes=1000, stream_id=7, end_s=time.monotonic() + 10)
+    ... run both in threads; after the sender, wait as long as the path's delay and call receiver.stop() ...
+    loss_rate = 1 - receiver.streams[7].received_datagrams / sender.sent_datagrams
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import random
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+
+from netlab.errors import ThroughputError
+from netlab.sockets import tcp_info
+from netlab.sockets.batch import MAX_TRAIN_DATAGRAMS, SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
+from netlab.sockets.datagrams import (
+    HEADER,
+    HELLO_SEQ,
+    MAX_STREAM_ID,
+    MIN_PAYLOAD_BYTES,
+    StreamAccount,
+    check_payload_bytes,
+)
+from netlab.sockets.options import TCP_WINDOW_CLAMP, set_buffer
+
+SEND_CHUNK_BYTES = 1 << 20
+RECEIVE_CHUNK_BYTES = 32 << 20
+DEFAULT_BURST_S = 0.001
+_NS_PER_S = 1_000_000_000
+_UDP_BUFFER_BYTES = 32 << 20
+_MAX_NAP_S = 0.1
+_BUFFER_SHARE = 0.25
+_READ_EVERY_S = 0.001
+_SHORT_RTT_MS = 1.0
+_MAX_UNREAD_BYTES = 4 << 20
+_SO_MEMINFO = 55
+_MEMINFO = struct.Struct("@9I")
+_PR_SET_TIMERSLACK = 29
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@cache
+def _payload_fd() -> int:
+    """A file in memory with bytes that no link can compress, for `sendfile`: sending it copies nothing."""
+    fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
+    os.write(fd, random.Random(0).randbytes(SEND_CHUNK_BYTES))  # noqa: S311 (no secret)
+    return fd
+
+
+class _Stopper:
+    """A flag that other threads set and that wakes a `poll`."""
+
+    def __init__(self) -> None:
+        self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self.is_set = False
+
+    def set(self) -> None:
+        self.is_set = True
+        os.eventfd_write(self.fd, 1)
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+
+class TcpSender:
+    """Sends as fast as TCP lets it, until a time or for a number of bytes, then closes its direction.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        Connected; stays open for the caller to close.
+    end_s : float | None
+        Monotonic time at which to stop writing; what the kernel has buffered by then is still delivered.
+    num_bytes : int | None
+        Bytes to send exactly (the last chunk is short). With both, whichever comes first; with neither,
+        until `stop`.
+
+    Attributes
+    ----------
+    sent_bytes : int
+        Bytes handed to the kernel.
+    started_s, ended_s : float | None
+        When `run` began and stopped writing.
+    error : OSError | None
+        What ended the stream early.
+    """
+
+    def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
+        if num_bytes is not None and num_bytes < 0:
+            raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
+        self.sock = sock
+        self.end_s = end_s
+        self.num_bytes = num_bytes
+        self.sent_bytes = 0
+        self.started_s: float | None = None
+        self.ended_s: float | None = None
+        self.error: OSError | None = None
+        self._stopper = _Stopper()
+
+    def run(self) -> None:
+        """Send until done, then shut the sending direction down, so that the receiver reads the end."""
+        forbid_timer_slack()
+        self.started_s = time.monotonic()
+        try:
+            self._send()
+        except OSError as error:
+            self.error = error
+        self.ended_s = time.monotonic()
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            self.error = self.error or error
+
+    def stop(self) -> None:
+        """End the stream now."""
+        self._stopper.set()
+
+    def _send(self) -> None:
+        out, payload = self.sock.fileno(), _payload_fd()
+        self.sock.setblocking(False)
+        # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
+        # packets.
+        room = select.poll()
+        room.register(out, select.POLLOUT)
+        room.register(self._stopper.fd, select.POLLIN)
+        count = SEND_CHUNK_BYTES
+        while not self._stopper.is_set:
+            if self.num_bytes is not None:
+                count = min(SEND_CHUNK_BYTES, self.num_bytes - self.sent_bytes)
+                if count == 0:
+                    return
+            left_s = None if self.end_s is None else self.end_s - time.monotonic()
+            if left_s is not None and left_s <= 0:
+                return
+            try:
+                self.sent_bytes += os.sendfile(out, payload, 0, count)
+            except BlockingIOError:
+                if left_s is None:
+                    room.poll()
+                elif left_s >= 0.001:
+                    room.poll(int(left_s * 1000))
+                else:
+                    time.sleep(left_s)
+
+
+class TcpReceiver:
+    """Reads and discards until the peer closes, without copying the bytes and without a wake-up per packet.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        Connected; stays open for the caller to close.
+    skipped_bytes : int
+        Bytes that were read from the connection before this receiver got it and do not count.
+    window_bytes : int | None
+        Largest receive window to advertise; the same that `options.tune_tcp` was given.
+
+    Attributes
+    ----------
+    received_bytes : int
+        Bytes that have arrived in order; exact at any moment, because the kernel counts them.
+    first_s, last_s : float | None
+        Arrival of the first and of the last bytes (to the kernel's tick where the end of the stream came
+        later).
+    finished : bool
+        True once the peer has closed (or reset, see `error`) or `stop` was called.
+    error : OSError | None
+        A reset, for instance.
+    """
+
+    def __init__(self, sock: socket.socket, *, skipped_bytes: int = 0, window_bytes: int | None = None) -> None:
+        self.sock = sock
+        self._window_bytes = window_bytes
+        self.first_s: float | None = None
+        self.last_s: float | None = None
+        self.finished = False
+        self.error: OSError | None = None
+        self._skipped_bytes = skipped_bytes
+        self._read_bytes = 0
+
+    @property
+    def received_bytes(self) -> int:
+        """Bytes arrived in order so far."""
+        if not self.finished:
+            try:
+                arrived = tcp_info.read(self.sock).bytes_received
+            except OSError:
+                arrived = None
+            # The kernel counts the closing FIN as one byte; `run` sees it at the same moment and takes over.
+            if arrived is not None and not self.finished:
+                return arrived - self._skipped_bytes
+        return self._read_bytes
+
+    def run(self) -> None:
+        """Read until the end of the stream."""
+        self.sock.settimeout(None)
+        # Anonymous memory that MSG_TRUNC never touches: it costs addresses, not pages.
+        nowhere = mmap.mmap(-1, RECEIVE_CHUNK_BYTES)
+        receive = self.sock.recv_into
+        try:
+            # The first read returns with the first bytes and tells when they came; the others wait for much.
+            count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC)
+            if count:
+                self.first_s = time.monotonic()
+                if self._window_bytes is not None:
+                    # The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew.
+                    self.sock.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
+            read_s = time.monotonic()
+            while count:
+                self._read_bytes += count
+                count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC | socket.MSG_WAITALL)
+                before_s, read_s = read_s, time.monotonic()
+                if count == RECEIVE_CHUNK_BYTES and read_s > before_s:
+                    self._wake_rarely(count / (read_s - before_s))
+        except OSError as error:
+            self.error = error
+        if self.first_s is not None:
+            self.last_s = max(self.first_s, self._last_arrival_s())
+        self.finished = True
+
+    def stop(self) -> None:
+        """End `run` now, whatever the peer does."""
+        try:
+            self.sock.shutdown(socket.SHUT_RD)
+        except OSError:
+            pass
+
+    def _wake_rarely(self, bytes_per_s: float) -> None:
+        # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
+        # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about.
+        if self._window_bytes is not None:
+            return
+        rtt_ms = tcp_info.read(self.sock).rtt_min_ms
+        if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:
+            unread_bytes = min(_MAX_UNREAD_BYTES, int(bytes_per_s * _READ_EVERY_S))
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, unread_bytes)
+
+    def _last_arrival_s(self) -> float:
+        now_s = time.monotonic()
+        try:
+            ago_ms = tcp_info.read(self.sock).last_data_received_ms or 0
+        except OSError:
+            return now_s
+        # The kernel's tick is 1 to 10 ms: below that, now is nearer to the truth.
+        return now_s - ago_ms / 1000 if ago_ms > 10 else now_s
+
+
+class UdpSender:
+    """Sends datagrams of one size at an exact rate: the n-th one n intervals after the first, without drift.
+
+    The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what
+    is due at once, but never more than `burst_s` worth of datagrams; what is still missing then follows at
+    up to twice the rate.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        UDP socket; it is connected to `dst` (pass None when it is already).
+    dst : tuple | None
+        Address of the receiver.
+    rate_bps : int
+        Payload bits per second; 0 means as fast as the kernel takes them (never in virtual time).
+    payload_bytes : int
+        20 to 65507; the first 20 are the header.
+    stream_id : int
+        0 to 2**32 - 1; tells this stream from others at the receiver.
+    end_s : float | None
+        Monotonic time before which the last datagram is due.
+    num_bytes : int | None
+        Payload bytes to send exactly; the last datagram is short.
+    batch : bool
+        Send trains of up to 64 datagrams a system call (UDP_SEGMENT); they leave back to back.
+    burst_s : float
+        Longest time whose datagrams may leave back to back.
+    spread_seed : int | None
+        Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their
+        number is as exact; flows with commensurate rates no longer lock in phase, which would let one of them take
+        all losses [1]_.
+
+    References
+    ----------
+    .. [1] S. Floyd and V. Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, 1992.
+
+    Attributes
+    ----------
+    sent_datagrams, sent_bytes : int
+        What the kernel took; payload bytes.
+    started_s, ended_s : float | None
+        Time of the first datagram, and time when `run` ended.
+    error : OSError | None
+        What ended the stream early.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        dst: tuple[str, int] | tuple[str, int, int, int] | None,
+        *,
+        rate_bps: int,
+        payload_bytes: int = 1000,
+        stream_id: int,
+        end_s: float | None = None,
+        num_bytes: int | None = None,
+        batch: bool = False,
+        burst_s: float = DEFAULT_BURST_S,
+        spread_seed: int | None = None,
+    ) -> None:
+        check_payload_bytes(payload_bytes)
+        if rate_bps < 0:
+            raise ThroughputError(f"rate_bps must be 0 (as fast as possible) or more, got {rate_bps}.")
+        if not 0 <= stream_id <= MAX_STREAM_ID:
+            raise ThroughputError(f"stream_id must be from 0 to {MAX_STREAM_ID}, got {stream_id}.")
+        self.sock = sock
+        self.rate_bps = rate_bps
+        self.payload_bytes = payload_bytes
+        self.stream_id = stream_id
+        self.end_s = end_s
+        self.sent_datagrams = 0
+        self.sent_bytes = 0
+        self.started_s: float | None = None
+        self.ended_s: float | None = None
+        self.error: OSError | None = None
+        self._dst = dst
+        self._batch = batch
+        self._spread = None if spread_seed is None else random.Random(spread_seed)  # noqa: S311 (no secret)
+        self._burst_ns = max(0, round(burst_s * _NS_PER_S))
+        self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
+        self._stop = threading.Event()
+
+    def run(self) -> None:
+        """Send until done."""
+        forbid_timer_slack()
+        self.sock.setblocking(True)
+        try:
+            if self._dst is not None:
+                self.sock.connect(self._dst)
+            self._send()
+        except OSError as error:
+            self.error = error
+        self.ended_s = time.monotonic()
+
+    def stop(self) -> None:
+        """End the stream now (a sleep of up to 50 ms is slept to its end)."""
+        self._stop.set()
+
+    def _send(self) -> None:
+        start_ns = time.monotonic_ns()
+        self.started_s = start_ns / _NS_PER_S
+        end_ns = None if self.end_s is None else round(self.end_s * _NS_PER_S)
+        whole = None if self._tail is None else self._tail[0]
+        total = whole
+        if end_ns is not None and self.rate_bps:
+            in_time = self._due_before(end_ns - start_ns)
+            total = in_time if total is None else min(total, in_time)
+        if self._spread is not None and total is not None and end_ns is not None:
+            self._send_spread(bytearray(self.payload_bytes), self._spread, total, start_ns, end_ns - start_ns)
+            return
+        unit, send_until = self._unit()
+        if self.rate_bps:
+            self._send_paced(unit, send_until, start_ns, total)
+        else:
+            self._send_unpaced(unit, send_until, end_ns, total)
+        if self._tail is not None and total == whole and not self._stop.is_set():
+            self._send_tail(start_ns)
+
+    def _unit(self) -> tuple[int, Callable[[int], None]]:
+        """How many datagrams leave together, and what sends them up to a sequence number."""
+        if not self._batch:
+            return 1, partial(self._send_singly, bytearray(self.payload_bytes))
+        most = self._datagrams_in(self._burst_ns) if self.rate_bps else MAX_TRAIN_DATAGRAMS
+        train = Train(self.stream_id, self.payload_bytes, max(1, most))
+        self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
+        return train.datagrams, partial(self._send_trains, train)
+
+    def _send_paced(self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None) -> None:
+        interval_bits_ns = self.payload_bytes * 8 * _NS_PER_S
+        burst = self._datagrams_in(self._burst_ns)
+        # Whole trains only, so that every train starts at a multiple of its size.
+        burst = max(unit, burst - burst % unit)
+        while not self._stop.is_set() and (total is None or self.sent_datagrams < total):
+            due = self._due_before(time.monotonic_ns() - start_ns + 1)
+            due += -due % unit
+            if total is not None:
+                due = min(due, total)
+            late = due - self.sent_datagrams > burst
+            send_until(min(due, self.sent_datagrams + burst))
+            if total is not None and self.sent_datagrams >= total:
+                return
+            if late:
+                self._sleep_until(time.monotonic_ns() + burst * interval_bits_ns // self.rate_bps // 2)
+            else:
+                self._sleep_until(start_ns + -(-self.sent_datagrams * interval_bits_ns // self.rate_bps))
+
+    def _send_unpaced(
+        self, unit: int, send_until: Callable[[int], None], end_ns: int | None, total: int | None
+    ) -> None:
+        while not self._stop.is_set() and (end_ns is None or time.monotonic_ns() < end_ns):
+            due = self.sent_datagrams + 64 * unit
+            if total is not None:
+                due = min(due, total)
+                if self.sent_datagrams >= total:
+                    return
+            send_until(due)
+
+    def _send_spread(
+        self, datagram: bytearray, chance: random.Random, total: int, start_ns: int, duration_ns: int
+    ) -> None:
+        # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
+        left_share = 1.0
+        for left in range(total, 0, -1):
+            left_share *= chance.random() ** (1 / left)
+            self._sleep_until(start_ns + int((1 - left_share) * duration_ns))
+            if self._stop.is_set():
+                return
+            self._send_singly(datagram, self.sent_datagrams + 1)
+
+    def _datagrams_in(self, length_ns: int) -> int:
+        return self.rate_bps * length_ns // (self.payload_bytes * 8 * _NS_PER_S)
+
+    def _due_before(self, elapsed_ns: int) -> int:
+        """How many datagrams are due in the first `elapsed_ns`, its end excluded."""
+        return max(0, -(-elapsed_ns * self.rate_bps // (self.payload_bytes * 8 * _NS_PER_S)))
+
+    def _send_singly(self, datagram: bytearray, due: int) -> None:
+        pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
+        first = done = self.sent_datagrams
+        try:
+            for seq in range(first, due):
+                pack_into(datagram, 0, stream, seq, now())
+                try:
+                    send(datagram)
+                except ConnectionRefusedError:
+                    # The kernel reports an earlier datagram's 'port unreachable' instead of sending this one.
+                    send(datagram)
+                done = seq + 1
+        finally:
+            self.sent_datagrams = done
+            self.sent_bytes += (done - first) * len(datagram)
+
+    def _send_trains(self, train: Train, due: int) -> None:
+        while self.sent_datagrams < due:
+            count = min(train.datagrams, due - self.sent_datagrams)
+            data = train.fill(self.sent_datagrams, time.time_ns(), count)
+            try:
+                self.sock.send(data)
+            except ConnectionRefusedError:
+                self.sock.send(data)
+            self.sent_datagrams += count
+            self.sent_bytes += len(data)
+
+    def _send_tail(self, start_ns: int) -> None:
+        assert self._tail is not None
+        for size in self._tail[1]:
+            if self.rate_bps:
+                bits_ns = self.sent_bytes * 8 * _NS_PER_S
+                self._sleep_until(start_ns + -(-bits_ns // self.rate_bps))
+            self._send_singly(bytearray(size), self.sent_datagrams + 1)
+
+    def _sleep_until(self, when_ns: int) -> None:
+        while not self._stop.is_set():
+            left_ns = when_ns - time.monotonic_ns()
+            if left_ns <= 0:
+                return
+            if left_ns > 50_000_000:
+                # An event wakes for `stop`, but is not exact: it sleeps only the greater part.
+                self._stop.wait((left_ns - 20_000_000) / _NS_PER_S)
+            else:
+                time.sleep(left_ns / _NS_PER_S)
+
+
+class UdpReceiver:
+    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's
+    arrival times.
+
+    It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in
+    between; the kernel stamps each datagram on arrival, so reading late costs no precision. While nothing
+    comes it sleeps without end.
+
+    Parameters
+    ----------
+    sock : socket.socket
+        Bound; its receive buffer is enlarged as far as the system lets us.
+    stream_ids : iterable of int
+        Streams to keep books of; datagrams of others only count in `strangers`, so garbage takes no memory.
+    interval_s : float | None
+        Keep `streams[id].intervals` of this length, counted from `origin_s`.
+    origin_s : float | None
+        Monotonic time at which interval 0 begins; by default the moment of construction.
+    batch : bool
+        Let the kernel hand over trains of datagrams (UDP_GRO).
+
+    Attributes
+    ----------
+    streams : dict[int, StreamAccount]
+        The books by stream id.
+    strangers : int
+        Datagrams that belong to no expected stream or are too short.
+    error : OSError | None
+        What ended `run` early.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        *,
+        stream_ids: Iterable[int] = (),
+        interval_s: float | None = None,
+        origin_s: float | None = None,
+        batch: bool = False,
+    ) -> None:
+        self.sock = sock
+        self.streams: dict[int, StreamAccount] = {}
+        self.strangers = 0
+        self.error: OSError | None = None
+        origin_s = time.monotonic() if origin_s is None else origin_s
+        self._interval_ns = None if interval_s is None else round(interval_s * _NS_PER_S)
+        self._origin_ns = round(origin_s * _NS_PER_S)
+        # Set before anything can arrive, so that every datagram carries the time of its arrival.
+        sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)
+        self._trains = TrainReader(sock) if batch else None
+        self._singles = BatchReader(sock)
+        self._stopper = _Stopper()
+        self._reading = threading.Lock()
+        for stream_id in stream_ids:
+            self.expect(stream_id)
+
+    def expect(self, stream_id: int) -> StreamAccount:
+        """Keep books of one more stream."""
+        return self.streams.setdefault(stream_id, StreamAccount(self._interval_ns, self._origin_ns))
+
+    @property
+    def buffer_drops(self) -> int:
+        """Datagrams that reached this socket and found its buffer full: lost here, not in the network."""
+        return self._meminfo()[8]
+
+    def run(self) -> None:
+        """Receive until `stop`."""
+        waiting = select.poll()
+        waiting.register(self.sock.fileno(), select.POLLIN)
+        waiting.register(self._stopper.fd, select.POLLIN)
+        napping = select.poll()
+        napping.register(self._stopper.fd, select.POLLIN)
+        nap_s = 0.001
+        drained_s = time.monotonic()
+        try:
+            while not self._stopper.is_set:
+                waiting.poll()
+                filled = self._meminfo()
+                now_s = time.monotonic()
+                share = filled[0] / max(1, filled[1])
+                allowed_s = (now_s - drained_s) * _BUFFER_SHARE / share if share else _MAX_NAP_S
+                nap_s = min(_MAX_NAP_S, allowed_s, 2 * max(nap_s, 0.001))
+                drained_s = now_s
+                self.read_now()
+                if nap_s >= 0.001:
+                    napping.poll(int(nap_s * 1000))
+            self.read_now()
+        except OSError as error:
+            self.error = error
+
+    def read_now(self) -> None:
+        """Book all that has arrived until now; for figures in the middle of a run."""
+        with self._reading:
+            # The two clocks may drift apart by what NTP corrects, so the difference is taken anew each time.
+            to_monotonic_ns = time.monotonic_ns() - time.time_ns()
+            if self._trains is None:
+                self._read_singles(to_monotonic_ns)
+            else:
+                self._read_trains(self._trains, to_monotonic_ns)
+
+    def stop(self) -> None:
+        """End `run` after it has read what is already waiting."""
+        self._stopper.set()
+
+    def _meminfo(self) -> tuple[int, ...]:
+        return _MEMINFO.unpack(self.sock.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))
+
+    def _read_singles(self, to_monotonic_ns: int) -> None:
+        reader = self._singles
+        while True:
+            heads, sizes, arrivals = reader.read()
+            count = len(heads)
+            if not count:
+                return
+            ids, seqs, stamps = zip(*heads, strict=True)
+            first = seqs[0]
+            account = self.streams.get(ids[0])
+            arrivals = [arrival + to_monotonic_ns for arrival in arrivals]
+            sent = [stamp + to_monotonic_ns for stamp in stamps]
+            if (
+                account is not None
+                and ids.count(ids[0]) == count
+                and seqs[-1] == first + count - 1
+                and seqs == tuple(range(first, first + count))
+                and min(sizes) >= MIN_PAYLOAD_BYTES
+                and first != HELLO_SEQ
+            ):
+                account.add_run(first, sent, arrivals, sizes)
+            else:
+                for stream_id, seq, sent_ns, arrival_ns, size in zip(ids, seqs, sent, arrivals, sizes, strict=True):
+                    self._book(stream_id, seq, sent_ns, arrival_ns, size)
+            if count < reader.slots:
+                return
+
+    def _read_trains(self, reader: TrainReader, to_monotonic_ns: int) -> None:
+        buffer = reader.buffer
+        # A train has at most 128 datagrams (UDP_MAX_SEGMENTS), or more where a driver merged small ones.
+        low_bytes = bytes(range(256)) * 16
+        while True:
+            train = reader.read()
+            if train is None:
+                return
+            total, each, arrival_ns = train
+            arrival_ns += to_monotonic_ns
+            count = -(-total // each) if each >= MIN_PAYLOAD_BYTES else 0
+            last_at = (count - 1) * each
+            if count == 0 or total - last_at < MIN_PAYLOAD_BYTES:
+                self.strangers += max(1, count)
+                continue
+            stream_id, first, sent_ns = HEADER.unpack_from(buffer, 0)
+            last_id, last, last_sent_ns = HEADER.unpack_from(buffer, last_at)
+            account = self.streams.get(stream_id)
+            low = first & 0xFF
+            if (
+                account is not None
+                and first != HELLO_SEQ
+                and last_id == stream_id
+                and last == first + count - 1
+                and last_sent_ns == sent_ns
+                and buffer[11:total:each] == low_bytes[low : low + count]
+            ):
+                account.add_train(first, count, sent_ns + to_monotonic_ns, arrival_ns, total)
+                continue
+            for at in range(0, total, each):
+                stream_id, seq, sent_ns = HEADER.unpack_from(buffer, at)
+                self._book(stream_id, seq, sent_ns + to_monotonic_ns, arrival_ns, min(each, total - at))
+
+    def _book(self, stream_id: int, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
+        account = self.streams.get(stream_id)
+        if account is None or size < MIN_PAYLOAD_BYTES:
+            self.strangers += 1
+        elif seq != HELLO_SEQ:
+            account.add(seq, sent_ns, arrival_ns, size)
+
+
+def forbid_timer_slack() -> None:
+    """Let this thread's sleeps end on time; the default lets the kernel add 50 us to each."""
+    _libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
+
+
+def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
+    """How many whole datagrams make `num_bytes`, and the sizes of the shorter ones after them.
+
+    >>> _last_sizes(2500, 1000), _last_sizes(2010, 1000), _last_sizes(2000, 1000)
+    ((2, [500]), (1, [990, 20]), (2, []))
+    """
+    whole, rest = divmod(num_bytes, payload_bytes)
+    if rest == 0 and num_bytes > 0:
+        return whole, []
+    if rest >= MIN_PAYLOAD_BYTES:
+        return whole, [rest]
+    # Too little for a header of its own: the datagram before gives some of its bytes.
+    first = payload_bytes + rest - MIN_PAYLOAD_BYTES
+    if whole == 0 or first < MIN_PAYLOAD_BYTES:
+        raise ThroughputError(
+            f"{num_bytes} bytes cannot be sent in datagrams of {MIN_PAYLOAD_BYTES} to {payload_bytes} "
+            f"bytes; send at least {MIN_PAYLOAD_BYTES} bytes, or choose another payload size."
+        )
+    return whole - 1, [first, MIN_PAYLOAD_BYTES]

@@ -1,0 +1,307 @@
+"""Shaping: which words `ip` and `tc` are given, and in which of the three places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import netlab as nl
+from netlab.agent.shaping import (
+    LARGEST_SEGMENT_BYTES,
+    REAL_CLOCK_BURST_S,
+    has_wire,
+    queue_lines,
+    shape_network,
+    whole_frames_needed,
+    wire_lines,
+)
+from netlab.network.topology import LinkDirection
+from tests.networks import networks
+
+CLOCKS = ("virtual", "real")
+
+
+def shape(**fields: Any) -> dict[str, Any]:
+    """A direction as the agent gets it."""
+    return asdict(LinkDirection(**fields))
+
+
+def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The `ip` and `tc` lines of a topology."""
+    directions = [way.to_dict() for way in topology.directions()]
+    ip_lines, tc_lines = shape_network(directions, clock, whole_frames_needed(directions, topology.hosts, clock, []))
+    return ip_lines, {node: lines for node, lines in tc_lines.items() if lines}
+
+
+def inner(**fields: Any) -> str:
+    """The words of the student's queue."""
+    return queue_lines("r1-eth0", shape(rate_mbps=5, **fields), "virtual")[1].partition("handle 2: ")[2]
+
+
+@settings(max_examples=60)
+@given(topology=networks(), clock=st.sampled_from(CLOCKS))
+def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: str) -> None:
+    """`tc` reads `mbps` as megabytes: no line has a unit of rate but `bit`."""
+    ip_lines, tc_lines = shaped(topology, clock)
+    lines = [line for lines in tc_lines.values() for line in lines]
+    for line in lines:
+        assert "bps" not in line
+        assert "\n" not in line
+        for rate in re.findall(r"(?:rate|bandwidth) (\S+)", line):
+            assert re.fullmatch(r"[1-9][0-9]*bit|1000gbit", rate), line
+        for time in re.findall(r"(?:delay|target|interval|rtt) (\S+)", line):
+            assert re.fullmatch(r"[0-9]+us", time), line
+    assert set(ip_lines) | set(tc_lines) <= set(topology.nodes)
+
+
+@settings(max_examples=60)
+@given(topology=networks(), clock=st.sampled_from(CLOCKS))
+def test_queue_rate_and_wire_are_in_three_places(topology: nl.Topology, clock: str) -> None:
+    """Queue and rate at the sender's interface, never a netem; the wire behind the receiver's, on a device of its own."""
+    ip_lines, tc_lines = shaped(topology, clock)
+    for way in topology.directions():
+        words = way.shape
+        at_sender = [line for line in tc_lines.get(way.src, []) if f" dev {way.interface} " in line]
+        roots = [line for line in at_sender if "root" in line]
+        assert not any("netem" in line for line in at_sender)
+        assert len(roots) == (words.rate_mbps is not None)
+        assert all(" tbf " in line for line in roots)
+        device = "wire" + way.dst_interface.rpartition("-eth")[2]
+        at_receiver = [line for line in tc_lines.get(way.dst, []) if f" dev {device} " in line]
+        netems = [line for line in at_receiver if " netem " in line]
+        assert len(netems) == has_wire(asdict(words))
+        assert all("limit 10000000" in line for line in netems), "netem's own limit must never drop"
+        if netems:
+            assert f"link add name {device} type ifb" in ip_lines[way.dst]
+            redirects = [line for line in tc_lines[way.dst] if f"redirect dev {device}" in line]
+            assert len(redirects) == 1
+            assert f" dev {way.dst_interface} " in redirects[0]
+
+
+def test_an_unlimited_link_without_delay_gets_nothing() -> None:
+    assert shaped(nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])) == ({}, {})
+
+
+def test_the_epfl_bottleneck_word_for_word() -> None:
+    """5 Mbit/s behind r1, 10 ms, 100 packets, one way."""
+    topology = nl.Topology(
+        ["h1", "h2"],
+        ["r1"],
+        links=[
+            nl.Link("h1", "r1"),
+            nl.Link(
+                "r1",
+                "h2",
+                rate_mbps=5,
+                delay_ms=10,
+                queue_packets=100,
+                reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 0},
+            ),
+        ],
+    )
+    assert shaped(topology) == (
+        {"h2": ["link add name wire0 type ifb", "link set dev wire0 up"]},
+        {
+            "r1": [
+                "qdisc add dev r1-eth1 root handle 1: tbf rate 5000000bit burst 2018b limit 1000000000b",
+                "qdisc add dev r1-eth1 parent 1: handle 2: pfifo limit 100",
+            ],
+            "h2": [
+                "qdisc add dev wire0 root handle 1: netem limit 10000000 delay 10000us rate 5000000bit",
+                "qdisc add dev h2-eth0 ingress",
+                "filter add dev h2-eth0 parent ffff: protocol all prio 1 matchall action mirred egress redirect dev wire0",
+            ],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "pfifo limit 1000"),
+        ({"queue_packets": 7}, "pfifo limit 7"),
+        ({"queue_bytes": 30_000}, "bfifo limit 30000b"),
+        ({"queue_packets": 10, "super_segments": True}, "bfifo limit 15140b"),
+        (
+            {"queue_packets": 120, "aqm": "red"},
+            "red limit 181680b min 15140b max 45420b avpkt 1000b burst 17 probability 0.1 bandwidth 5000000bit",
+        ),
+        (
+            {
+                "queue_packets": 100,
+                "aqm": "red",
+                "aqm_options": {"min_packets": 5, "max_packets": 15, "probability": 0.02, "ecn": True},
+            },
+            "red limit 151400b min 7570b max 22710b avpkt 1000b burst 9 probability 0.02 bandwidth 5000000bit ecn",
+        ),
+        (
+            {"queue_bytes": 30_280, "aqm": "red", "aqm_options": {"max_packets": 9}},
+            "red limit 30280b min 4542b max 13626b avpkt 1000b burst 6 probability 0.1 bandwidth 5000000bit",
+        ),
+        ({"queue_packets": 100, "aqm": "codel"}, "codel limit 100 noecn"),
+        (
+            {"queue_packets": 100, "aqm": "codel", "aqm_options": {"target_ms": 5, "interval_ms": 100, "ecn": True}},
+            "codel limit 100 target 5000us interval 100000us ecn",
+        ),
+        ({"aqm": "fq_codel"}, "fq_codel limit 1000 noecn"),
+        (
+            {"queue_packets": 100, "aqm": "fq_codel", "aqm_options": {"flows": 64, "target_ms": 0.5}},
+            "fq_codel limit 100 target 500us flows 64 noecn",
+        ),
+        (
+            {"queue_packets": 100, "aqm": "pie", "aqm_options": {"target_ms": 15, "ecn": True}},
+            "pie limit 100 target 15000us ecn",
+        ),
+        (
+            {"queue_packets": 100, "aqm": "cake", "aqm_options": {"rtt_ms": 50}},
+            "cake unlimited besteffort raw no-split-gso memlimit 151400b rtt 50000us",
+        ),
+    ],
+)
+def test_the_words_of_each_discipline(fields: dict[str, Any], words: str) -> None:
+    assert inner(**fields) == words
+
+
+@given(
+    low=st.floats(1, 3000),
+    above=st.floats(0.01, 7000),
+    given_low=st.booleans(),
+    given_high=st.booleans(),
+    packets=st.integers(1, 10**6),
+)
+def test_reds_words_are_ones_that_tc_can_count(
+    low: float, above: float, given_low: bool, given_high: bool, packets: int
+) -> None:
+    """min < max, a burst that spans min, and an average and its weight that fit 32 bits (tc-red(8), net/red.h)."""
+    options = {"min_packets": low} if given_low else {}
+    if given_high:
+        options["max_packets"] = max(2, min(low + above, 10_000))
+        if given_low and not options["min_packets"] < options["max_packets"]:
+            return
+    words = inner(aqm="red", aqm_options=options, queue_packets=packets).split()
+    low_bytes, high_bytes, burst = (int(words[words.index(word) + 1].rstrip("b")) for word in ("min", "max", "burst"))
+    assert low_bytes < high_bytes or high_bytes - low_bytes < 15
+    # What tc computes from them: the smallest weight whose burst is long enough.
+    need = burst + 1 - low_bytes / 1000
+    assert need >= 1
+    log = next(log for log in range(1, 32) if need <= (1 - (1 - 2**-log) ** burst) * 2**log)
+    assert high_bytes.bit_length() + log < 32
+
+
+def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
+    """24 bytes beside tc's 14, and 84 at least; not as `stab`, which newer kernels refuse on an inner queue."""
+    framed = shape(rate_mbps=5, delay_ms=1, framing="ethernet")
+    outer, queue = queue_lines("r1-eth0", framed, "virtual")
+    assert outer.endswith("tbf rate 5000000bit burst 2042b limit 1000000000b overhead 24 mpu 84")
+    assert queue.endswith("handle 2: pfifo limit 1000")
+    assert wire_lines("wire0", framed) == [
+        "qdisc add dev wire0 root handle 1: netem limit 10000000 delay 1000us rate 5000000bit 24"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rate_mbps", "super_segments", "clock", "burst_bytes"),
+    [
+        (5, None, "virtual", 1514 + 504),
+        (1000, None, "virtual", 1514 + 504),
+        (1001, None, "virtual", LARGEST_SEGMENT_BYTES + 504),
+        (10_000, False, "virtual", 1514 + 504),
+        (5, True, "virtual", LARGEST_SEGMENT_BYTES + 504),
+        (0.1, None, "real", 1514 + 504),
+        (100, None, "real", 100e6 / 8 * REAL_CLOCK_BURST_S),
+    ],
+)
+def test_the_bucket_holds_a_frame_so_that_segments_are_split(
+    rate_mbps: float, super_segments: bool | None, clock: str, burst_bytes: float
+) -> None:
+    """Except above 1 Gbit/s, where speed needs whole segments, and in real time, where timers come late."""
+    line = queue_lines("r1-eth0", shape(rate_mbps=rate_mbps, super_segments=super_segments), clock)[0]
+    assert f" burst {burst_bytes:g}b " in line
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"delay_ms": 10}, "delay 10000us"),
+        ({"delay_ms": 10, "jitter_ms": 2}, "delay 10000us 2000us rate 1000gbit"),
+        ({"delay_ms": 10, "jitter_ms": 2, "rate_mbps": 5}, "delay 10000us 2000us rate 5000000bit"),
+        ({"delay_ms": 10, "jitter_ms": 2, "reorder": True, "rate_mbps": 5}, "delay 10000us 2000us"),
+        ({"loss_rate": 0.01}, "loss random 1.0000000000%"),
+        ({"loss_rate": 1e-9}, "loss random 0.0000001000%"),
+        (
+            {"burst_loss": {"enter_rate": 0.01, "leave_rate": 0.5}},
+            "loss gemodel 1.0000000000% 50.0000000000% 100.0000000000% 0.0000000000%",
+        ),
+        (
+            {"burst_loss": {"enter_rate": 0.01, "leave_rate": 0.5, "bad_loss_rate": 0.8, "good_loss_rate": 0.1}},
+            "loss gemodel 1.0000000000% 50.0000000000% 80.0000000000% 10.0000000000%",
+        ),
+        ({"duplicate_rate": 0.5}, "duplicate 50.0000000000%"),
+    ],
+)
+def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
+    """With a rate netem keeps packets in order; without one, jitter alone would let them overtake."""
+    assert has_wire(shape(**fields))
+    assert wire_lines("wire0", shape(**fields)) == [f"qdisc add dev wire0 root handle 1: netem limit 10000000 {words}"]
+
+
+def senders(links: list[nl.Link], clock: str = "virtual", traffic: Sequence[dict[str, Any]] = ()) -> list[str]:
+    """Hosts that must send frame by frame, of h1 and h2 beside routers r1 and r2 and the switch s1."""
+    topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
+    return whole_frames_needed([way.to_dict() for way in topology.directions()], topology.hosts, clock, list(traffic))
+
+
+def test_a_segment_may_leave_whole_towards_a_queue_that_splits_it() -> None:
+    path = [nl.Link("h1", "r1"), nl.Link("r1", "r2", rate_mbps=5, delay_ms=10), nl.Link("r2", "h2")]
+    assert senders(path) == []
+    assert shaped(nl.Topology(["h1", "h2"], ["r1", "r2"], links=path))[0] == {
+        "r2": ["link add name wire0 type ifb", "link set dev wire0 up"],
+        "r1": ["link add name wire1 type ifb", "link set dev wire1 up"],
+    }
+
+
+def test_segments_of_which_two_fit_the_bucket_leave_one_by_one() -> None:
+    """A bucket of 2018 bytes would let two frames of 1009 bytes pass as one packet, and the queue would count one."""
+    path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
+
+    def tcp(mss_bytes: int | None) -> list[dict[str, Any]]:
+        return [nl.Tcp("h1", "h2", mss_bytes=mss_bytes).to_dict(), nl.Udp("h2", "h1", rate_mbps=1).to_dict()]
+
+    assert senders(path, traffic=tcp(943)) == ["h1"]
+    assert senders(path, traffic=tcp(944)) == senders(path, traffic=tcp(None)) == []
+    assert senders([nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5000)], traffic=tcp(500)) == []
+
+
+def test_a_segment_must_not_meet_loss_or_delay_whole() -> None:
+    """A netem before the first queue would lose or count 45 frames as one packet."""
+    path = [
+        nl.Link("h1", "s1"),
+        nl.Link("s1", "r1", loss_rate=0.1, reverse={"loss_rate": 0}),
+        nl.Link("r1", "h2", rate_mbps=5),
+    ]
+    assert senders(path) == ["h1"]
+    ip_lines, _ = shaped(nl.Topology(["h1", "h2"], ["r1"], ["s1"], path))
+    assert "link set dev h1-eth0 gso_max_segs 1" in ip_lines["h1"]
+
+
+def test_in_real_time_every_sender_into_a_queue_sends_frame_by_frame() -> None:
+    """The bucket is larger than a segment there, so `tbf` splits nothing."""
+    path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
+    assert senders(path, "real") == ["h1", "h2"]
+
+
+def test_a_segment_that_passes_a_fast_queue_whole_must_not_meet_loss_behind_it() -> None:
+    """Unless the link with the loss says that it takes segments whole."""
+
+    def path(super_segments: bool | None) -> list[nl.Link]:
+        lossy = nl.Link("r1", "r2", loss_rate=0.1, reverse={"loss_rate": 0}, super_segments=super_segments)
+        return [nl.Link("h1", "r1", rate_mbps=10_000), lossy, nl.Link("r2", "h2")]
+
+    assert "h1" in senders(path(None))
+    assert senders(path(True)) == []

@@ -1,0 +1,80 @@
+"""Paths that cross (`simpleperf` case 4, `ece6110` III): what is firm, measured against theory with stated tolerances.
+
+The share of one competing TCP flow is a draw of chance. Firm are sums, waits, and shares that somebody enforces.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import netlab as nl
+from tests.figures import agrees, tcp_limit_mbps
+
+pytestmark = pytest.mark.pocket
+
+
+FRAME_BITS = 1514 * 8
+CROSSING = ["h1-h9", "h2-h7", "h3-h4", "h7-h5", "h8-h9", "h6-h9"]
+
+
+def transfers(*pairs: str) -> list[nl.Tcp]:
+    return [nl.Tcp(*pair.split("-"), start_s=0.02 * number) for number, pair in enumerate(pairs)]
+
+
+@pytest.mark.parametrize("pairs", [["h1-h4", "h2-h5"], ["h1-h4", "h7-h9"], ["h1-h4", "h2-h5", "h3-h6"]], ids="+".join)
+def test_the_sum_over_a_shared_link_is_firm(pairs: list[str]) -> None:
+    """After 5 s the flows carry together what L2 carries, within 0.5 %."""
+    run = nl.run(nl.topologies.portfolio(), transfers(*pairs), duration_s=20, interval_s=1)
+    agrees("together (Mbit/s)", run.goodput_mbps(after_s=5).sum(), tcp_limit_mbps(30), relative=0.005)
+
+
+@pytest.mark.parametrize(
+    ("rooms", "empty"), [((67, 100, 33), 0), ((34, 50, 16), 1)], ids=["limits", "rooms in Mininet"]
+)
+def test_the_longest_wait_is_one_full_queue(rooms: tuple[int, int, int], empty: int) -> None:
+    """Longest ping within 2 % of the empty path and a full queue; Mininet's rooms bring the published means within 5 %."""
+    pings = [nl.Ping(*pair.split("-"), interval_s=0.1) for pair in ("h1-h4", "h8-h9")]
+    run = nl.run(
+        nl.topologies.portfolio(queue_packets=rooms),
+        [*transfers("h1-h4", "h8-h9"), *pings],
+        duration_s=25,
+        interval_s=1,
+    )
+    flows = run.flows.set_index("flow")
+    for ping, rate_mbps, empty_ms, room, published_ms in (
+        ("h1-h4 ping", 30, 60, rooms[1], 69.058),
+        ("h8-h9 ping", 20, 20, rooms[2], 25.032),
+    ):
+        full_ms = empty_ms + room * FRAME_BITS / rate_mbps / 1e3
+        agrees(f"longest {ping} (ms)", flows.rtt_max_ms[ping], full_ms, relative=0.02)
+        if empty:
+            agrees(f"mean {ping} (ms)", flows.rtt_ms[ping], published_ms, relative=0.05)
+
+
+def test_fair_queues_find_the_water_level() -> None:
+    """Six flows, three links, fq_codel: each within 5 % of its max-min share; with plain queues the long one starves."""
+    plain = nl.topologies.portfolio()
+    served = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
+    routes = nl.theory.routes(plain, [(pair[:2], pair[3:]) for pair in CROSSING])
+    shares = nl.theory.max_min_mbps(nl.theory.capacities(plain), routes)
+    got = nl.run(served, transfers(*CROSSING), duration_s=15, interval_s=1).goodput_mbps(after_s=3)
+    for pair in CROSSING:
+        agrees(f"{pair} (Mbit/s)", got[f"{pair} cubic"], tcp_limit_mbps(shares[pair]), relative=0.05)
+    starved = nl.run(plain, transfers(*CROSSING), duration_s=15, interval_s=1).goodput_mbps(after_s=3)
+    assert starved["h1-h9 cubic"] < 0.4 * tcp_limit_mbps(shares["h1-h9"])
+
+
+@pytest.mark.parametrize(("segments", "lossless"), [(12, True), (16, False)])
+def test_equal_windows_are_equal_shares_while_path_and_queue_hold_them(segments: int, lossless: bool) -> None:
+    """Ten flows with 12 segments of 512 bytes fit (Jain above 0.999), with 16 they lose; the sum is firm within 1 %."""
+    network = nl.topologies.chain([5, 1, 5], [10, 20, 10], queue_packets=None)
+    links = [network.links[0], nl.Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=64_000), network.links[2]]
+    network = nl.Topology(network.hosts, network.routers, network.switches, links)
+    flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=512 * segments, mss_bytes=512)
+    run = nl.run(network, [flow] * 10, duration_s=25, interval_s=1)
+    got = run.goodput_mbps(after_s=5)
+    agrees("together (Mbit/s)", got.sum(), 512 / 578, relative=0.01)
+    dropped = run.queues.groupby("interface")["drops"].last()["r1-eth1"]
+    assert (dropped == 0) == lossless
+    if lossless:
+        agrees("Jain's index", nl.theory.jain_index(got), 1.0, absolute=0.001)

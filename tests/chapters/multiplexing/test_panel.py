@@ -1,0 +1,63 @@
+"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from netlab import theory
+from netlab.chapters.multiplexing import panel as make_panel
+from tests.drawn import PATIENCE_S, by_role
+
+CROSSING = ["h1-h9", "h2-h7", "h3-h4", "h7-h5", "h8-h9", "h6-h9"]
+
+
+def fair_mbps(topology):
+    """Max-min shares by the topology's own rates and routes, of it data."""
+    routes = theory.routes(topology, [tuple(pair.split("-")) for pair in CROSSING])
+    shares = theory.max_min_mbps(theory.capacities(topology), routes)
+    return [shares[pair] * 1448 / 1514 for pair in CROSSING]
+
+
+@pytest.mark.parametrize("fair_queue", [False, True])
+def test_the_multiplexing_panel_runs_its_settings_and_draws_them_beside_the_fair_shares(fair_queue):
+    asked = []
+
+    def fake(*, topology, traffic, duration_s, seed, progress, cancel):
+        asked.append((topology, traffic, seed))
+        labels = [item.label for item in traffic]
+        return SimpleNamespace(goodput_mbps=lambda after_s: pd.Series(fair_mbps(topology), labels))
+
+    panel = make_panel(run=fake)
+    settings = {"l2_mbps": 12.0, "l3_mbps": 35.0, "queue_share": 0.5, "draw": 7, "fair_queue": fair_queue}
+    assert set(panel.controls) == set(settings)
+    for name, value in settings.items():
+        panel.controls[name].value = value
+    panel.refresh()
+    assert panel.wait(PATIENCE_S)
+    topology, traffic, seed = asked[-1]
+    assert panel.message == ""
+    assert topology.problems() == [] and [item.problems("flow") for item in traffic] == [[]] * 6
+    assert [f"{item.src}-{item.dst}" for item in traffic] == CROSSING
+    row = [link.forward for link in topology.links if link.forward.rate_mbps is not None]
+    assert [(way.rate_mbps, way.queue_packets) for way in row] == [(40, 34), (12, 50), (35, 16)]
+    assert {way.aqm for way in row} == {"fq_codel" if fair_queue else "fifo"}
+    assert seed == 7
+    (strip,) = by_role(panel, "residual")
+    assert strip.y == pytest.approx((0.0,) * 6, abs=1e-9), "the panel's routes are the network's"
+
+
+def test_another_draw_is_another_start():
+    starts = []
+
+    def fake(*, topology, traffic, duration_s, seed, progress, cancel):
+        starts.append([item.start_s for item in traffic])
+        return SimpleNamespace(goodput_mbps=lambda after_s: pd.Series(fair_mbps(topology)))
+
+    panel = make_panel(run=fake)
+    for draw in (2, 3, 2):
+        panel.controls["draw"].value = draw
+        panel.refresh()
+    assert starts[0] != starts[1]
+    assert starts[0] == starts[-1]
+    assert all(0 <= start_s <= 0.1 for start_s in starts[0])

@@ -1,0 +1,34 @@
+"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from netlab import theory
+from netlab.chapters.udp_loss import panel as make_panel
+from tests.drawn import PATIENCE_S, by_role
+
+
+def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
+    asked = []
+
+    def fake(*, topology, traffic, duration_s, progress, cancel):
+        asked.append((topology, traffic, duration_s))
+        link, flow = topology.links[-1].forward, traffic[0]
+        goodput = theory.udp_goodput_mbps(flow.rate_mbps, link.rate_mbps, flow.payload_bytes, link.framing)
+        flows = pd.DataFrame([{"goodput_mbps": goodput, "loss_rate": 1 - goodput / flow.rate_mbps}])
+        return SimpleNamespace(flows=flows)
+
+    panel = make_panel(run=fake, duration_s=5)
+    panel.controls["ethernet_framing"].value = True
+    assert panel.wait(PATIENCE_S)
+    topology, traffic, duration_s = asked[-1]
+    assert panel.message == ""
+    assert topology.problems() == [] and traffic[0].problems("flow") == []
+    assert duration_s == 5
+    assert topology.links[-1].forward.framing == "ethernet"
+    (measured,), (strip,) = by_role(panel, "measured"), by_role(panel, "residual")
+    assert measured.x == (6.0,)
+    assert measured.y == pytest.approx((4.690,), abs=1e-3)
+    assert strip.y == pytest.approx((0.0,), abs=1e-9)

@@ -1,0 +1,72 @@
+"""The native engine: the same agent with root on a real clock, here on the kernel of a guest without time travel."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+
+import pytest
+
+import netlab as nl
+from netlab.engines.paths import python_path
+from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
+
+pytestmark = pytest.mark.pocket
+
+INNER = nl.Scenario(
+    nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=50),
+    [nl.Udp("h1", "h2", rate_mbps=2, duration_s=2), nl.Ping("h1", "h2", interval_s=0.5)],
+    duration_s=2.5,
+)
+PROGRAM = """
+import json, sys
+sys.path.extend({path!r})
+import netlab as nl
+
+run = nl.run(json.loads({scenario!r}), engine="native", progress=False)
+print(json.dumps(run.to_dict()))
+"""
+
+
+def test_the_pocket_engine_in_real_time() -> None:
+    """Without time travel the run takes its time, says so, and agrees with theory within 2 %."""
+    traffic = [nl.Udp("h1", "h2", rate_mbps=10, duration_s=3)]
+    run = nl.run(nl.topologies.dumbbell(pairs=1), traffic, duration_s=3, engine="pocket-real")
+    assert run.settings["clock"] == "real"
+    assert run.settings["wall_s"] > 3
+    agrees("goodput (Mbit/s)", run.flows.goodput_mbps[0], udp_limit_mbps(5), relative=0.02)
+
+
+def test_the_native_engine_inside_a_guest() -> None:
+    """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
+    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
+    program = PROGRAM.format(path=path, scenario=json.dumps(INNER.to_dict()))
+    command = f"cd /tmp && {sys.executable} -c {shlex.quote(program)}"
+    outer = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
+    run = nl.run(outer, [nl.Command("h1", command)], duration_s=20, engine="pocket-real")
+    (row,) = run.commands.itertuples()
+    assert row.exit_code == 0, row.stderr
+    inner = nl.Run.from_dict(json.loads(row.stdout))
+    assert inner.settings["engine"] == "native"
+    assert inner.settings["clock"] == "real"
+    flow = inner.flows.iloc[0]
+    agrees("goodput (Mbit/s)", flow.goodput_mbps, 2, relative=0.02)
+    assert flow.loss_rate == 0
+    agrees("RTT (ms)", inner.pings.rtt_ms.median(), 20.3, absolute=2)
+
+
+def test_debians_stock_kernel_runs_in_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """$NETLAB_KERNEL names a User-Mode Linux without time travel, in modules: the run says which clock it had."""
+    stock = shutil.which("linux.uml")
+    if stock is None:
+        pytest.skip(
+            "Debian's user-mode-linux (7.2 or later; earlier ones panic on processors with AMX) is not installed"
+        )
+    monkeypatch.setenv("NETLAB_KERNEL", stock)
+    traffic = [nl.Ping("h1", "h2", count=3), nl.Tcp("h1", "h2", start_s=2, congestion="bbr")]
+    run = nl.run(nl.topologies.dumbbell(pairs=1, rate_mbps=2, delay_ms=10), traffic, duration_s=6)
+    assert run.settings["clock"] == "real"
+    agrees("RTT (ms)", run.pings.rtt_ms.median(), 20.8, absolute=3)
+    agrees("goodput (Mbit/s)", run.flows.goodput_mbps.dropna().iloc[0], tcp_limit_mbps(2), relative=0.1)

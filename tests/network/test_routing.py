@@ -1,0 +1,214 @@
+"""Routes: followed hop by hop, interface by interface, as the nodes themselves would."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import deque
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+import netlab as nl
+from netlab.errors import ScenarioError
+from netlab.network.routing import make_plan
+from tests.networks import networks
+
+
+class Follower:
+    """Forwards by nothing but the agent's plan and the wires: what the configured kernels do."""
+
+    def __init__(self, topology: nl.Topology) -> None:
+        self.topology = topology
+        self.plan = make_plan(topology).to_dict()
+        self.owner = {item["address"].partition("/")[0]: item["node"] for item in self.plan["addresses"]}
+        self.interface = {item["address"].partition("/")[0]: item["interface"] for item in self.plan["addresses"]}
+        self.leads_to: dict[str, tuple[str, str]] = {
+            way.interface: (way.dst, way.dst_interface) for way in topology.directions()
+        }
+
+    def wired(self, start: str, node: str) -> dict[str, int]:
+        """Interfaces of hosts and routers that a frame from interface `start` of `node` reaches, and over how many links."""
+        found: dict[str, int] = {}
+        ahead: deque[tuple[str, int]] = deque([(start, 0)])
+        seen = {start}
+        while ahead:
+            out, crossed = ahead.popleft()
+            other, arrived = self.leads_to[out]
+            if other not in self.topology.switches:
+                found.setdefault(arrived, crossed + 1)
+                continue
+            for way in self.topology.directions():
+                if way.src == other and way.interface not in seen and way.interface != arrived:
+                    seen.add(way.interface)
+                    ahead.append((way.interface, crossed + 1))
+        return found
+
+    def follow(self, src: str, dst: str) -> tuple[list[str], int]:
+        """Hosts and routers on the way, and the number of links."""
+        address = self.plan["primary"][dst]
+        here, hops, crossed = src, [src], 0
+        while here != dst:
+            assert len(hops) <= len(self.topology.nodes), f"loop: {hops}"
+            assert here == src or here in self.topology.routers, f"through a host: {hops}"
+            own = [item for item in self.plan["addresses"] if item["node"] == here]
+            direct = [i for i in own if ipaddress.ip_address(address) in ipaddress.ip_interface(i["address"]).network]
+            if direct:
+                next_address = address
+            else:
+                via = [r["via"] for r in self.plan["routes"] if r["node"] == here and in_prefix(address, r["to"])]
+                assert len(via) == 1, f"{here} has {len(via)} routes to {address}"
+                next_address = via[0]
+            leaving = next(i for i in own if in_prefix(next_address, str(ipaddress.ip_interface(i["address"]).network)))
+            reached = self.wired(leaving["interface"], here)
+            assert self.interface[next_address] in reached, f"{here} cannot reach {next_address}"
+            crossed += reached[self.interface[next_address]]
+            here = self.owner[next_address]
+            hops.append(here)
+        return hops, crossed
+
+
+def in_prefix(address: str, prefix: str) -> bool:
+    return ipaddress.ip_address(address) in ipaddress.ip_network(prefix)
+
+
+def fewest_router_hops(topology: nl.Topology, src: str, dst: str) -> int:
+    """By breadth first over wires, switches being free."""
+    follower = Follower(topology)
+    node_of = {way.interface: way.src for way in topology.directions()}
+    beside: dict[str, set[str]] = {}
+    for way in topology.directions():
+        if way.src not in topology.switches:
+            beside.setdefault(way.src, set()).update(node_of[name] for name in follower.wired(way.interface, way.src))
+    distance = {src: 0}
+    ahead = deque([src])
+    while ahead:
+        here = ahead.popleft()
+        if here != src and here not in topology.routers:
+            continue
+        for other in beside[here] - distance.keys():
+            distance[other] = distance[here] + 1
+            ahead.append(other)
+    return distance[dst]
+
+
+@settings(max_examples=60)
+@given(topology=networks())
+def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology) -> None:
+    follower = Follower(topology)
+    for src in topology.hosts:
+        for dst in topology.hosts:
+            hops, crossed = follower.follow(src, dst)
+            assert hops[-1] == dst
+            assert len(hops) == len(set(hops))
+            assert len(hops) - 1 == fewest_router_hops(topology, src, dst), f"{src} to {dst} takes {hops}"
+            path = topology.path(src, dst)
+            assert [name for name in path if name not in topology.switches] == hops
+            ways = topology.path_directions(src, dst)
+            assert len(ways) == crossed == len(path) - 1
+            assert [way.dst for way in ways] == path[1:]
+
+
+@settings(max_examples=60)
+@given(topology=networks())
+def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: nl.Topology) -> None:
+    plan = make_plan(topology).to_dict()
+    addresses = [item["address"] for item in plan["addresses"]]
+    assert len(set(addresses)) == len(addresses)
+    assert len(set(plan["macs"].values())) == len(plan["macs"]) == 2 * len(topology.links)
+    at = {item["address"].partition("/")[0]: item for item in plan["addresses"]}
+    own = {item["interface"]: ipaddress.ip_interface(item["address"]) for item in plan["addresses"]}
+    for item in plan["neighbours"]:
+        told = at[item["address"]]
+        assert told["node"] != item["node"]
+        assert item["mac"] == plan["macs"][told["interface"]]
+        assert ipaddress.ip_address(item["address"]) in own[item["interface"]].network
+    assert set(plan["primary"]) == {*topology.hosts, *(end for k in topology.links for end in (k.a, k.b))} - {
+        *topology.switches
+    }
+
+
+@settings(max_examples=30)
+@given(topology=networks())
+def test_the_plan_is_the_same_each_time(topology: nl.Topology) -> None:
+    assert make_plan(topology).to_dict() == make_plan(nl.Topology.from_dict(topology.to_dict())).to_dict()
+
+
+def test_a_direct_link_beside_a_switch_is_not_taken_for_the_switch() -> None:
+    """The subnet named first carries the packets, and the path says so, with that way's delay and rate."""
+    topology = nl.Topology(
+        hosts=["h1", "h2"],
+        routers=["r1", "r2"],
+        switches=["s1"],
+        links=[
+            nl.Link("h1", "r1"),
+            nl.Link("r1", "s1", rate_mbps=1),
+            nl.Link("s1", "r2"),
+            nl.Link("r1", "r2", rate_mbps=100),
+            nl.Link("r2", "h2"),
+        ],
+    )
+    assert Follower(topology).follow("h1", "h2") == (["h1", "r1", "r2", "h2"], 4)
+    assert topology.path("h1", "h2") == ["h1", "r1", "s1", "r2", "h2"]
+    assert topology.bottleneck_mbps("h1", "h2") == 1
+
+
+def test_of_two_parallel_links_the_first_is_used() -> None:
+    links = [
+        nl.Link("h1", "r1"),
+        nl.Link("r1", "r2", rate_mbps=2),
+        nl.Link("r1", "r2", rate_mbps=9),
+        nl.Link("r2", "h2"),
+    ]
+    topology = nl.Topology(["h1", "h2"], ["r1", "r2"], links=links)
+    assert [way.interface for way in topology.path_directions("h1", "h2")] == ["h1-eth0", "r1-eth1", "r2-eth2"]
+    assert [way.interface for way in topology.path_directions("h2", "h1")] == ["h2-eth0", "r2-eth0", "r1-eth0"]
+    assert topology.bottleneck_mbps("h1", "h2") == 2
+
+
+def test_addresses_are_numbered_by_link() -> None:
+    plan = make_plan(nl.topologies.chain([5, 5], [0, 0])).to_dict()
+    assert [(item["interface"], item["address"]) for item in plan["addresses"]] == [
+        ("h1-eth0", "10.0.1.1/24"),
+        ("r1-eth0", "10.0.1.2/24"),
+        ("r1-eth1", "10.0.2.1/24"),
+        ("h2-eth0", "10.0.2.2/24"),
+    ]
+    assert plan["routes"] == [
+        {"node": "h2", "to": "10.0.1.0/24", "via": "10.0.2.1"},
+        {"node": "h1", "to": "10.0.2.0/24", "via": "10.0.1.2"},
+    ]
+    assert plan["macs"]["h2-eth0"] == "02:00:00:00:00:04"
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "sentence"),
+    [
+        ("h1", "h9", "there is no node 'h9'; nodes are h1, h2, h3, r1, s1"),
+        ("s1", "h1", "s1 is a switch and has no address; name a host or a router"),
+        ("h1", "h3", "there is no path from h1 to h3; join them with links and routers"),
+        ("h1", "h2", "there is no path from h1 to h2; join them with links and routers"),
+    ],
+)
+def test_where_there_is_no_path_a_sentence_says_so(src: str, dst: str, sentence: str) -> None:
+    """h3 has no link, h2 a network of its own."""
+    links: list[Any] = [nl.Link("h1", "r1"), nl.Link("s1", "h2")]
+    topology = nl.Topology(["h1", "h2", "h3"], ["r1"], ["s1"], links)
+    with pytest.raises(ScenarioError) as caught:
+        topology.path(src, dst)
+    assert caught.value.problems == [sentence]
+
+
+def test_a_host_does_not_forward() -> None:
+    topology = nl.Topology(["h1", "h2", "h3"], links=[nl.Link("h1", "h2"), nl.Link("h2", "h3")])
+    assert topology.path("h1", "h2") == ["h1", "h2"]
+    with pytest.raises(ScenarioError, match="no path from h1 to h3"):
+        topology.path("h1", "h3")
+
+
+def test_a_switch_carries_254_interfaces() -> None:
+    hosts = [f"h{i}" for i in range(1, 256)]
+    full = nl.Topology(hosts[:-1], switches=["s1"], links=[nl.Link(host, "s1") for host in hosts[:-1]])
+    assert full.problems() == []
+    over = nl.Topology(hosts, switches=["s1"], links=[nl.Link(host, "s1") for host in hosts])
+    assert over.problems() == ["255 interfaces share one switched network; 254 is the most"]

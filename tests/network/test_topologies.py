@@ -1,0 +1,121 @@
+"""The named topologies: sound whatever they are asked for, or a sentence says why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import netlab as nl
+from netlab.errors import ScenarioError
+from netlab.network.topology import LinkDirection
+
+
+@given(pairs=st.integers(1, 12), rate_mbps=st.none() | st.floats(0.01, 1000), delay_ms=st.sampled_from([0, 10, 0.5]))
+def test_each_pair_of_a_dumbbell_shares_the_bottleneck(pairs: int, rate_mbps: float | None, delay_ms: float) -> None:
+    network = nl.topologies.dumbbell(pairs, rate_mbps, delay_ms)
+    assert network.problems() == []
+    for number in range(1, pairs + 1):
+        src, dst = f"h{number}", f"h{number + pairs}"
+        assert network.path(src, dst) == [src, "r1", "r2", dst]
+        assert network.bottleneck_mbps(src, dst) == network.bottleneck_mbps(dst, src) == (rate_mbps or float("inf"))
+
+
+def test_the_default_queue_gives_way() -> None:
+    """To room in bytes and to a link without a rate; what was asked for itself is never dropped."""
+
+    def queue(**fields: Any) -> LinkDirection:
+        return nl.topologies.dumbbell(1, **fields).links[-1].forward
+
+    assert (queue().queue_packets, queue().queue_bytes) == (100, None)
+    assert queue(queue_bytes=9000) == LinkDirection(rate_mbps=5, delay_ms=10, queue_bytes=9000)
+    assert queue(rate_mbps=None) == LinkDirection(delay_ms=10)
+    assert nl.topologies.dumbbell(1, queue_packets=50, queue_bytes=9000).problems() == [
+        "link r1-r2: give queue_packets or queue_bytes, not both (got 50 and 9000)"
+    ]
+    assert nl.topologies.three_pcs(queue_bytes=9000).problems() == []
+
+
+@pytest.mark.parametrize("pairs", [0, -1, 1.5, "2", True, None, 10**6])
+def test_a_wrong_number_of_pairs_is_a_sentence(pairs: Any) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        nl.topologies.dumbbell(pairs)
+    assert caught.value.problems == [f"pairs must be a whole number from 1 to 250, got {pairs!r}"]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert nl.topologies.dumbbell(np.int64(2), rate_mbps=np.int64(5)) == nl.topologies.dumbbell(2)
+
+
+def test_three_pcs_limit_one_direction_of_one_link() -> None:
+    """h1 and h2 meet only at r1-eth1, which alone has a rate."""
+    network = nl.topologies.three_pcs(rate_mbps=5)
+    assert network.problems() == []
+    assert [way.interface for way in network.directions() if way.shape.rate_mbps is not None] == ["r1-eth1"]
+    assert network.path("h1", "h3") == ["h1", "s1", "r1", "h3"]
+    assert network.path("h1", "h2") == ["h1", "s1", "h2"]
+    assert network.bottleneck_mbps("h3", "h1") == float("inf")
+
+
+def test_the_links_of_a_portfolio_may_differ() -> None:
+    """In rate, in room, or in all else; a link without a rate keeps its delay only."""
+    network = nl.topologies.portfolio((40, 30, None), (34, 50, 16), aqm="fq_codel")
+    assert network.problems() == []
+    row = [link.forward for link in network.links if {link.a, link.b} <= set(network.routers)]
+    assert [(way.rate_mbps, way.queue_packets, way.delay_ms, way.aqm) for way in row] == [
+        (40, 34, 10, "fq_codel"),
+        (30, 50, 20, "fq_codel"),
+        (None, None, 10, "fifo"),
+    ]
+    with pytest.raises(ScenarioError, match="rates_mbps needs 3 values, one each for L1 and L2 and L3, got "):
+        nl.topologies.portfolio((40, 30))
+    with pytest.raises(ScenarioError, match="queue_packets needs 3 values, one each for L1 and L2 and L3, got 50"):
+        nl.topologies.portfolio(queue_packets=50)
+    with pytest.raises(ScenarioError, match="access_mbps needs 2 values, one each for h1 and h2, got 0.5"):
+        nl.topologies.two_routers(access_mbps=0.5)
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "delay_ms", "rate_mbps"),
+    [
+        ("h1", "h4", 30, 30),
+        ("h7", "h9", 30, 20),
+        ("h1", "h7", 10, 40),
+        ("h8", "h9", 10, 20),
+        ("h1", "h2", 0, float("inf")),
+    ],
+)
+def test_portfolio_has_the_published_rates_and_delays(src: str, dst: str, delay_ms: float, rate_mbps: float) -> None:
+    network = nl.topologies.portfolio()
+    assert network.problems() == []
+    assert (len(network.hosts), len(network.routers)) == (9, 4)
+    assert sum(way.shape.delay_ms for way in network.path_directions(src, dst)) == delay_ms
+    assert network.bottleneck_mbps(src, dst) == rate_mbps
+
+
+@given(
+    links=st.lists(st.tuples(st.none() | st.floats(0.01, 1000), st.sampled_from([0, 1, 99.5])), min_size=1, max_size=8)
+)
+def test_a_chain_is_as_fast_as_its_slowest_link(links: list[tuple[float | None, float]]) -> None:
+    rates, delays = zip(*links, strict=True)
+    network = nl.topologies.chain(rates, delays)
+    assert network.problems() == []
+    assert len(network.path("h1", "h2")) == len(links) + 1
+    assert network.bottleneck_mbps("h1", "h2") == min(
+        (rate for rate in rates if rate is not None), default=float("inf")
+    )
+    assert sum(way.shape.delay_ms for way in network.path_directions("h2", "h1")) == sum(delays)
+
+
+@pytest.mark.parametrize(("rates", "delays"), [([], []), ([5], []), ([5, 5], [1])])
+def test_a_chain_needs_a_delay_for_each_rate(rates: list[float], delays: list[float]) -> None:
+    with pytest.raises(ScenarioError, match="as many rates as delays and at least one"):
+        nl.topologies.chain(rates, delays)
+
+
+def test_an_unknown_field_is_named() -> None:
+    with pytest.raises(ScenarioError, match="link r1-r2: unknown field: got 'bw'; allowed: rate_mbps, delay_ms"):
+        nl.topologies.dumbbell(1, bw=5)

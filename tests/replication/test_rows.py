@@ -1,0 +1,85 @@
+"""The replication's table, arithmetic and report; the runs themselves are in tests/pocket."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab.replication import cases, report, rows
+from netlab.replication.rows import Published, Replication, Row
+
+
+def test_every_published_row_is_covered_or_named_with_its_reason() -> None:
+    """No row is missing, and no case or reason is left over."""
+    left = {
+        (row.source, row.table, row.scenario, row.flow, row.quantity)
+        for row in rows.published()
+        if row.figure is None
+        and not {(row.source, row.table, row.scenario), (row.source, row.table, "")} & set(cases.NOT_COVERED)
+    }
+    assert left == set()
+    published = {(row.source, row.table, row.scenario, row.flow, row.quantity) for row in rows.published()}
+    measured = {(*key, *name) for key, figures in cases.cases().items() for name in figures}
+    assert measured <= published, "figures that nobody published"
+    assert sum(row.figure is None for row in rows.published()) == 24
+
+
+def test_every_scenario_and_check_is_valid() -> None:
+    """Nothing is left to find when the long run has begun."""
+    for figures in cases.cases().values():
+        for figure in figures.values():
+            figure.scenario.validate()
+            if figure.check is not None:
+                figure.check.scenario.validate()
+                assert "{value" in figure.check.sentence
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "expected"),
+    [
+        (("epfl", "udp-rate", "10 Mbit/s offered to 5 Mbit/s"), ("h1-h3", "goodput"), 4.798),
+        (("epfl", "tcp-max", "TCP in 5 Mbit/s"), ("h1-h3", "goodput"), 4.782),
+        (("epfl", "collapse", "UDP 1 and 10 Mbit/s"), ("h2-h3", "goodput"), 0.480),
+        (("simpleperf", "udp-rate", "iperf UDP 30 Mbit/s"), ("h1-h4", "loss"), 0.0691),
+        (("lab9", "buffer", "10 Gbit/s 20 ms default buffers one stream"), ("h1-h2", "throughput"), 3355.4),
+    ],
+)
+def test_theory_beside_hand_worked_values(key: tuple[str, str, str], name: tuple[str, str], expected: float) -> None:
+    """Worked by hand from framing, windows and iperf's 2^20."""
+    assert cases.cases()[key][name].theory == pytest.approx(expected, rel=1e-3)
+
+
+def row(ours: float, theory: float | None, published: float | None, *, holds: bool = True, text: str = "") -> Row:
+    given = Published("epfl", "collapse", "a|b <i>", "h1", "goodput", "kbit/s", theory, published)
+    return Row(given, theory, holds, ours, text)
+
+
+def test_a_row_needs_an_explanation_beyond_three_per_cent() -> None:
+    """Theirs or ours against theory; without one, ours against theirs."""
+    assert not rows.needs_explanation(row(101, 100, 102))
+    assert rows.needs_explanation(row(96, 100, 100))
+    assert rows.needs_explanation(row(100, 100, 104))
+    assert rows.needs_explanation(row(100, None, 104))
+    assert not rows.needs_explanation(row(100, None, None))
+
+
+def test_medians_count_rows_where_theory_holds_and_they_have_a_figure() -> None:
+    """Others are shown, but do not count."""
+    found = Replication(
+        [row(101, 100, 104), row(99, 100, 98), row(150, 100, 100, holds=False), row(100.5, 100, None)], [], 1.0, 60.0, 4
+    )
+    ours, theirs, count = found.median_errors()
+    assert (round(ours, 6), round(theirs, 6), count) == (0.01, 0.03, 2)
+
+
+def test_reports_hold_every_row_its_note_and_what_is_not_covered() -> None:
+    """In Markdown and HTML, with what could break either escaped."""
+    other = next(given for given in rows.published() if given.table == "aqm")
+    found = Replication(
+        [row(96, 100, 104, text="Because & so."), row(100, 100, None)], [(other, "later")], 1.0, 60.0, 2
+    )
+    text, page = report.markdown(found), report.html(found)
+    assert "2 of 3 published figures measured in 2 runs: 1 s of wall time for 60 s of network time" in text
+    assert "| collapse: a\\|b <i> | h1 | goodput (kbit/s) | 100 | 100 | 104 | 96 | +4.00 % | -4.00 % | 1 |" in text
+    assert "1. Because & so." in text and "<li>Because &amp; so.</li>" in page
+    assert "a|b &lt;i&gt;" in page
+    assert "- epfl, aqm: 1 row (later)" in text

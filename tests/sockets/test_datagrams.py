@@ -1,0 +1,112 @@
+"""A receiver's books of a UDP stream: what arrived, what is missing, what came twice or late."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab.errors import ThroughputError
+from netlab.sockets.datagrams import MIN_PAYLOAD_BYTES, StreamAccount, check_payload_bytes
+
+SIZE = 100
+
+
+def book(arrivals: list[int]) -> StreamAccount:
+    account = StreamAccount()
+    for place, seq in enumerate(arrivals):
+        account.add(seq, seq * 1000, 1_000_000 + place * 1000, SIZE)
+    return account
+
+
+@given(st.lists(st.integers(0, 60), max_size=200))
+def test_counts_distinct_duplicate_and_reordered_datagrams_in_any_order(arrivals: list[int]) -> None:
+    account = book(arrivals)
+    distinct = set(arrivals)
+    late = sum(
+        1
+        for place, seq in enumerate(arrivals)
+        if seq not in arrivals[:place] and any(earlier > seq for earlier in arrivals[:place])
+    )
+    assert account.received_datagrams == len(distinct)
+    assert account.received_bytes == SIZE * len(distinct)
+    assert account.duplicates == len(arrivals) - len(distinct)
+    assert account.reordered == late
+    assert account.next_seq == (max(distinct) + 1 if distinct else 0)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 300), st.integers(1, 20)), max_size=40),
+    st.integers(1, 50_000),
+)
+def test_runs_and_trains_give_the_same_books_as_single_datagrams(runs: list[tuple[int, int]], interval_ns: int) -> None:
+    single, in_runs = StreamAccount(interval_ns), StreamAccount(interval_ns)
+    clock = 0
+    for first, count in runs:
+        seqs = range(first, first + count)
+        sent = [seq * 700 for seq in seqs]
+        arrivals = [clock + 900 * place for place in range(count)]
+        clock += 20_000
+        in_runs.add_run(first, sent, arrivals, [SIZE] * count)
+        for seq, sent_ns, arrival_ns in zip(seqs, sent, arrivals, strict=True):
+            single.add(seq, sent_ns, arrival_ns, SIZE)
+    assert in_runs.received_datagrams == single.received_datagrams
+    assert in_runs.duplicates == single.duplicates
+    assert in_runs.reordered == single.reordered
+    assert in_runs.jitter_ms == pytest.approx(single.jitter_ms)
+    assert in_runs.intervals == single.intervals
+    if single.received_datagrams:
+        assert in_runs.delay_mean_ms == pytest.approx(single.delay_mean_ms)
+        assert in_runs.delay_min_ms == single.delay_min_ms
+        assert in_runs.delay_max_ms == single.delay_max_ms
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 64)), min_size=1, max_size=30))
+def test_a_train_counts_like_its_datagrams(trains: list[tuple[int, int]]) -> None:
+    single, in_trains = StreamAccount(), StreamAccount()
+    seq = clock = 0
+    for gap, count in trains:
+        seq += gap
+        clock += 1000 * (gap + 1)
+        in_trains.add_train(seq, count, clock - 300 * gap, clock, SIZE * count)
+        for offset in range(count):
+            single.add(seq + offset, clock - 300 * gap, clock, SIZE)
+        seq += count
+    assert in_trains.received_datagrams == single.received_datagrams == sum(count for _, count in trains)
+    assert in_trains.received_bytes == single.received_bytes
+    assert in_trains.next_seq == single.next_seq
+    assert in_trains.jitter_ms == pytest.approx(single.jitter_ms)
+    assert in_trains.delay_mean_ms == pytest.approx(single.delay_mean_ms)
+
+
+def test_jitter_follows_rfc_3550_by_hand() -> None:
+    account = StreamAccount()
+    # Transit times 10, 26, 10 ms: differences 16 and 16 ms.
+    for seq, transit_ms in enumerate((10, 26, 10)):
+        account.add(seq, seq * 20_000_000, seq * 20_000_000 + transit_ms * 1_000_000, SIZE)
+    assert account.jitter_ms == pytest.approx(1 + (16 - 1) / 16)
+
+
+def test_memory_stays_bounded_when_every_other_datagram_is_lost() -> None:
+    account = StreamAccount()
+    for seq in range(0, 300_000, 2):
+        account.add(seq, 0, 0, SIZE)
+    assert account.received_datagrams == 150_000
+    assert len(account._gap_starts) <= 65_536
+
+
+def test_books_without_datagrams_claim_nothing() -> None:
+    account = StreamAccount()
+    assert math.isnan(account.delay_mean_ms)
+    assert account.first_s is None
+    assert account.jitter_ms == 0
+
+
+@pytest.mark.parametrize("payload_bytes", [0, MIN_PAYLOAD_BYTES - 1, 65_508])
+def test_a_payload_that_cannot_carry_the_header_or_be_sent_is_refused_with_the_range(
+    payload_bytes: int,
+) -> None:
+    with pytest.raises(ThroughputError, match=f"got {payload_bytes}.*20 to 65507"):
+        check_payload_bytes(payload_bytes)

@@ -1,0 +1,223 @@
+"""Senders and receivers over the loopback interface: every byte and datagram is accounted for."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netlab.errors import ThroughputError
+from netlab.sockets import tcp_info
+from netlab.sockets.batch import Train
+from netlab.sockets.datagrams import HEADER, HELLO_SEQ
+from netlab.sockets.options import available_congestion_controls, tune_tcp
+from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender, _last_sizes
+
+
+def run_all(*parts: TcpSender | TcpReceiver | UdpSender | UdpReceiver) -> list[threading.Thread]:
+    threads = [threading.Thread(target=part.run, daemon=True) for part in parts]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        near = socket.create_connection(listener.getsockname())
+        far, _ = listener.accept()
+    return near, far
+
+
+def udp_receiver(**options: object) -> UdpReceiver:
+    sock = socket.socket(type=socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", 0))
+    return UdpReceiver(sock, **options)  # type: ignore[arg-type]
+
+
+def udp_transfer(receiver: UdpReceiver, **options: object) -> UdpSender:
+    sender = UdpSender(socket.socket(type=socket.SOCK_DGRAM), receiver.sock.getsockname(), **options)  # type: ignore[arg-type]
+    receiving, sending = run_all(receiver, sender)
+    sending.join()
+    receiver.stop()
+    receiving.join()
+    return sender
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 3_000_000))
+def test_tcp_delivers_exactly_the_bytes_asked_for(num_bytes: int) -> None:
+    near, far = tcp_pair()
+    with near, far:
+        sender, receiver = TcpSender(near, num_bytes=num_bytes), TcpReceiver(far)
+        for thread in run_all(receiver, sender):
+            thread.join()
+        assert sender.sent_bytes == receiver.received_bytes == num_bytes
+        assert sender.error is None
+        assert receiver.error is None
+
+
+@pytest.mark.parametrize(("window_bytes", "rarely"), [(None, True), (1 << 20, False)])
+def test_a_fast_short_path_is_read_rarely_unless_its_window_is_what_is_asked_about(
+    window_bytes: int | None, rarely: bool
+) -> None:
+    near, far = tcp_pair()
+    with near, far:
+        sender = TcpSender(near, num_bytes=150_000_001)
+        receiver = TcpReceiver(far, window_bytes=window_bytes)
+        for thread in run_all(receiver, sender):
+            thread.join()
+        assert receiver.received_bytes == 150_000_001
+        watermark_bytes = far.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT)
+        assert (watermark_bytes > 1448) == rarely, f"the kernel wakes the reader for {watermark_bytes} bytes"
+
+
+def test_bytes_read_before_the_receiver_got_the_connection_do_not_count() -> None:
+    near, far = tcp_pair()
+    with near, far:
+        near.sendall(b"greeting")
+        assert far.recv(8, socket.MSG_WAITALL) == b"greeting"
+        receiver = TcpReceiver(far, skipped_bytes=8)
+        near.sendall(b"x" * 100)
+        (thread,) = run_all(receiver)
+        while receiver.first_s is None:
+            time.sleep(0.001)
+        assert receiver.received_bytes == 100
+        near.close()
+        thread.join()
+        assert receiver.received_bytes == 100
+
+
+def test_a_reset_ends_the_receiver_and_is_told() -> None:
+    near, far = tcp_pair()
+    with far:
+        receiver = TcpReceiver(far)
+        (thread,) = run_all(receiver)
+        near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        near.close()
+        thread.join(5)
+        assert isinstance(receiver.error, ConnectionResetError)
+
+
+def test_stop_ends_a_sender_whose_receiver_does_not_read() -> None:
+    near, far = tcp_pair()
+    with near, far:
+        sender = TcpSender(near)
+        (thread,) = run_all(sender)
+        sender.stop()
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["singly", "in trains"])
+@pytest.mark.parametrize("num_bytes", [20, 999, 1000, 1001, 64_000, 200_010])
+def test_udp_delivers_exactly_the_bytes_asked_for(num_bytes: int, batch: bool) -> None:
+    receiver = udp_receiver(stream_ids=[5], batch=batch)
+    sender = udp_transfer(
+        receiver, rate_bps=50_000_000, payload_bytes=1000, stream_id=5, num_bytes=num_bytes, batch=batch
+    )
+    account = receiver.streams[5]
+    assert sender.error is None
+    assert sender.sent_bytes == account.received_bytes == num_bytes
+    assert sender.sent_datagrams == account.received_datagrams
+    assert (account.duplicates, account.reordered, receiver.strangers) == (0, 0, 0)
+
+
+@given(st.integers(20, 100_000), st.integers(40, 1500))
+def test_the_last_datagrams_add_up_and_can_carry_a_header(num_bytes: int, payload_bytes: int) -> None:
+    whole, rest = _last_sizes(num_bytes, payload_bytes)
+    assert whole * payload_bytes + sum(rest) == num_bytes
+    assert all(20 <= size <= payload_bytes for size in rest)
+
+
+def test_a_volume_too_small_for_one_header_is_refused() -> None:
+    with pytest.raises(ThroughputError, match="at least 20 bytes"):
+        UdpSender(socket.socket(type=socket.SOCK_DGRAM), None, rate_bps=0, stream_id=0, num_bytes=19)
+
+
+def test_streams_of_two_senders_never_mix_and_strangers_are_only_counted() -> None:
+    receiver = udp_receiver(stream_ids=[1, 2])
+    address = receiver.sock.getsockname()
+    senders = [
+        UdpSender(
+            socket.socket(type=socket.SOCK_DGRAM),
+            address,
+            rate_bps=20_000_000,
+            stream_id=i,
+            num_bytes=i * 100_000,
+        )
+        for i in (1, 2, 3)
+    ]
+    stray = socket.socket(type=socket.SOCK_DGRAM)
+    for length in range(HEADER.size):
+        stray.sendto(b"\0" * length, address)
+    stray.sendto(HEADER.pack(1, HELLO_SEQ, 0), address)
+    receiving, *sending = run_all(receiver, *senders)
+    for thread in sending:
+        thread.join()
+    receiver.stop()
+    receiving.join()
+    assert {i: account.received_datagrams for i, account in receiver.streams.items()} == {1: 100, 2: 200}
+    assert receiver.strangers == 300 + HEADER.size
+    assert receiver.streams[1].next_seq == 100
+
+
+def test_intervals_of_arrival_add_up_to_the_whole() -> None:
+    receiver = udp_receiver(stream_ids=[1], interval_s=0.01)
+    udp_transfer(receiver, rate_bps=8_000_000, stream_id=1, num_bytes=100_000)
+    account = receiver.streams[1]
+    intervals = account.intervals
+    assert sum(interval.datagrams for interval in intervals.values()) == 100
+    assert sum(interval.bytes for interval in intervals.values()) == 100_000
+    assert max(interval.next_seq for interval in intervals.values()) == 100
+    assert len(intervals) >= 5
+
+
+@given(st.integers(0, 1 << 40), st.integers(1, 64), st.integers(20, 1400), st.integers(0, 1 << 62))
+def test_a_train_carries_the_headers_of_single_datagrams(number: int, most: int, size: int, sent_ns: int) -> None:
+    train = Train(9, size, most)
+    seq = number * train.datagrams
+    for again in range(2):
+        data = bytes(train.fill(seq + again * train.datagrams, sent_ns + again, train.datagrams))
+        for i in range(train.datagrams):
+            expected = (9, seq + again * train.datagrams + i, sent_ns + again)
+            assert HEADER.unpack_from(data, i * size) == expected
+
+
+def test_tcp_info_of_an_older_kernel_reports_later_fields_as_missing() -> None:
+    near, far = tcp_pair()
+    with near, far:
+        near.sendall(b"x" * 1000)
+        whole = near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512)
+        now = tcp_info.decode(whole)
+        assert now.state == "established"
+        assert now.cwnd_segments is not None and now.cwnd_segments > 0
+        assert now.ssthresh_segments is None  # no loss yet
+        old = tcp_info.decode(whole[:104])  # Linux 2.6: up to total_retrans
+        assert (old.retransmits, old.bytes_acked, old.delivery_rate_mbps) == (0, None, None)
+
+
+def test_options_that_the_kernel_refuses_are_explained() -> None:
+    with socket.socket() as sock:
+        with pytest.raises(ThroughputError, match="no congestion control 'nosuch'.*it has: .*(cubic|reno)"):
+            tune_tcp(sock, congestion="nosuch")
+        with pytest.raises(ThroughputError, match="window_bytes must be from 2000"):
+            tune_tcp(sock, window_bytes=100)
+        with pytest.raises(ThroughputError, match="mss_bytes must be from 88"):
+            tune_tcp(sock, mss_bytes=10)
+        tune_tcp(sock, congestion=available_congestion_controls()[0], window_bytes=65_536, mss_bytes=1000)
+
+
+def test_the_receive_window_is_clamped_to_what_was_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        tune_tcp(listener, window_bytes=20_000)
+        near = socket.create_connection(listener.getsockname())
+        far, _ = listener.accept()
+    with near, far:
+        near.setblocking(False)
+        time.sleep(0.01)
+        window = tcp_info.read(near).send_window_bytes
+        assert window is not None and 10_000 < window <= 20_480, f"expected at most 20000 (scaled), got {window}"
