@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from netlab.engines import preflight
     from netlab.experiment import Scenario, run
     from netlab.network import topologies
-    from netlab.network.topology import Link, Topology
+    from netlab.network.link import Link
+    from netlab.network.topology import Topology
     from netlab.results import Run
     from netlab.sweeps import sweep
     from netlab.traffic import Command, Ping, Tcp, Udp
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
     "Command": "netlab.traffic",
-    "Link": "netlab.network.topology",
+    "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
     "Run": "netlab.results",
     "Scenario": "netlab.experiment",

@@ -57,9 +57,7 @@ def traffic() -> list[Ping | Udp | Tcp]:
 def rows(run: Run) -> list[Row]:
     """Every figure of the demo's run beside theory's."""
     ping, *datagrams, tcp = run.flows.to_dict(orient="records")
-    found = [
-        Row("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(theory.hops(topology(), "h1", "h2")), ping["rtt_ms"])
-    ]
+    found = [Row("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(topology().path_hops("h1", "h2")), ping["rtt_ms"])]
     for offered_mbps, row in zip(UDP_STARTS_S, datagrams, strict=True):
         flow = f"UDP, {offered_mbps:g} Mbit/s offered"
         goodput_mbps = theory.udp_goodput_mbps(offered_mbps, RATE_MBPS)

@@ -20,9 +20,9 @@ from tqdm.auto import tqdm
 from netlab import engines, measure, traffic
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
-from netlab.network import routing
-from netlab.network.routing import Paths
-from netlab.network.topology import LinkDirection, Topology, lowest_mbps
+from netlab.network.link import LinkShape
+from netlab.network.routing import Paths, make_plan
+from netlab.network.topology import Topology
 from netlab.results import Run
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab.units import ms_to_s
@@ -163,7 +163,7 @@ class Scenario:
     def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
         """Mistakes in what could be read: None stands for what could not, `whole` says whether the topology could."""
         found = topology.problems() if topology is not None else []
-        paths = Paths(topology) if topology is not None and whole and not found else None
+        paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
         found += self._settings_problems()
         for number, item in enumerate(items, start=1):
             if item is None:
@@ -205,13 +205,14 @@ class Scenario:
     def plan(self) -> dict[str, Any]:
         """What the agent needs, as plain data."""
         topology = self.topology
+        wiring = topology.wiring()
         labels = traffic.unique_labels(self.traffic)
         return {
             "hosts": topology.hosts,
             "routers": topology.routers,
             "switches": topology.switches,
-            "directions": [direction.to_dict() for direction in topology.directions()],
-            **routing.make_plan(topology).to_dict(),
+            "directions": [hop.to_dict() for hop in wiring.hops],
+            **make_plan(wiring).to_dict(),
             "traffic": [
                 {**item.to_dict(), "label": label, **self._spacing(item)}
                 for item, label in zip(self.traffic, labels, strict=True)
@@ -231,19 +232,19 @@ class Scenario:
 
     def _drain_s(self) -> float:
         """Longest time that a packet sent at the end can still take, there and back."""
-        paths = Paths(self.topology)
+        paths = Paths(self.topology.wiring())
         longest_s = 0.0
         for item in self.traffic:
             if isinstance(item, (Command, Tcp)):
                 continue
-            crossed = paths.directions(item.src, item.dst)
+            crossed = paths.hops(item.src, item.dst)
             if not isinstance(item, Udp):
-                crossed += paths.directions(item.dst, item.src)
-            longest_s = max(longest_s, sum(_slowest_s(direction.shape) for direction in crossed))
+                crossed += paths.hops(item.dst, item.src)
+            longest_s = max(longest_s, sum(_slowest_s(hop.shape) for hop in crossed))
         return longest_s + 0.1
 
 
-def _slowest_s(shape: LinkDirection) -> float:
+def _slowest_s(shape: LinkShape) -> float:
     """Time in s through a full queue and the wire behind it."""
     wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
     if shape.rate_mbps is None:
@@ -271,11 +272,11 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
     if paths is None:
         return []
     try:
-        there = paths.directions(item.src, item.dst)
-        paths.directions(item.dst, item.src)
+        there = paths.hops(item.src, item.dst)
+        paths.hops(item.dst, item.src)
     except ScenarioError as error:
         return [f"{where}: {problem}" for problem in error.problems]
-    if isinstance(item, Tcp) and item.num_bytes is None and math.isinf(lowest_mbps(there)):
+    if isinstance(item, Tcp) and item.num_bytes is None and all(math.isinf(hop.rate_mbps) for hop in there):
         return [
             f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
             "breathe; give one link a rate, or the flow a num_bytes"

@@ -25,7 +25,8 @@ from netlab.errors import NetlabError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from netlab.network.topology import LinkDirection, Topology
+    from netlab.network.link import LinkShape
+    from netlab.network.topology import Topology
 
 Array = NDArray[np.float64]
 
@@ -620,7 +621,7 @@ def _link_text(link: Any) -> str:
     )
 
 
-def _shape_words(shape: LinkDirection) -> list[str]:
+def _shape_words(shape: LinkShape) -> list[str]:
     words = []
     if shape.rate_mbps is not None:
         giga = shape.rate_mbps >= 1000
@@ -646,7 +647,7 @@ def _volume_words(volume_bytes: int) -> str:
 
 
 def _node_text(network: Topology, node: str, kind: str) -> str:
-    ports = [f"{way.interface} → {way.dst}" for way in network.directions() if way.src == node]
+    ports = [f"{way.interface} → {way.dst}" for way in network.hops() if way.src == node]
     return "<br>".join([f"<b>{kind} {node}</b>", *ports])
 
 

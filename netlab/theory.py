@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netlab.errors import NetlabError
 from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
-
-if TYPE_CHECKING:
-    from netlab.network.topology import Topology
 
 Framing = Literal["tc", "ethernet"]
 Array = NDArray[np.float64]
@@ -42,6 +38,18 @@ MATHIS_C = math.sqrt(3 / 2)
 
 class TheoryError(NetlabError, ValueError):
     """A formula was asked about a number or a network for which it says nothing."""
+
+
+class AnyHop(Protocol):
+    """What the formulas read of a link of a path: a `Hop`, or one of those that `Topology.path_hops` returns."""
+
+    @property
+    def rate_mbps(self) -> float:
+        """Rate in Mbit/s, infinite where there is none."""
+
+    @property
+    def delay_ms(self) -> float:
+        """Propagation delay in ms."""
 
 
 class Hop(NamedTuple):
@@ -370,35 +378,7 @@ def udp_shares_mbps(
 # Paths and delays -------------------------------------------------------------------------------------------
 
 
-def hops(topology: Topology, src: str, dst: str) -> list[Hop]:
-    """The links from `src` to `dst` in a topology, in the direction of travel.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network.
-    src, dst : str
-        Names of two nodes of it.
-
-    Returns
-    -------
-    list of Hop
-        One per link; a link without a rate has an infinite one.
-
-    Examples
-    --------
-    >>> from netlab.network.topology import Link, Topology
-    >>> line = Topology(hosts=["h1", "h2"], routers=["r1"],
-    ...                 links=[Link("h1", "r1"), Link("r1", "h2", rate_mbps=5, delay_ms=10)])
-    >>> hops(line, "h1", "h2")
-    [Hop(rate_mbps=inf, delay_ms=0.0), Hop(rate_mbps=5.0, delay_ms=10.0)]
-    """
-    shapes = {(way.src, way.dst): way.shape for way in topology.directions()}
-    path = [shapes[ends] for ends in pairwise(topology.path(src, dst))]
-    return [Hop(float(shape.rate_mbps or math.inf), float(shape.delay_ms)) for shape in path]
-
-
-def bottleneck(path: Sequence[Hop]) -> int:
+def bottleneck(path: Sequence[AnyHop]) -> int:
     """Index of a path's slowest link, the first of them where several are equal.
 
     Holds for one flow alone. Misleads when others share the path: a fast link with many flows can leave each
@@ -660,7 +640,9 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
     return transmission_delay_ms(backlog_bytes, rate_mbps)
 
 
-def nodal_delay_ms(packet_bytes: float, hop: Hop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0) -> float:
+def nodal_delay_ms(
+    packet_bytes: float, hop: AnyHop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0
+) -> float:
     """Delay from one node to the next: processing, queueing, transmission and propagation, added up.
 
     Holds for a FIFO queue on a wired link. Misleads on links that share their medium, such as Wi-Fi, where
@@ -702,7 +684,7 @@ def nodal_delay_ms(packet_bytes: float, hop: Hop, *, backlog_bytes: float = 0.0,
     return processing_ms + waiting + transmission_delay_ms(packet_bytes, hop.rate_mbps) + hop.delay_ms
 
 
-def path_delay_ms(path: Sequence[Hop], packet_bytes: float) -> float:
+def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
     """One-way delay of one packet over an idle path of store-and-forward nodes.
 
     Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
@@ -739,9 +721,9 @@ def path_delay_ms(path: Sequence[Hop], packet_bytes: float) -> float:
 
 
 def ping_rtt_ms(
-    path: Sequence[Hop],
+    path: Sequence[AnyHop],
     payload_bytes: int = 56,
-    back: Sequence[Hop] | None = None,
+    back: Sequence[AnyHop] | None = None,
     framing: Framing = "tc",
 ) -> float:
     """Round-trip time of one echo over an idle path: there and back, store and forward.
@@ -786,7 +768,7 @@ def ping_rtt_ms(
 
 
 def segment_rtt_ms(
-    path: Sequence[Hop], mss_bytes: int = MSS_BYTES, back: Sequence[Hop] | None = None, framing: Framing = "tc"
+    path: Sequence[AnyHop], mss_bytes: int = MSS_BYTES, back: Sequence[AnyHop] | None = None, framing: Framing = "tc"
 ) -> float:
     """Round-trip time of one full TCP segment over an idle path: the segment there, its acknowledgement back.
 
@@ -1196,33 +1178,6 @@ def fifo_network(
 
 
 # Fairness ---------------------------------------------------------------------------------------------------
-
-
-def capacities(topology: Topology) -> dict[tuple[str, str], float]:
-    """Rate in Mbit/s of every direction of every link of a topology, by (from, to); infinite where none is
-    set.
-
-    Examples
-    --------
-    >>> from netlab.network.topology import Link, Topology
-    >>> capacities(Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", rate_mbps=5)]))
-    {('h1', 'h2'): 5.0, ('h2', 'h1'): 5.0}
-    """
-    return {(way.src, way.dst): float(way.shape.rate_mbps or math.inf) for way in topology.directions()}
-
-
-def routes(topology: Topology, pairs: Sequence[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
-    """The links of each (source, destination) pair in a topology, by "source-destination".
-
-    Examples
-    --------
-    >>> from netlab.network.topology import Link, Topology
-    >>> line = Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2")])
-    >>> routes(line, [("h1", "h2")])
-    {'h1-h2': [('h1', 'r1'), ('r1', 'h2')]}
-    """
-    paths = {f"{src}-{dst}": topology.path(src, dst) for src, dst in pairs}
-    return {name: list(pairwise(path)) for name, path in paths.items()}
 
 
 def max_min_mbps(

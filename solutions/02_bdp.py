@@ -202,7 +202,7 @@ alone = [nl.Ping(src, dst, count=5, start_s=1.2 * k) for k, (src, dst) in enumer
 alone += [nl.Tcp(src, dst, start_s=8 + 27 * k, duration_s=25) for k, (src, dst) in enumerate(pairs)]
 flows = nl.run(lab, alone, duration_s=8 + 27 * len(pairs), interval_s=1).flows
 
-paths = [nl.theory.hops(lab, src, dst) for src, dst in pairs]
+paths = [lab.path_hops(src, dst) for src, dst in pairs]
 slowest_mbps = [min(hop.rate_mbps for hop in path) for path in paths]
 published_rtt_ms = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
 published_path_mbps = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
@@ -420,7 +420,7 @@ cycles = {
     name: cycle_ms(126, settled_mbps(run))
     for name, run in nl.sweep({name: transfer(126_000, cable(), before) for name, before in cases.items()}).items()
 }
-alone_ms = nl.theory.segment_rtt_ms(nl.theory.hops(cable(), "h1", "h2"), framing="ethernet")
+alone_ms = nl.theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
 for name, cycle in cycles.items():
     above = round(100 * (cycle / alone_ms - 1), 1) + 0.0  # no negative zero
     print(f"{name:22} cycle of {cycle:.3f} ms, {above:.1f} % above theory")
@@ -687,7 +687,7 @@ settings = list(itertools.product(windows_bytes, queues_bytes, sizes_bytes))
 runs = nl.sweep({each: both_controls(*each) for each in settings})
 
 # %% id="map"
-slow = nl.theory.hops(chain(8000), "h1", "h2")
+slow = chain(8000).path_hops("h1", "h2")
 map_rows = []
 for (window, queue, size), run in runs.items():
     rtt_ms = nl.theory.segment_rtt_ms(slow, size)

@@ -381,7 +381,7 @@ lab = lab if isinstance(lab, nl.Topology) else network  # until exercise 3 is do
 lab_runs = nl.sweep({
     number: repeated(lab, pairs, draws=1 if number == 4 else 3) for number, pairs in experiments.items()
 })
-lab_rooms = [way.shape.queue_packets for way in lab.directions() if way.shape.rate_mbps and way.src < way.dst]
+lab_rooms = [way.shape.queue_packets for way in lab.hops() if way.shape.rate_mbps and way.src < way.dst]
 wait_figure(lab_runs, lab_rooms, f"Rooms of {', '.join(map(str, lab_rooms))} packets: do the published waits come out?")
 
 # %% id="rooms-table"

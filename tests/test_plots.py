@@ -11,7 +11,8 @@ import pytest
 from netlab import plots, theory
 from netlab.errors import NetlabError
 from netlab.network import topologies
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 
 
 def role(figure, wanted):

@@ -201,8 +201,8 @@ def test_paths_come_from_a_topology():
     from netlab.network import topologies
 
     net = topologies.portfolio()
-    assert [hop.rate_mbps for hop in theory.hops(net, "h1", "h9") if hop.rate_mbps < math.inf] == [40, 30, 20]
-    shares = theory.max_min_mbps(theory.capacities(net), theory.routes(net, [("h1", "h4"), ("h2", "h5"), ("h3", "h6")]))
+    assert [hop.rate_mbps for hop in net.path_hops("h1", "h9") if hop.rate_mbps < math.inf] == [40, 30, 20]
+    shares = theory.max_min_mbps(net.capacities_mbps(), net.routes([("h1", "h4"), ("h2", "h5"), ("h3", "h6")]))
     assert shares == pytest.approx({"h1-h4": 10, "h2-h5": 10, "h3-h6": 10})
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlab.errors import ScenarioError
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 from netlab.values import is_integer, plain, shown
 
 DEFAULT_QUEUE_PACKETS = 100
@@ -30,7 +31,7 @@ def dumbbell(
     pairs : int
         Number of sender-receiver pairs, at least 1.
     rate_mbps, delay_ms, queue_packets
-        Of the bottleneck, both ways; further fields of `LinkDirection` may follow.
+        Of the bottleneck, both ways; further fields of `LinkShape` may follow.
     """
     pairs = plain(pairs)
     if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from netlab import theory
 from netlab.experiment import Scenario
 from netlab.network import topologies
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 from netlab.results import Run
 from netlab.traffic import Command, Ping, Tcp, Traffic, Udp
 
@@ -165,7 +166,7 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
         traffic: list[Traffic] = [Ping(src, dst, count=25), Tcp(src, dst, start_s=6, duration_s=SECONDS)]
         return Scenario(network, traffic, duration_s=6 + SECONDS, interval_s=0.5)
 
-    path = theory.hops(topology, src, dst)
+    path = topology.path_hops(src, dst)
     limit = theory.tcp_goodput_limit_mbps(path[theory.bottleneck(path)].rate_mbps)
     flow = f"{src}-{dst} cubic"
     check = None
@@ -287,7 +288,7 @@ def _window(window_bytes: int) -> Figures:
         return Scenario(_wire(delay_ms), [frame_by_frame, flow], duration_s=10)
 
     # What a segment and its acknowledgement take, which a ping of 56 bytes does not.
-    rtt_ms = theory.segment_rtt_ms(theory.hops(_wire(8), "h1", "h2"), framing="ethernet")
+    rtt_ms = theory.segment_rtt_ms(_wire(8).path_hops("h1", "h2"), framing="ethernet")
     whole_bytes = window_bytes // theory.MSS_BYTES * theory.MSS_BYTES
     expected = theory.windowed_goodput_mbps(float(whole_bytes), 100, rtt_ms, framing="ethernet")
     check = Check(
@@ -467,9 +468,9 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Figures:
     # Overloaded access links would clock out the datagrams of both on grids in the ratio 1 : 10, which lock in phase.
     base, other = scenario(not heavy), scenario(heavy)
     wire = theory.udp_wire_bytes(1000) / 1000
-    routes = theory.routes(base.topology, [("h1", "h4"), ("h2", "h3")])
+    routes = base.topology.routes([("h1", "h4"), ("h2", "h3")])
     network = theory.fifo_network(
-        theory.capacities(base.topology), routes, {pair: rate * wire for pair, rate in offered.items()}
+        base.topology.capacities_mbps(), routes, {pair: rate * wire for pair, rate in offered.items()}
     )
     found: dict[tuple[str, str], Figure] = {}
     for pair, rate in offered.items():

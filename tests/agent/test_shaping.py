@@ -21,7 +21,7 @@ from netlab.agent.shaping import (
     whole_frames_needed,
     wire_lines,
 )
-from netlab.network.topology import LinkDirection
+from netlab.network.link import LinkShape
 from tests.networks import networks
 
 CLOCKS = ("virtual", "real")
@@ -29,12 +29,12 @@ CLOCKS = ("virtual", "real")
 
 def shape(**fields: Any) -> dict[str, Any]:
     """A direction as the agent gets it."""
-    return asdict(LinkDirection(**fields))
+    return asdict(LinkShape(**fields))
 
 
 def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
-    directions = [way.to_dict() for way in topology.directions()]
+    directions = [way.to_dict() for way in topology.hops()]
     ip_lines, tc_lines = shape_network(directions, clock, whole_frames_needed(directions, topology.hosts, clock, []))
     return ip_lines, {node: lines for node, lines in tc_lines.items() if lines}
 
@@ -65,7 +65,7 @@ def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: st
 def test_queue_rate_and_wire_are_in_three_places(topology: nl.Topology, clock: str) -> None:
     """Queue and rate at the sender's interface, never a netem; the wire behind the receiver's, on a device of its own."""
     ip_lines, tc_lines = shaped(topology, clock)
-    for way in topology.directions():
+    for way in topology.hops():
         words = way.shape
         at_sender = [line for line in tc_lines.get(way.src, []) if f" dev {way.interface} " in line]
         roots = [line for line in at_sender if "root" in line]
@@ -254,7 +254,7 @@ def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
 def senders(links: list[nl.Link], clock: str = "virtual", traffic: Sequence[dict[str, Any]] = ()) -> list[str]:
     """Hosts that must send frame by frame, of h1 and h2 beside routers r1 and r2 and the switch s1."""
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
-    return whole_frames_needed([way.to_dict() for way in topology.directions()], topology.hosts, clock, list(traffic))
+    return whole_frames_needed([way.to_dict() for way in topology.hops()], topology.hosts, clock, list(traffic))
 
 
 def test_a_segment_may_leave_whole_towards_a_queue_that_splits_it() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import netlab as nl
 from netlab.agent.shaping import queue_lines, wire_lines
-from netlab.network.topology import LinkDirection
+from netlab.network.link import LinkShape
 
 pytestmark = pytest.mark.pocket
 
@@ -66,13 +66,13 @@ def corners() -> list[dict[str, Any]]:
     found += [{"rate_mbps": 5, "queue_packets": 100, "aqm": aqm, "aqm_options": options} for aqm, options in OPTIONS]
     found.append({"burst_loss": {"enter_rate": 1e-9, "leave_rate": 1, "bad_loss_rate": 0.5, "good_loss_rate": 1e-9}})
     found.append({"delay_ms": 250_000, "jitter_ms": 250_000, "reorder": True})
-    return [link for link in found if not LinkDirection(**link).problems("")]
+    return [link for link in found if not LinkShape(**link).problems("")]
 
 
 def test_the_kernel_accepts_the_corners_of_every_range() -> None:
     lines: list[tuple[str, list[str]]] = []
     for link, clock in itertools.product(corners(), ("virtual", "real")):
-        shape = asdict(LinkDirection(**link))
+        shape = asdict(LinkShape(**link))
         for device, words in (("x0", queue_lines("x0", shape, clock)), ("x1", wire_lines("x1", shape))):
             if (device, words) not in lines:
                 lines.append((device, words))

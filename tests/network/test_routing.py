@@ -20,11 +20,11 @@ class Follower:
 
     def __init__(self, topology: nl.Topology) -> None:
         self.topology = topology
-        self.plan = make_plan(topology).to_dict()
+        self.plan = make_plan(topology.wiring()).to_dict()
         self.owner = {item["address"].partition("/")[0]: item["node"] for item in self.plan["addresses"]}
         self.interface = {item["address"].partition("/")[0]: item["interface"] for item in self.plan["addresses"]}
         self.leads_to: dict[str, tuple[str, str]] = {
-            way.interface: (way.dst, way.dst_interface) for way in topology.directions()
+            way.interface: (way.dst, way.dst_interface) for way in topology.hops()
         }
 
     def wired(self, start: str, node: str) -> dict[str, int]:
@@ -38,7 +38,7 @@ class Follower:
             if other not in self.topology.switches:
                 found.setdefault(arrived, crossed + 1)
                 continue
-            for way in self.topology.directions():
+            for way in self.topology.hops():
                 if way.src == other and way.interface not in seen and way.interface != arrived:
                     seen.add(way.interface)
                     ahead.append((way.interface, crossed + 1))
@@ -75,9 +75,9 @@ def in_prefix(address: str, prefix: str) -> bool:
 def fewest_router_hops(topology: nl.Topology, src: str, dst: str) -> int:
     """By breadth first over wires, switches being free."""
     follower = Follower(topology)
-    node_of = {way.interface: way.src for way in topology.directions()}
+    node_of = {way.interface: way.src for way in topology.hops()}
     beside: dict[str, set[str]] = {}
-    for way in topology.directions():
+    for way in topology.hops():
         if way.src not in topology.switches:
             beside.setdefault(way.src, set()).update(node_of[name] for name in follower.wired(way.interface, way.src))
     distance = {src: 0}
@@ -104,7 +104,7 @@ def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology
             assert len(hops) - 1 == fewest_router_hops(topology, src, dst), f"{src} to {dst} takes {hops}"
             path = topology.path(src, dst)
             assert [name for name in path if name not in topology.switches] == hops
-            ways = topology.path_directions(src, dst)
+            ways = topology.path_hops(src, dst)
             assert len(ways) == crossed == len(path) - 1
             assert [way.dst for way in ways] == path[1:]
 
@@ -112,7 +112,7 @@ def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology
 @settings(max_examples=60)
 @given(topology=networks())
 def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: nl.Topology) -> None:
-    plan = make_plan(topology).to_dict()
+    plan = make_plan(topology.wiring()).to_dict()
     addresses = [item["address"] for item in plan["addresses"]]
     assert len(set(addresses)) == len(addresses)
     assert len(set(plan["macs"].values())) == len(plan["macs"]) == 2 * len(topology.links)
@@ -131,7 +131,10 @@ def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: n
 @settings(max_examples=30)
 @given(topology=networks())
 def test_the_plan_is_the_same_each_time(topology: nl.Topology) -> None:
-    assert make_plan(topology).to_dict() == make_plan(nl.Topology.from_dict(topology.to_dict())).to_dict()
+    assert (
+        make_plan(topology.wiring()).to_dict()
+        == make_plan(nl.Topology.from_dict(topology.to_dict()).wiring()).to_dict()
+    )
 
 
 def test_a_direct_link_beside_a_switch_is_not_taken_for_the_switch() -> None:
@@ -161,13 +164,17 @@ def test_of_two_parallel_links_the_first_is_used() -> None:
         nl.Link("r2", "h2"),
     ]
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], links=links)
-    assert [way.interface for way in topology.path_directions("h1", "h2")] == ["h1-eth0", "r1-eth1", "r2-eth2"]
-    assert [way.interface for way in topology.path_directions("h2", "h1")] == ["h2-eth0", "r2-eth0", "r1-eth0"]
+    assert [way.interface for way in topology.path_hops("h1", "h2")] == ["h1-eth0", "r1-eth1", "r2-eth2"]
+    assert [way.interface for way in topology.path_hops("h2", "h1")] == ["h2-eth0", "r2-eth0", "r1-eth0"]
     assert topology.bottleneck_mbps("h1", "h2") == 2
+    assert topology.routes([("h1", "h2")]) == {"h1-h2": ["h1-eth0", "r1-eth1", "r2-eth2"]}
+    rates_mbps = topology.capacities_mbps()
+    assert [rates_mbps[interface] for interface in ("r1-eth1", "r1-eth2", "r2-eth0", "r2-eth1")] == [2, 9, 2, 9]
+    assert nl.theory.bottleneck(topology.path_hops("h1", "h2")) == 1
 
 
 def test_addresses_are_numbered_by_link() -> None:
-    plan = make_plan(nl.topologies.chain([5, 5], [0, 0])).to_dict()
+    plan = make_plan(nl.topologies.chain([5, 5], [0, 0]).wiring()).to_dict()
     assert [(item["interface"], item["address"]) for item in plan["addresses"]] == [
         ("h1-eth0", "10.0.1.1/24"),
         ("r1-eth0", "10.0.1.2/24"),

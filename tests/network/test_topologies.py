@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.errors import ScenarioError
-from netlab.network.topology import LinkDirection
+from netlab.network.link import LinkShape
 
 
 @given(pairs=st.integers(1, 12), rate_mbps=st.none() | st.floats(0.01, 1000), delay_ms=st.sampled_from([0, 10, 0.5]))
@@ -27,12 +27,12 @@ def test_each_pair_of_a_dumbbell_shares_the_bottleneck(pairs: int, rate_mbps: fl
 def test_the_default_queue_gives_way() -> None:
     """To room in bytes and to a link without a rate; what was asked for itself is never dropped."""
 
-    def queue(**fields: Any) -> LinkDirection:
+    def queue(**fields: Any) -> LinkShape:
         return nl.topologies.dumbbell(1, **fields).links[-1].forward
 
     assert (queue().queue_packets, queue().queue_bytes) == (100, None)
-    assert queue(queue_bytes=9000) == LinkDirection(rate_mbps=5, delay_ms=10, queue_bytes=9000)
-    assert queue(rate_mbps=None) == LinkDirection(delay_ms=10)
+    assert queue(queue_bytes=9000) == LinkShape(rate_mbps=5, delay_ms=10, queue_bytes=9000)
+    assert queue(rate_mbps=None) == LinkShape(delay_ms=10)
     assert nl.topologies.dumbbell(1, queue_packets=50, queue_bytes=9000).problems() == [
         "link r1-r2: give queue_packets or queue_bytes, not both (got 50 and 9000)"
     ]
@@ -54,7 +54,7 @@ def test_three_pcs_limit_one_direction_of_one_link() -> None:
     """h1 and h2 meet only at r1-eth1, which alone has a rate."""
     network = nl.topologies.three_pcs(rate_mbps=5)
     assert network.problems() == []
-    assert [way.interface for way in network.directions() if way.shape.rate_mbps is not None] == ["r1-eth1"]
+    assert [way.interface for way in network.hops() if way.shape.rate_mbps is not None] == ["r1-eth1"]
     assert network.path("h1", "h3") == ["h1", "s1", "r1", "h3"]
     assert network.path("h1", "h2") == ["h1", "s1", "h2"]
     assert network.bottleneck_mbps("h3", "h1") == float("inf")
@@ -92,7 +92,7 @@ def test_portfolio_has_the_published_rates_and_delays(src: str, dst: str, delay_
     network = nl.topologies.portfolio()
     assert network.problems() == []
     assert (len(network.hosts), len(network.routers)) == (9, 4)
-    assert sum(way.shape.delay_ms for way in network.path_directions(src, dst)) == delay_ms
+    assert sum(way.shape.delay_ms for way in network.path_hops(src, dst)) == delay_ms
     assert network.bottleneck_mbps(src, dst) == rate_mbps
 
 
@@ -107,7 +107,7 @@ def test_a_chain_is_as_fast_as_its_slowest_link(links: list[tuple[float | None, 
     assert network.bottleneck_mbps("h1", "h2") == min(
         (rate for rate in rates if rate is not None), default=float("inf")
     )
-    assert sum(way.shape.delay_ms for way in network.path_directions("h2", "h1")) == sum(delays)
+    assert sum(way.shape.delay_ms for way in network.path_hops("h2", "h1")) == sum(delays)
 
 
 @pytest.mark.parametrize(("rates", "delays"), [([], []), ([5], []), ([5, 5], [1])])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.errors import ScenarioError
-from netlab.network.topology import AQM_OPTIONS, DIRECTION_FIELDS, LinkDirection
+from netlab.network.link import AQM_OPTIONS, SHAPE_FIELDS, LinkShape
 from tests.networks import ANYTHING, networks
 
 HOSTS = ["h1", "h2"]
@@ -38,7 +38,7 @@ def test_words_and_topology_are_each_others_inverse(topology: nl.Topology) -> No
 def test_interfaces_are_numbered_as_mininet_does(topology: nl.Topology) -> None:
     """Per node in the order of links, switches from 1, all others from 0."""
     seen: dict[str, int] = {}
-    for forward, backward in zip(topology.directions()[::2], topology.directions()[1::2], strict=True):
+    for forward, backward in zip(topology.hops()[::2], topology.hops()[1::2], strict=True):
         assert (forward.src, forward.dst) == (backward.dst, backward.src)
         assert (forward.interface, forward.dst_interface) == (backward.dst_interface, backward.interface)
         for node, interface in ((forward.src, forward.interface), (forward.dst, forward.dst_interface)):
@@ -48,8 +48,8 @@ def test_interfaces_are_numbered_as_mininet_does(topology: nl.Topology) -> None:
 
 def test_reverse_overrides_only_what_it_names() -> None:
     link = nl.Link("a", "b", rate_mbps=5, delay_ms=10, queue_packets=100, reverse={"rate_mbps": 1, "queue_bytes": 3000})
-    assert link.backward == LinkDirection(rate_mbps=1, delay_ms=10, queue_bytes=3000)
-    assert link.forward == LinkDirection(rate_mbps=5, delay_ms=10, queue_packets=100)
+    assert link.backward == LinkShape(rate_mbps=1, delay_ms=10, queue_bytes=3000)
+    assert link.forward == LinkShape(rate_mbps=5, delay_ms=10, queue_packets=100)
     assert link.to_dict() == {
         "a": "a",
         "b": "b",
@@ -180,7 +180,7 @@ def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:
 
 @settings(max_examples=300)
 @given(
-    fields=st.dictionaries(st.sampled_from([*DIRECTION_FIELDS, "reverse", "bandwidth"]), ANYTHING, max_size=5),
+    fields=st.dictionaries(st.sampled_from([*SHAPE_FIELDS, "reverse", "bandwidth"]), ANYTHING, max_size=5),
     options=st.dictionaries(st.sampled_from(sum(AQM_OPTIONS.values(), ("speed",))), ANYTHING, max_size=3),
     aqm=st.sampled_from([*AQM_OPTIONS, "drr"]),
 )

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from netlab import theory
 from netlab.checks import Build, Choice, Condition, Function, Number, Trap
 from netlab.errors import ScenarioError
-from netlab.network.topology import LinkDirection, Topology
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
 from netlab.units import BITS_PER_BYTE, MS_PER_S
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
@@ -176,8 +177,8 @@ def _joined(network: Topology) -> bool:
         return False
 
 
-def _shapes(network: Topology) -> list[LinkDirection]:
-    return [way.shape for way in network.path_directions("h1", "h2")]
+def _shapes(network: Topology) -> list[LinkShape]:
+    return [way.shape for way in network.path_hops("h1", "h2")]
 
 
 def _limited(network: Topology) -> bool:
@@ -187,7 +188,7 @@ def _limited(network: Topology) -> bool:
 
 def _share_of_the_limit(network: Topology) -> float:
     """What the old ceiling's window reaches on the way h1-h2, as a share of what the slowest link carries."""
-    rtt_ms = theory.segment_rtt_ms(theory.hops(network, "h1", "h2"), back=theory.hops(network, "h2", "h1"))
+    rtt_ms = theory.segment_rtt_ms(network.path_hops("h1", "h2"), back=network.path_hops("h2", "h1"))
     reached = theory.window_limit_mbps(float(_CEILING_BYTES), rtt_ms)
     return reached / theory.tcp_goodput_limit_mbps(network.bottleneck_mbps("h1", "h2"))
 

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 from netlab.traffic import Command, Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
 
@@ -50,7 +51,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
 
     def draw(result: Any, settings: Settings) -> go.Figure:
         window_kb, rate_mbps = settings["window_kb"], settings["rate_mbps"]
-        path = theory.hops(cable(settings), "h1", "h2")
+        path = cable(settings).path_hops("h1", "h2")
         rtt_ms = theory.segment_rtt_ms(path)
         pipe_kb = theory.bdp_bytes(rate_mbps, rtt_ms) / 1000
         wire = theory.tcp_wire_bytes() / theory.MSS_BYTES

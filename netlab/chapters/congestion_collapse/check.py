@@ -5,7 +5,8 @@ from __future__ import annotations
 from netlab import theory
 from netlab.checks import Build, Choice, Condition, Function, Number, Trap
 from netlab.network import topologies
-from netlab.network.topology import LinkDirection, Topology
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
 
 _OFFERED_MBPS = {"h1-h4": 1.0, "h2-h3": 10.0}
 _LEAST_H1_MBPS = 0.95
@@ -201,8 +202,8 @@ clockwork = Function(
 )
 
 
-def _rates(network: Topology) -> dict[frozenset[str], LinkDirection]:
-    return {frozenset((way.src, way.dst)): way.shape for way in network.directions() if (way.src, way.dst) in _FORWARD}
+def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
+    return {frozenset((way.src, way.dst)): way.shape for way in network.hops() if (way.src, way.dst) in _FORWARD}
 
 
 _FORWARD = {("h1", "r1"), ("h2", "r1"), ("r1", "r2"), ("r2", "h4"), ("r2", "h3")}
@@ -215,11 +216,11 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
     pairs = [("h1", "h4"), ("h2", "h3")]
     offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}
-    found = theory.fifo_network(theory.capacities(network), theory.routes(network, pairs), offered)
+    found = theory.fifo_network(network.capacities_mbps(), network.routes(pairs), offered)
     return {flow: rate * _PAYLOAD_SHARE for flow, rate in found.delivered_mbps.items()}
 
 
-def _limit(shape: LinkDirection) -> float:
+def _limit(shape: LinkShape) -> float:
     return float("inf") if shape.rate_mbps is None else shape.rate_mbps
 
 

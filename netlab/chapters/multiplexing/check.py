@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from netlab import theory
 from netlab.checks import Build, Choice, Condition, Function, Number, Result, Trap
 from netlab.network import topologies
-from netlab.network.topology import LinkDirection, Topology
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
 
 Capacities = Mapping[str, float]
 Routes = Mapping[str, Sequence[str]]
@@ -191,13 +192,13 @@ full_rtt = Function(
 )
 
 
-def _row(network: Topology) -> list[LinkDirection]:
+def _row(network: Topology) -> list[LinkShape]:
     """L1, L2 and L3 in the direction of the data."""
-    ways = {(way.src, way.dst): way.shape for way in network.directions()}
+    ways = {(way.src, way.dst): way.shape for way in network.hops()}
     return [ways[f"r{number}", f"r{number + 1}"] for number in (1, 2, 3)]
 
 
-def _room_packets(shape: LinkDirection, limit: int) -> float:
+def _room_packets(shape: LinkShape, limit: int) -> float:
     return limit - float(shape.rate_mbps or 0) * 1e3 * shape.delay_ms / (_FRAME_BYTES * 8)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 from netlab.traffic import Udp
 from netlab.widgets import Panel, Settings, slider, toggle
 

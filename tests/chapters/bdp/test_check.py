@@ -8,7 +8,8 @@ import pytest
 
 from netlab.chapters import bdp as chapter
 from netlab.checks import Check, Function, Number, Status, Trap
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 
 CHECKS = [value for value in vars(chapter.check).values() if isinstance(value, (Function, Number))]
 HALF_RTT_MS = 192_000 * 8 / (0.5 * 100 * 1448 / 1514 * 1000)

@@ -36,7 +36,7 @@ def test_a_transfer_sends_one_window_in_each_round_trip_until_the_link_is_full(w
     """Goodput within 0.1 % of theory; the round-trip time is the segment's own, or what a whole window takes (1 %)."""
     run, goodput_mbps = transfer(cable(), *EXACT, window_bytes=window_bytes)
     segments = window_bytes // 1448
-    rtt_ms = nl.theory.segment_rtt_ms(nl.theory.hops(cable(), "h1", "h2"), framing="ethernet")
+    rtt_ms = nl.theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
     expected = nl.theory.windowed_goodput_mbps(float(segments * 1448), 100, rtt_ms, framing="ethernet")
     agrees("goodput (Mbit/s)", goodput_mbps, expected, relative=0.001)
     agrees("RTT (ms)", run.flows.rtt_ms.iloc[0], max(rtt_ms, segments * 1538 * 8 / 100e3), relative=0.01)
@@ -104,7 +104,7 @@ def test_reno_without_sack_repairs_one_segment_in_each_round_trip() -> None:
         pauses_s[sack] = 0.5 * (run.intervals.goodput_mbps.dropna() < 0.1).sum()
         if not sack:
             row = run.flows.iloc[0]
-            repair_s = row.retransmits * nl.theory.segment_rtt_ms(nl.theory.hops(chain(64_000), "h1", "h2"), 128) / 1000
+            repair_s = row.retransmits * nl.theory.segment_rtt_ms(chain(64_000).path_hops("h1", "h2"), 128) / 1000
             agrees("timeouts", row.timeouts, 0)
     agrees("pause without SACK (s)", pauses_s[0], repair_s, relative=0.1)
     agrees("pause with SACK (s)", pauses_s[1], 0, absolute=1)

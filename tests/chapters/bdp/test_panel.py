@@ -18,7 +18,7 @@ def test_the_bdp_panel_runs_its_settings_and_says_what_limits(window_kb, queue_p
 
     def fake(*, topology, traffic, duration_s, interval_s, progress, cancel):
         asked.append((topology, traffic))
-        rtt_ms = theory.segment_rtt_ms(theory.hops(topology, "h1", "h2"))
+        rtt_ms = theory.segment_rtt_ms(topology.path_hops("h1", "h2"))
         goodput = theory.windowed_goodput_mbps(float(traffic[-1].window_bytes), 100, rtt_ms)
         flows = pd.DataFrame([{"flow": "h1-h2 reno", "kind": "tcp", "rtt_ms": rtt_ms, "retransmits": 0.0}])
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([goodput], ["h1-h2 reno"]))

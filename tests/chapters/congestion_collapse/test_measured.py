@@ -58,7 +58,7 @@ def test_the_access_link_can_drop_early_and_nothing_is_wasted() -> None:
     h1, h2 = goodputs_mbps(network, nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=10))
     pairs = [("h1", "h4"), ("h2", "h3")]
     forecast = nl.theory.fifo_network(
-        nl.theory.capacities(network), nl.theory.routes(network, pairs), {"h1-h4": WIRE, "h2-h3": 10 * WIRE}
+        network.capacities_mbps(), network.routes(pairs), {"h1-h4": WIRE, "h2-h3": 10 * WIRE}
     ).delivered_mbps
     agrees("h1 (Mbit/s)", h1, forecast["h1-h4"] / WIRE, relative=0.02)
     agrees("together (Mbit/s)", h1 + h2, sum(forecast.values()) / WIRE, relative=0.02)

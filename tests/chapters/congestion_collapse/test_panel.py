@@ -28,7 +28,7 @@ def test_the_collapse_panel_runs_its_settings_and_draws_them_beside_theory(tcp, 
     assert panel.message == ""
     assert topology.problems() == [] and [item.problems("flow") for item in traffic] == [[], []]
     assert {item.kind for item in traffic} == {"tcp" if tcp else "udp"}
-    middle = next(way.shape for way in topology.directions() if (way.src, way.dst) == ("r1", "r2"))
+    middle = next(way.shape for way in topology.hops() if (way.src, way.dst) == ("r1", "r2"))
     assert middle.aqm == ("fq_codel" if fair_queue else "fifo")
     for strip in by_role(panel, "residual"):
         assert strip.y == pytest.approx((0.0,), abs=0.05), "the fake measures what theory says"

@@ -55,8 +55,8 @@ def test_fair_queues_find_the_water_level() -> None:
     """Six flows, three links, fq_codel: each within 5 % of its max-min share; with plain queues the long one starves."""
     plain = nl.topologies.portfolio()
     served = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
-    routes = nl.theory.routes(plain, [(pair[:2], pair[3:]) for pair in CROSSING])
-    shares = nl.theory.max_min_mbps(nl.theory.capacities(plain), routes)
+    routes = plain.routes([(pair[:2], pair[3:]) for pair in CROSSING])
+    shares = nl.theory.max_min_mbps(plain.capacities_mbps(), routes)
     got = nl.run(served, transfers(*CROSSING), duration_s=15, interval_s=1).goodput_mbps(after_s=3)
     for pair in CROSSING:
         agrees(f"{pair} (Mbit/s)", got[f"{pair} cubic"], tcp_limit_mbps(shares[pair]), relative=0.05)

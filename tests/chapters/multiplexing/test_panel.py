@@ -14,8 +14,8 @@ CROSSING = ["h1-h9", "h2-h7", "h3-h4", "h7-h5", "h8-h9", "h6-h9"]
 
 def fair_mbps(topology):
     """Max-min shares by the topology's own rates and routes, of it data."""
-    routes = theory.routes(topology, [tuple(pair.split("-")) for pair in CROSSING])
-    shares = theory.max_min_mbps(theory.capacities(topology), routes)
+    routes = topology.routes([tuple(pair.split("-")) for pair in CROSSING])
+    shares = theory.max_min_mbps(topology.capacities_mbps(), routes)
     return [shares[pair] * 1448 / 1514 for pair in CROSSING]
 
 

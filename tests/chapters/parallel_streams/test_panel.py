@@ -42,7 +42,7 @@ def test_the_streams_panel_runs_its_settings_and_draws_them_beside_theory(settin
     assert topology.problems() == [] and all(item.problems("flow") == [] for item in traffic)
     assert [item.streams for item in traffic] == [settings["streams"], settings["neighbours"]][: len(expected_mbps)]
     there, back = (
-        next(way.shape for way in topology.directions() if (way.src, way.dst) == ends)
+        next(way.shape for way in topology.hops() if (way.src, way.dst) == ends)
         for ends in (("r1", "r2"), ("r2", "r1"))
     )
     assert there.aqm == ("cake" if settings.get("queue_per_host") else "fifo")

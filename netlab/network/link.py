@@ -1,0 +1,261 @@
+"""A link, and what each of its two directions does to packets.
+
+Its fields hold for both directions unless `reverse` (from `b` towards `a`) says otherwise. A field left out means
+unlimited, zero or the kernel's default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from netlab.errors import ScenarioError, one_of
+from netlab.values import is_integer, is_number, plain, shown
+
+AQM_OPTIONS: dict[str, tuple[str, ...]] = {
+    "fifo": (),
+    "red": ("min_packets", "max_packets", "probability", "ecn"),
+    "codel": ("target_ms", "interval_ms", "ecn"),
+    "fq_codel": ("target_ms", "interval_ms", "ecn", "flows"),
+    "pie": ("target_ms", "ecn"),
+    "cake": ("rtt_ms",),
+}
+"""The queue disciplines a link may have, and what each of them can be told in `aqm_options`."""
+
+FRAMINGS = ("tc", "ethernet")
+"""What a link's rate counts: tc's own 14 bytes of Ethernet header, or all 38 bytes that a real wire spends."""
+
+BURST_LOSS_WORDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
+
+SMALLEST_QUEUE_BYTES = 1514
+LARGEST_QUEUE_PACKETS = 1_000_000
+LARGEST_QUEUE_BYTES = 1_000_000_000
+SLOWEST_MBPS = 0.001
+FASTEST_MBPS = 100_000
+SHORTEST_DELAY_MS = 0.001
+LONGEST_DELAY_MS = 250_000
+"""`tc` counts time in microseconds, and in 32 bits: to 274 s."""
+
+LONGEST_AQM_MS = 60_000
+# RED counts in 32 bits, of which its averaging and its probability take their share.
+RED_OPTIONS = {"min_packets": (1, 3_000), "max_packets": (2, 10_000), "probability": (0.01, 1)}
+MOST_QUEUES = 65_536
+
+
+@dataclass(frozen=True)
+class LinkShape:
+    """What one direction of a link does to packets.
+
+    Parameters
+    ----------
+    rate_mbps : float or None
+        Rate in Mbit/s; None is unlimited.
+    delay_ms : float
+        One-way propagation delay in ms.
+    jitter_ms : float
+        Half width in ms of the random part of the delay (netem's uniform distribution), at most `delay_ms`.
+    reorder : bool
+        Whether jitter may let packets overtake each other.
+    loss_rate : float
+        Probability in [0, 1] with which a packet is lost, independently of all others.
+    burst_loss : mapping or None
+        Gilbert-Elliott loss: `enter_rate` and `leave_rate` of the bad state (per packet, in (0, 1]), `bad_loss_rate`
+        (default 1) and `good_loss_rate` (default 0).
+    duplicate_rate : float
+        Probability in [0, 1] with which a packet arrives twice.
+    queue_packets, queue_bytes : int or None
+        Room in front of the rate limit, in packets or in bytes; neither means the kernel's 1000 packets.
+    aqm : str
+        Discipline of that queue: fifo, red, codel, fq_codel, pie or cake (whose limit counts kernel memory, several
+        times a frame's bytes, so that it holds fewer packets than asked for).
+    aqm_options : mapping
+        Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
+    framing : {"tc", "ethernet"}
+        Bytes that the rate counts for each packet beside the IP packet itself: 14 or 38.
+    super_segments : bool or None
+        Whether segments of up to 64 kB pass as one; None means only above 1 Gbit/s, where speed needs them.
+    """
+
+    rate_mbps: float | None = None
+    delay_ms: float = 0.0
+    jitter_ms: float = 0.0
+    reorder: bool = False
+    loss_rate: float = 0.0
+    burst_loss: Mapping[str, float] | None = None
+    duplicate_rate: float = 0.0
+    queue_packets: int | None = None
+    queue_bytes: int | None = None
+    aqm: str = "fifo"
+    aqm_options: Mapping[str, Any] = field(default_factory=dict)
+    framing: str = "tc"
+    super_segments: bool | None = None
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in these fields, each a sentence that starts with `where`."""
+        found: list[str] = []
+
+        def require(holds: bool, sentence: str) -> None:
+            if not holds:
+                found.append(f"{where}: {sentence}")
+
+        require(
+            self.rate_mbps is None or (is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS),
+            f"rate_mbps must be a number from {SLOWEST_MBPS:g} to {FASTEST_MBPS}, got {shown(self.rate_mbps)}; "
+            "leave it out for an unlimited link",
+        )
+        for name in ("delay_ms", "jitter_ms"):
+            value = getattr(self, name)
+            require(
+                is_number(value) and (value == 0 or SHORTEST_DELAY_MS <= value <= LONGEST_DELAY_MS),
+                f"{name} must be 0 or a number from {SHORTEST_DELAY_MS:g} to {LONGEST_DELAY_MS}, got {shown(value)}",
+            )
+        for name in ("loss_rate", "duplicate_rate"):
+            value = getattr(self, name)
+            hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
+            require(is_number(value) and 0 <= value <= 1, f"{name} must be in [0, 1], got {shown(value)}{hint}")
+        for name, low, high, why in (
+            ("queue_packets", 1, LARGEST_QUEUE_PACKETS, ""),
+            ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
+        ):
+            value = getattr(self, name)
+            require(
+                value is None or (is_integer(value) and low <= value <= high),
+                f"{name} must be a whole number from {low}{why} to {high}, got {shown(value)}",
+            )
+        require(
+            self.queue_packets is None or self.queue_bytes is None,
+            f"give queue_packets or queue_bytes, not both (got {shown(self.queue_packets)} and {shown(self.queue_bytes)})",
+        )
+        if self.rate_mbps is None:
+            for name in ("queue_packets", "queue_bytes"):
+                require(
+                    getattr(self, name) is None,
+                    f"{name}={shown(getattr(self, name))} needs a rate_mbps: without a rate there is nothing to queue for",
+                )
+            require(self.aqm == "fifo", f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues")
+        if is_number(self.jitter_ms) and is_number(self.delay_ms) and self.delay_ms >= 0:
+            require(
+                self.jitter_ms <= self.delay_ms,
+                f"jitter_ms must not exceed delay_ms ({self.delay_ms:g}), got {self.jitter_ms:g}; "
+                "a packet cannot arrive before it was sent",
+            )
+        require(isinstance(self.reorder, bool), f"reorder must be true or false, got {shown(self.reorder)}")
+        require(
+            self.super_segments is None or isinstance(self.super_segments, bool),
+            f"super_segments must be true, false or null, got {shown(self.super_segments)}",
+        )
+        require(self.framing in FRAMINGS, f"framing: {one_of(self.framing, FRAMINGS)}")
+        found.extend(f"{where}: {sentence}" for sentence in self._aqm_problems())
+        found.extend(f"{where}: {sentence}" for sentence in self._burst_loss_problems())
+        return found
+
+    def _aqm_problems(self) -> Iterable[str]:
+        if not isinstance(self.aqm, str) or self.aqm not in AQM_OPTIONS:
+            yield f"aqm: {one_of(self.aqm, list(AQM_OPTIONS))}"
+            return
+        if not isinstance(self.aqm_options, Mapping):
+            yield f"aqm_options must be a mapping, got {shown(self.aqm_options)}"
+            return
+        allowed = AQM_OPTIONS[self.aqm]
+        for name, value in self.aqm_options.items():
+            if name not in allowed:
+                yield f"aqm_options of {self.aqm}: {one_of(name, allowed or ['none'])}"
+            else:
+                yield from _aqm_option_problems(name, value)
+        low, high = self.aqm_options.get("min_packets"), self.aqm_options.get("max_packets")
+        if low is not None and high is not None and is_number(low) and is_number(high) and not low < high:
+            yield f"aqm_options: min_packets must be below max_packets, got {low!r} and {high!r}"
+        if self.aqm in ("codel", "fq_codel", "pie") and self.queue_bytes is not None:
+            yield f"aqm={self.aqm!r} limits its queue in packets; give queue_packets instead of queue_bytes"
+
+    def _burst_loss_problems(self) -> Iterable[str]:
+        if self.burst_loss is None:
+            return
+        if not isinstance(self.burst_loss, Mapping):
+            yield f"burst_loss must be a mapping, got {shown(self.burst_loss)}"
+            return
+        for name, value in self.burst_loss.items():
+            if name not in BURST_LOSS_WORDS:
+                yield f"burst_loss: {one_of(name, BURST_LOSS_WORDS)}"
+            elif not (is_number(value) and 0 <= value <= 1):
+                yield f"burst_loss: {name} must be in [0, 1], got {shown(value)}"
+        for name in ("enter_rate", "leave_rate"):
+            if not self.burst_loss.get(name):
+                yield f"burst_loss needs {name} above 0"
+        if self.loss_rate:
+            yield "give loss_rate or burst_loss, not both"
+
+
+SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
+
+
+class Link:
+    """A link between nodes `a` and `b`, the same both ways unless `reverse` overrides fields from `b` towards `a`.
+
+    See `LinkShape` for the fields.
+
+    Examples
+    --------
+    >>> Link("r1", "h2", rate_mbps=5, delay_ms=10, reverse={"rate_mbps": 1}).backward.rate_mbps
+    1
+    """
+
+    def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
+        if not (isinstance(a, str) and isinstance(b, str)):
+            raise ScenarioError([f"a link names the two nodes that it joins, got {shown(a)} and {shown(b)}"])
+        if not isinstance(reverse, (Mapping, type(None))):
+            raise ScenarioError([f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}"])
+        unknown = [word for word in (*direction, *(reverse or {})) if word not in SHAPE_FIELDS]
+        if unknown:
+            raise ScenarioError([f"link {a}-{b}: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
+        self.a = a
+        self.b = b
+        direction = plain(direction)
+        reverse = plain(reverse)
+        self.reverse = reverse or None
+        self.forward = LinkShape(**direction)
+        both = {**direction, **(reverse or {})}
+        for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
+            if reverse and one in reverse and other not in reverse:
+                both.pop(other, None)
+        self.backward = LinkShape(**both)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Link) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        words = [f"{k}={v!r}" for k, v in self.to_dict().items() if k not in ("a", "b")]
+        return f"Link({', '.join([repr(self.a), repr(self.b), *words])})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The link in the words of a scenario file, fields at their default left out."""
+        words = {"a": self.a, "b": self.b, **_not_default(self.forward)}
+        if self.reverse:
+            words["reverse"] = dict(self.reverse)
+        return words
+
+
+def _aqm_option_problems(name: str, value: Any) -> Iterable[str]:
+    if name == "ecn":
+        if not isinstance(value, bool):
+            yield f"aqm_options: ecn must be true or false, got {shown(value)}"
+    elif name == "flows":
+        if not (is_integer(value) and 1 <= value <= MOST_QUEUES):
+            yield f"aqm_options: flows must be a whole number from 1 to {MOST_QUEUES}, got {shown(value)}"
+    elif name.endswith("_ms"):
+        if not (is_number(value) and SHORTEST_DELAY_MS <= value <= LONGEST_AQM_MS):
+            yield f"aqm_options: {name} must be a number from {SHORTEST_DELAY_MS:g} to {LONGEST_AQM_MS}, got {shown(value)}"
+    else:
+        low, high = RED_OPTIONS[name]
+        if not (is_number(value) and low <= value <= high):
+            yield f"aqm_options: {name} must be a number from {low} to {high}, got {shown(value)}"
+
+
+def _not_default(direction: LinkShape) -> dict[str, Any]:
+    default = LinkShape()
+    return {
+        f.name: getattr(direction, f.name)
+        for f in fields(LinkShape)
+        if getattr(direction, f.name) != getattr(default, f.name)
+    }

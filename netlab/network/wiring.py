@@ -1,0 +1,64 @@
+"""Who is wired to whom, interface by interface: what a topology's links become, and all that routing needs of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from netlab.network.link import Link, LinkShape
+
+
+@dataclass(frozen=True)
+class Hop:
+    """From `interface` of one node to `dst_interface` of the next, over the direction of a link that has this `shape`."""
+
+    src: str
+    dst: str
+    interface: str
+    dst_interface: str
+    shape: LinkShape
+
+    @property
+    def rate_mbps(self) -> float:
+        """Rate in Mbit/s, infinite where the link has none."""
+        return math.inf if self.shape.rate_mbps is None else float(self.shape.rate_mbps)
+
+    @property
+    def delay_ms(self) -> float:
+        """Propagation delay in ms."""
+        return float(self.shape.delay_ms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, for the agent."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Nodes by kind, and every hop between two of them: both hops of a link stand side by side, in the links' order."""
+
+    hosts: Sequence[str]
+    routers: Sequence[str]
+    switches: Sequence[str]
+    hops: Sequence[Hop]
+
+    @property
+    def nodes(self) -> list[str]:
+        """All node names: hosts, then routers, then switches."""
+        return [*self.hosts, *self.routers, *self.switches]
+
+
+def wire(hosts: Sequence[str], routers: Sequence[str], switches: Sequence[str], links: Sequence[Link]) -> Wiring:
+    """Number the interfaces of every node in the order of `links`, as Mininet does."""
+    # Mininet numbers the ports of a switch from 1, as OpenFlow does, and all others from 0.
+    next_port = {**dict.fromkeys([*hosts, *routers], 0), **dict.fromkeys(switches, 1)}
+    hops = []
+    for link in links:
+        a_interface, b_interface = (f"{end}-eth{next_port[end]}" for end in (link.a, link.b))
+        next_port[link.a] += 1
+        next_port[link.b] += 1
+        hops.append(Hop(link.a, link.b, a_interface, b_interface, link.forward))
+        hops.append(Hop(link.b, link.a, b_interface, a_interface, link.backward))
+    return Wiring(hosts, routers, switches, hops)
