@@ -11,9 +11,13 @@ lab: setup  ## open the chapters in JupyterLab
 setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there
 	@sh tools/setup.sh
 
-test: setup  ## every test; the last line says how many passed
+# Every CPU runs tests, but not more than memory is sure to hold: a guest may take a gigabyte.
+WORKERS := -n logical --maxprocesses 8 --dist loadgroup
+ARGS :=
+
+test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
 	$(BIN)/python -m netlab.authoring --check
-	NETLAB_PROGRESS=0 $(BIN)/pytest --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb)
+	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check

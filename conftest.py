@@ -1,4 +1,4 @@
-"""Notebooks: nbval compares outputs as text; here numbers may differ by a part in a thousand."""
+"""What holds for every test: its own cache and scratch directory, CPUs shared out, notebooks compared by their numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ settings.load_profile("netlab")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run every experiment anew, and let an output that says the same pass as equal."""
-    _measure_anew(config)
+    # The workers of pytest-xdist take over what their parent has set.
+    if not hasattr(config, "workerinput"):
+        _live_in_a_directory_of_our_own(config)
     if not config.pluginmanager.hasplugin("nbval"):
         return
     from nbval.plugin import IPyNbCell, transform_streams_for_comparison
@@ -35,12 +37,27 @@ def pytest_configure(config: pytest.Config) -> None:
     IPyNbCell.compare_outputs = compare_outputs
 
 
-def _measure_anew(config: pytest.Config) -> None:
+# First, because pytest-xdist reads the groups in the same hook.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what only root can do, and keep the cells of a notebook in order on one worker (`--dist loadgroup`)."""
+    for item in items:
+        if item.get_closest_marker("root") and os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="only root can do this"))
+        if item.path.suffix == ".ipynb":
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:
     # A figure kept from an earlier session would pass whatever the code does now; the kernel is kept.
-    directory = tempfile.TemporaryDirectory(prefix="netlab-test-cache-")
-    config.add_cleanup(directory.cleanup)
-    (Path(directory.name) / "kernels").symlink_to(cache.kernels())
-    os.environ["NETLAB_CACHE"] = directory.name
+    home = tempfile.TemporaryDirectory(prefix="netlab-tests-")
+    config.add_cleanup(home.cleanup)
+    (Path(home.name) / "cache").mkdir()
+    (Path(home.name) / "cache/kernels").symlink_to(cache.kernels())
+    places = {"NETLAB_CACHE": "cache", "TMPDIR": "tmp", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "jupyter"}
+    for variable, name in places.items():
+        (Path(home.name) / name).mkdir(exist_ok=True)
+        os.environ[variable] = str(Path(home.name) / name)
 
 
 def _seen(cell_outputs: Any) -> list[dict[str, Any]]:

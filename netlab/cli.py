@@ -120,10 +120,10 @@ def _require_writable(target: Path, scenario: Path) -> None:
     directory = target.absolute().parent
     if not directory.is_dir():
         problem = f"there is no directory {directory}"
-    elif not os.access(directory, os.W_OK | os.X_OK):
-        problem = f"you may not write in {directory}"
     elif target.exists() and not stat.S_ISREG(target.stat().st_mode):
         problem = "it is no ordinary file; for the standard output write -"
+    elif not os.access(directory, os.W_OK | os.X_OK):
+        problem = f"you may not write in {directory}"
     elif target.exists() and not os.access(target, os.W_OK):
         problem = "it is there and write-protected"
     elif target.exists() and scenario.exists() and target.samefile(scenario):

@@ -1,6 +1,7 @@
 """Set netlab up: system packages, a virtual environment, the pocket kernel, a self-check.
 
-    python3 tools/setup.py
+    python3 tools/setup.py            all of it
+    python3 tools/setup.py --system   the system packages only, which is what needs root
 
 Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
 a stamp made of everything that it depends on, and the kernel is found by its recipe.
@@ -40,6 +41,7 @@ OPTIONAL = frozenset({"ping"})
 FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 SECONDS_PER_PACKAGE = 0.4
 SHOW_EVERY_S = {True: 0.5, False: 10.0}
+SYSTEM_ONLY = "--system"
 UNPACK = "python3 -m netlab.kernel.command unpack FILE"
 
 
@@ -318,8 +320,11 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
             environment.stop()
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Set up what is missing; returns the exit code."""
+    if list(arguments) not in ([], [SYSTEM_ONLY]):
+        print(f"netlab: setup.py takes no argument or {SYSTEM_ONLY}, got {' '.join(arguments)}", file=sys.stderr)
+        return 2
     began_s = time.monotonic()
 
     def leave(number: int, _frame: FrameType | None) -> None:
@@ -329,6 +334,10 @@ def main() -> int:
         signal.signal(number, leave)
     try:
         need_environment, need_kernel = not environment_is_ready(), not kernel_is_ready()
+        if SYSTEM_ONLY in arguments:
+            # For somebody else, whose environment is still to be made.
+            install_system_packages(missing_programs(need_kernel, for_environment=True))
+            return 0
         if not (need_environment or need_kernel):
             return 0
         LOG.unlink(missing_ok=True)
@@ -354,4 +363,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

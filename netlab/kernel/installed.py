@@ -118,12 +118,18 @@ def find() -> Kernel:
 
 
 def builds() -> list[Kernel]:
-    """Every kernel in the cache, best first; directories that are not whole are passed over."""
+    """Every kernel in the cache, best first; directories that are not whole are passed over.
+
+    Raises
+    ------
+    KernelError
+        When the cache is there and may not be read: another user's, such as that of the root whom sudo makes of us.
+    """
     current = recipe_hash()
     kernels = []
-    for path in sorted(cache.kernels().glob("*-*/build.json")):
+    for name in _names(cache.kernels()):
         try:
-            kernels.append(from_directory(path.parent))
+            kernels.append(from_directory(cache.kernels() / name))
         except KernelError:
             continue
     return sorted(
@@ -131,6 +137,18 @@ def builds() -> list[Kernel]:
         key=lambda k: (k.version, k.build.get("recipe") == current, k.build.get("built_at", "")),
         reverse=True,
     )
+
+
+def _names(directory: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in directory.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise KernelError(
+            f"{directory} cannot be read ({error.strerror}). Set NETLAB_CACHE to a directory of your own, "
+            "or NETLAB_KERNEL to a User-Mode Linux binary."
+        ) from None
 
 
 def from_directory(directory: Path) -> Kernel:

@@ -11,6 +11,7 @@ import pytest
 
 import netlab as nl
 from netlab.engines.paths import python_path
+from netlab.kernel import cache
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
 
 pytestmark = pytest.mark.pocket
@@ -43,7 +44,8 @@ def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
     path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
     program = PROGRAM.format(path=path, scenario=json.dumps(INNER.to_dict()))
-    command = f"cd /tmp && {sys.executable} -c {shlex.quote(program)}"
+    # The guest's root has another home than whoever runs this, and may not look into it.
+    command = f"cd /tmp && NETLAB_CACHE={shlex.quote(str(cache.root()))} {sys.executable} -c {shlex.quote(program)}"
     outer = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
     run = nl.run(outer, [nl.Command("h1", command)], duration_s=20, engine="pocket-real")
     (row,) = run.commands.itertuples()

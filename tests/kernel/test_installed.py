@@ -1,6 +1,7 @@
 """Which kernel is found, and what is said where there is none."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,14 @@ def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/d")
     assert cache.root() == Path("/d/.cache/netlab")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_a_cache_of_somebody_else_is_told_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in another user's home: not "there is no kernel", because there may be one."""
+    (tmp_path / "kernels").mkdir()
+    tmp_path.chmod(0)
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    with pytest.raises(KernelError, match=r"cannot be read \(Permission denied\)\. Set NETLAB_CACHE"):
+        kernel_room.find()
+    tmp_path.chmod(0o700)
