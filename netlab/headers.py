@@ -1,0 +1,26 @@
+"""What a packet carries beside its data, in bytes, and how many packets the kernel queues when it is not told."""
+
+from __future__ import annotations
+
+ETHERNET_HEADER_BYTES = 14
+"""What the kernel's queue disciplines count of Ethernet."""
+ETHERNET_WIRE_BYTES = 38
+"""What a wire spends: preamble 8, header 14, frame check sequence 4, gap 12 (IEEE 802.3-2022, clauses 3.1 and 4.4)."""
+IP_HEADER_BYTES = 20
+UDP_HEADER_BYTES = 8
+ICMP_HEADER_BYTES = 8
+TCP_TIMESTAMPS_BYTES = 12
+"""The option that Linux sends by default, padded (RFC 7323, appendix A)."""
+TCP_HEADER_BYTES = 20 + TCP_TIMESTAMPS_BYTES
+
+MTU_BYTES = 1500
+MSS_BYTES = MTU_BYTES - IP_HEADER_BYTES - TCP_HEADER_BYTES
+FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
+SMALLEST_WIRE_FRAME_BYTES = 64 - 18 + ETHERNET_WIRE_BYTES
+"""On a wire, a frame is padded to 64 bytes, of which 18 are header and check sequence."""
+
+LARGEST_UDP_PAYLOAD_BYTES = 65_535 - IP_HEADER_BYTES - UDP_HEADER_BYTES
+LARGEST_SEGMENT_BYTES = 65_535 - IP_HEADER_BYTES - TCP_HEADER_BYTES
+
+KERNEL_QUEUE_PACKETS = 1000
+"""The kernel's default transmit queue length."""

@@ -1,0 +1,93 @@
+"""What the textbooks predict: formulas for goodput, loss, delay and fairness.
+
+Rates are in Mbit/s (10**6 bit/s), times in ms unless the name ends in `_s`, sizes in bytes, loss rates are
+fractions. Every formula says when it holds and when it misleads; a measurement beside it shows which of the
+two it was.
+"""
+
+from __future__ import annotations
+
+from netlab.headers import ICMP_HEADER_BYTES, IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.theory.collapse import (
+    FifoNetwork,
+    acceptance_ratio,
+    fifo_network,
+    two_router_collapse_mbps,
+    two_router_fair_queue_mbps,
+)
+from netlab.theory.delay import (
+    AnyHop,
+    Hop,
+    bdp_bytes,
+    bottleneck,
+    nodal_delay_ms,
+    path_delay_ms,
+    ping_rtt_ms,
+    propagation_delay_ms,
+    queueing_delay_ms,
+    segment_rtt_ms,
+    transmission_delay_ms,
+)
+from netlab.theory.fairness import jain_index, max_min_mbps, proportional_fair_mbps
+from netlab.theory.framing import (
+    FRAMING_BYTES,
+    Framing,
+    tcp_goodput_limit_mbps,
+    tcp_wire_bytes,
+    udp_goodput_limit_mbps,
+    udp_wire_bytes,
+)
+from netlab.theory.ranges import TheoryError
+from netlab.theory.tcp import (
+    MATHIS_C,
+    mathis_mbps,
+    parallel_streams_mbps,
+    pftk_mbps,
+    window_limit_mbps,
+    windowed_goodput_mbps,
+)
+from netlab.theory.udp import udp_goodput_mbps, udp_loss_rate, udp_shares_mbps
+
+__all__ = [
+    "FRAMING_BYTES",
+    "ICMP_HEADER_BYTES",
+    "IP_HEADER_BYTES",
+    "MATHIS_C",
+    "MSS_BYTES",
+    "MTU_BYTES",
+    "TCP_HEADER_BYTES",
+    "UDP_HEADER_BYTES",
+    "AnyHop",
+    "FifoNetwork",
+    "Framing",
+    "Hop",
+    "TheoryError",
+    "acceptance_ratio",
+    "bdp_bytes",
+    "bottleneck",
+    "fifo_network",
+    "jain_index",
+    "mathis_mbps",
+    "max_min_mbps",
+    "nodal_delay_ms",
+    "parallel_streams_mbps",
+    "path_delay_ms",
+    "pftk_mbps",
+    "ping_rtt_ms",
+    "propagation_delay_ms",
+    "proportional_fair_mbps",
+    "queueing_delay_ms",
+    "segment_rtt_ms",
+    "tcp_goodput_limit_mbps",
+    "tcp_wire_bytes",
+    "transmission_delay_ms",
+    "two_router_collapse_mbps",
+    "two_router_fair_queue_mbps",
+    "udp_goodput_limit_mbps",
+    "udp_goodput_mbps",
+    "udp_loss_rate",
+    "udp_shares_mbps",
+    "udp_wire_bytes",
+    "window_limit_mbps",
+    "windowed_goodput_mbps",
+]

@@ -1,0 +1,384 @@
+"""Paths: their slowest link, their delays, and what is under way on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from netlab.headers import ICMP_HEADER_BYTES, IP_HEADER_BYTES, MSS_BYTES, TCP_HEADER_BYTES
+from netlab.theory.framing import Framing, framing_bytes, tcp_wire_bytes
+from netlab.theory.ranges import TheoryError, positive, within
+from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
+
+
+class AnyHop(Protocol):
+    """What the formulas read of a link of a path: a `Hop`, or one of those that `Topology.path_hops` returns."""
+
+    @property
+    def rate_mbps(self) -> float:
+        """Rate in Mbit/s, infinite where there is none."""
+
+    @property
+    def delay_ms(self) -> float:
+        """Propagation delay in ms."""
+
+
+class Hop(NamedTuple):
+    """One link of a path, in the direction of travel: its rate in Mbit/s and its propagation delay in ms."""
+
+    rate_mbps: float = math.inf
+    delay_ms: float = 0.0
+
+
+def bottleneck(path: Sequence[AnyHop]) -> int:
+    """Index of a path's slowest link, the first of them where several are equal.
+
+    Holds for one flow alone. Misleads when others share the path: a fast link with many flows can leave each
+    of them less than a slow link with one; see `max_min_mbps`.
+
+    Parameters
+    ----------
+    path : sequence of Hop
+        At least one link.
+
+    Returns
+    -------
+    int
+        Index into `path`.
+
+    Raises
+    ------
+    TheoryError
+        If the path is empty.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.4.
+
+    Examples
+    --------
+    >>> bottleneck([Hop(40, 10), Hop(30, 20), Hop(40, 10)])
+    1
+    """
+    if not path:
+        raise TheoryError("A path needs at least one link to have a bottleneck, and this one has none.")
+    return int(np.argmin([hop.rate_mbps for hop in path]))
+
+
+def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
+    """Bandwidth-delay product: the bytes that must be under way to keep a link busy for a round-trip time.
+
+    Holds with the round-trip time of the empty path. Misleads with a round-trip time measured under load,
+    which has the queue in it and grows with the window.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        The bottleneck's rate in Mbit/s, above 0.
+    rtt_ms : float
+        Round-trip time without queueing, in ms, 0 or more.
+
+    Returns
+    -------
+    float
+        Bytes.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    D. Borman et al., RFC 7323, 2014, section 1.1.
+
+    Examples
+    --------
+    >>> bdp_bytes(100, 16)
+    200000.0
+    """
+    positive("rate_mbps", rate_mbps)
+    within("rtt_ms", rtt_ms, 0, math.inf)
+    return rate_mbps * BITS_PER_MEGABIT * rtt_ms / MS_PER_S / BITS_PER_BYTE
+
+
+def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
+    """Time to push a packet's bits onto a link.
+
+    Holds for every packet of a busy link. Misleads for a packet that finds a token bucket full: the bucket
+    lets it pass at once, and only the next one waits.
+
+    Parameters
+    ----------
+    packet_bytes : float
+        Bytes of the frame as the link counts them, 0 or more.
+    rate_mbps : float
+        The link's rate in Mbit/s, above 0.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
+
+    Examples
+    --------
+    >>> round(transmission_delay_ms(1514, rate_mbps=5), 4)
+    2.4224
+    """
+    within("packet_bytes", packet_bytes, 0, math.inf)
+    positive("rate_mbps", rate_mbps)
+    return packet_bytes * BITS_PER_BYTE * MS_PER_S / BITS_PER_MEGABIT / rate_mbps
+
+
+def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) -> float:
+    """Time that a signal needs for a distance.
+
+    Holds for a straight cable; in fibre and copper light is about a third slower than in vacuum. Misleads as
+    a guess for the Internet, where the cables' way is often twice the map's.
+
+    Parameters
+    ----------
+    distance_km : float
+        Kilometres, 0 or more.
+    speed_km_per_s : float
+        Signal speed, above 0; 200 000 in fibre.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
+
+    Examples
+    --------
+    >>> propagation_delay_ms(2000)
+    10.0
+    """
+    within("distance_km", distance_km, 0, math.inf)
+    positive("speed_km_per_s", speed_km_per_s)
+    return distance_km / speed_km_per_s * MS_PER_S
+
+
+def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
+    """Time that a packet waits behind the bytes that stand in the queue before it.
+
+    Holds for a FIFO queue. Misleads for fair queues, where only the packet's own flow stands before it.
+
+    Parameters
+    ----------
+    backlog_bytes : float
+        Bytes in the queue, as the link counts them, 0 or more.
+    rate_mbps : float
+        The link's rate in Mbit/s, above 0.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.2.
+
+    Examples
+    --------
+    >>> round(queueing_delay_ms(100 * 1042, rate_mbps=5), 2)
+    166.72
+    """
+    within("backlog_bytes", backlog_bytes, 0, math.inf)
+    return transmission_delay_ms(backlog_bytes, rate_mbps)
+
+
+def nodal_delay_ms(
+    packet_bytes: float, hop: AnyHop, *, backlog_bytes: float = 0.0, processing_ms: float = 0.0
+) -> float:
+    """Delay from one node to the next: processing, queueing, transmission and propagation, added up.
+
+    Holds for a FIFO queue on a wired link. Misleads on links that share their medium, such as Wi-Fi, where
+    waiting for the medium is a fifth part.
+
+    Parameters
+    ----------
+    packet_bytes : float
+        Bytes of the frame as the link counts them, 0 or more.
+    hop : Hop
+        The link.
+    backlog_bytes : float
+        Bytes that stand in the queue before the packet, 0 or more.
+    processing_ms : float
+        What the node itself takes, in ms, 0 or more; microseconds in practice.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
+
+    Examples
+    --------
+    >>> round(nodal_delay_ms(1514, Hop(rate_mbps=5, delay_ms=10), backlog_bytes=1514), 4)
+    14.8448
+    """
+    within("processing_ms", processing_ms, 0, math.inf)
+    within("delay_ms", hop.delay_ms, 0, math.inf)
+    waiting = queueing_delay_ms(backlog_bytes, hop.rate_mbps)
+    return processing_ms + waiting + transmission_delay_ms(packet_bytes, hop.rate_mbps) + hop.delay_ms
+
+
+def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
+    """One-way delay of one packet over an idle path of store-and-forward nodes.
+
+    Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
+    for cut-through switches.
+
+    Parameters
+    ----------
+    path : sequence of Hop
+        The links in the order of travel.
+    packet_bytes : float
+        Bytes of the frame as the links count them, 0 or more.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, equation 1.1 and
+    section 1.4.3.
+
+    Examples
+    --------
+    >>> round(path_delay_ms([Hop(40, 10), Hop(30, 20)], packet_bytes=1500), 3)
+    30.7
+    """
+    return math.fsum(nodal_delay_ms(packet_bytes, hop) for hop in path)
+
+
+def ping_rtt_ms(
+    path: Sequence[AnyHop],
+    payload_bytes: int = 56,
+    back: Sequence[AnyHop] | None = None,
+    framing: Framing = "tc",
+) -> float:
+    """Round-trip time of one echo over an idle path: there and back, store and forward.
+
+    Holds for a path without other traffic whose addresses are resolved. Misleads for the first echo of a real
+    network, which also waits for ARP.
+
+    Parameters
+    ----------
+    path : sequence of Hop
+        The links on the way there.
+    payload_bytes : int
+        Echo data, 0 to 65507; 56 is what `ping` sends.
+    back : sequence of Hop, optional
+        The links on the way back; the same ones when left out.
+    framing : {"tc", "ethernet"}
+        What counts against the rates; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Postel, RFC 792, 1981 (echo); J. Kurose, K. Ross, Computer Networking, 8th ed., Pearson, 2021, section
+    1.4.
+
+    Examples
+    --------
+    >>> round(ping_rtt_ms([Hop(40, 10), Hop(30, 20), Hop(20, 10)]), 3)
+    80.17
+    """
+    within("payload_bytes", payload_bytes, 0, 65507)
+    frame = payload_bytes + ICMP_HEADER_BYTES + IP_HEADER_BYTES + framing_bytes(framing)
+    return path_delay_ms(path, frame) + path_delay_ms(path if back is None else back, frame)
+
+
+def segment_rtt_ms(
+    path: Sequence[AnyHop], mss_bytes: int = MSS_BYTES, back: Sequence[AnyHop] | None = None, framing: Framing = "tc"
+) -> float:
+    """Round-trip time of one full TCP segment over an idle path: the segment there, its acknowledgement back.
+
+    Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
+    transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.
+
+    Parameters
+    ----------
+    path : sequence of Hop
+        The links on the way there.
+    mss_bytes : int
+        Application bytes in a segment.
+    back : sequence of Hop, optional
+        The links on the way back; the same ones when left out.
+    framing : {"tc", "ethernet"}
+        What counts against the rates; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4 and 3.4.2.
+
+    Examples
+    --------
+    >>> round(segment_rtt_ms([Hop(100, 8)], framing="ethernet"), 3)
+    16.13
+    """
+    acknowledgement = TCP_HEADER_BYTES + IP_HEADER_BYTES + framing_bytes(framing)
+    there = path_delay_ms(path, tcp_wire_bytes(mss_bytes, framing))
+    return there + path_delay_ms(path if back is None else back, acknowledgement)

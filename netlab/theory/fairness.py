@@ -1,0 +1,197 @@
+"""Who gets how much: max-min and proportional fairness, Jain's index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from netlab.theory.ranges import Flow, Link, TheoryError, check_network, positive, within
+
+
+def max_min_mbps(
+    capacities_mbps: Mapping[Link, float],
+    routes: Mapping[Flow, Sequence[Link]],
+    demands_mbps: Mapping[Flow, float] | None = None,
+) -> dict[Flow, float]:
+    """The max-min fair allocation, by water-filling: nobody can get more without taking from someone who has
+    less.
+
+    Holds as what fair queueing at every link tends to. Misleads as a forecast for TCP, which gives less to
+    flows with long round-trip times and many bottlenecks.
+
+    Parameters
+    ----------
+    capacities_mbps : mapping of link to float
+        Rate of each link in Mbit/s, above 0; infinite is allowed.
+    routes : mapping of flow to sequence of links
+        The links of each flow.
+    demands_mbps : mapping of flow to float, optional
+        What a flow wants at most, in Mbit/s, above 0; flows left out want all they can get.
+
+    Returns
+    -------
+    dict of flow to float
+        Rate of each flow in Mbit/s, headers included.
+
+    Raises
+    ------
+    TheoryError
+        If a flow or link is unknown, a rate is out of range, or nothing limits a flow.
+
+    References
+    ----------
+    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 6.5.2.
+
+    Examples
+    --------
+    >>> max_min_mbps({"r1-r2": 5, "r2-r3": 8}, {"long": ["r1-r2", "r2-r3"], "a": ["r1-r2"], "b": ["r2-r3"]})
+    {'long': 2.5, 'a': 2.5, 'b': 5.5}
+    """
+    limits, users = _limits(capacities_mbps, routes, demands_mbps)
+    rates = dict.fromkeys(routes, 0.0)
+    rising = set(routes)
+    while rising:
+        room = {
+            limit: (limits[limit] - math.fsum(rates[flow] for flow in users[limit])) / len(users[limit] & rising)
+            for limit in limits
+            if users[limit] & rising
+        }
+        step = min(room.values())
+        full = [limit for limit, left in room.items() if left <= step * (1 + 1e-12) + 1e-15]
+        for flow in rising:
+            rates[flow] += step
+        rising -= set().union(*(users[limit] for limit in full))
+    return rates
+
+
+def proportional_fair_mbps(
+    capacities_mbps: Mapping[Link, float],
+    routes: Mapping[Flow, Sequence[Link]],
+    demands_mbps: Mapping[Flow, float] | None = None,
+) -> dict[Flow, float]:
+    """The proportionally fair allocation: the one with the largest sum of logarithms of the rates.
+
+    Holds as a sketch of what many loss-based flows share out among themselves: long paths get less than under
+    max-min fairness, but not nothing. Misleads for flows with very different round-trip times.
+
+    Parameters
+    ----------
+    capacities_mbps : mapping of link to float
+        Rate of each link in Mbit/s, above 0; infinite is allowed.
+    routes : mapping of flow to sequence of links
+        The links of each flow.
+    demands_mbps : mapping of flow to float, optional
+        What a flow wants at most, in Mbit/s, above 0; flows left out want all they can get.
+
+    Returns
+    -------
+    dict of flow to float
+        Rate of each flow in Mbit/s, headers included.
+
+    Raises
+    ------
+    TheoryError
+        If a flow or link is unknown, a rate is out of range, nothing limits a flow or the solver gives up.
+
+    References
+    ----------
+    F. Kelly, A. Maulloo, D. Tan, Rate control for communication networks: shadow prices, proportional
+    fairness and stability, Journal of the Operational Research Society 49(3), 1998, section 2.
+
+    Examples
+    --------
+    >>> shares = proportional_fair_mbps({"r1-r2": 3, "r2-r3": 3},
+    ...                                 {"long": ["r1-r2", "r2-r3"], "a": ["r1-r2"], "b": ["r2-r3"]})
+    >>> {flow: round(rate, 4) for flow, rate in shares.items()}
+    {'long': 1.0, 'a': 2.0, 'b': 2.0}
+    """
+    from scipy.optimize import LinearConstraint, minimize  # 0.2 s that only this formula needs
+
+    start = max_min_mbps(capacities_mbps, routes, demands_mbps)
+    limits, users = _limits(capacities_mbps, routes, demands_mbps)
+    # In units of the max-min rates every variable is near 1, whatever the links' rates are.
+    scale = np.array([start[flow] for flow in routes])
+    used = np.array([[flow in users[limit] for flow in routes] for limit in limits]) * scale
+    room = np.array(list(limits.values()))
+    used, room = used / room[:, None], np.ones_like(room)
+    found = minimize(
+        lambda x: -np.sum(np.log(x)),
+        np.full(len(scale), 0.9),
+        jac=lambda x: -1 / x,
+        bounds=[(1e-9, None)] * len(scale),
+        constraints=LinearConstraint(used, ub=room),
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    if not found.success:
+        raise TheoryError(f"The proportionally fair allocation was not found: {found.message}.")
+    feasible = found.x / max(1.0, float(np.max(used @ found.x)))
+    return {flow: float(rate) for flow, rate in zip(routes, feasible * scale, strict=True)}
+
+
+def jain_index(rates: ArrayLike) -> float:
+    """Jain's fairness index: 1 when all rates are equal, 1/n when one of n flows has everything.
+
+    Holds for flows that deserve the same. Misleads for flows with different bottlenecks or demands: an
+    allocation can be max-min fair and still score below 1.
+
+    Parameters
+    ----------
+    rates : array
+        Rate of each flow in any one unit, 0 or more, not all 0.
+
+    Returns
+    -------
+    float
+        Index in [1/n, 1].
+
+    Raises
+    ------
+    TheoryError
+        If there is no rate, a negative one, or only zeros.
+
+    References
+    ----------
+    R. Jain, D. Chiu, W. Hawe, A quantitative measure of fairness and discrimination for resource allocation
+    in shared computer systems, DEC Research Report TR-301, 1984, equation 1.
+
+    Examples
+    --------
+    >>> jain_index([1, 1]), jain_index([1, 0]), round(jain_index([1, 3]), 6)
+    (1.0, 0.5, 0.8)
+    """
+    within("rates", rates, 0, math.inf)
+    values = np.asarray(rates, dtype=float)
+    if not np.any(values > 0):
+        raise TheoryError("Jain's index needs at least one rate above 0, and there is none.")
+    shares = values / np.max(values)  # squares of very small or large rates would leave the floats' range
+    return float(np.sum(shares) ** 2 / (shares.size * np.sum(shares**2)))
+
+
+def _limits(
+    capacities_mbps: Mapping[Link, float],
+    routes: Mapping[Flow, Sequence[Link]],
+    demands_mbps: Mapping[Flow, float] | None,
+) -> tuple[dict[Hashable, float], dict[Hashable, set[Flow]]]:
+    """Every finite constraint (a used link, a flow's demand) with its rate and the flows under it."""
+    check_network(capacities_mbps, routes)
+    limits: dict[Hashable, float] = {}
+    users: dict[Hashable, set[Flow]] = {}
+    for link, capacity in capacities_mbps.items():
+        flows = {flow for flow, route in routes.items() if link in route}
+        if flows and math.isfinite(capacity):
+            limits["link", link], users["link", link] = float(capacity), flows
+    for flow, demand in (demands_mbps or {}).items():
+        if flow not in routes:
+            raise TheoryError(f"demands_mbps names the flow {flow!r}, which has no route; give it one.")
+        positive(f"demands_mbps of {flow}", demand)
+        if math.isfinite(demand):
+            limits["demand", flow], users["demand", flow] = float(demand), {flow}
+    free = set(routes) - set().union(*users.values())
+    if free:
+        flow_name = min(map(str, free))
+        raise TheoryError(f"Nothing limits the flow {flow_name}: give one of its links a rate, or a demand.")
+    return limits, users

@@ -1,0 +1,182 @@
+"""What headers and framing leave of a link's rate."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from netlab.headers import (
+    ETHERNET_HEADER_BYTES,
+    ETHERNET_WIRE_BYTES,
+    IP_HEADER_BYTES,
+    MSS_BYTES,
+    MTU_BYTES,
+    TCP_HEADER_BYTES,
+    UDP_HEADER_BYTES,
+)
+from netlab.theory.ranges import TheoryError, positive, within
+
+Framing = Literal["tc", "ethernet"]
+
+FRAMING_BYTES: dict[Framing, int] = {"tc": ETHERNET_HEADER_BYTES, "ethernet": ETHERNET_WIRE_BYTES}
+"""What a link's rate counts of each frame beside its IP packet: as the kernel's queue disciplines do, or as a wire does."""
+
+
+def framing_bytes(framing: Framing) -> int:
+    """Bytes that this framing adds to each IP packet."""
+    if framing not in FRAMING_BYTES:
+        raise TheoryError(f"framing must be one of {', '.join(FRAMING_BYTES)}, got {framing!r}.")
+    return FRAMING_BYTES[framing]
+
+
+def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
+    """Bytes that one UDP datagram takes from a link's rate.
+
+    Holds on any link whose rate is counted as `framing` says, and counts the fragments of a datagram that
+    exceeds the MTU of 1500 bytes. Misleads below 18 bytes of payload, where a real wire pads the frame and
+    `tc` does not.
+
+    Parameters
+    ----------
+    payload_bytes : int
+        Application bytes in a datagram, 1 to 65507.
+    framing : {"tc", "ethernet"}
+        "tc" counts 14 bytes, the Ethernet header; "ethernet" 38, with preamble, check sequence and gap.
+
+    Returns
+    -------
+    int
+        Bytes per datagram.
+
+    Raises
+    ------
+    TheoryError
+        If the payload does not fit a datagram or the framing is unknown.
+
+    References
+    ----------
+    J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3-2022, clauses 3.1 and 4.4.
+
+    Examples
+    --------
+    >>> udp_wire_bytes(1000), udp_wire_bytes(1000, "ethernet")
+    (1042, 1066)
+    """
+    within("payload_bytes", payload_bytes, 1, 65507)
+    fragments = math.ceil((payload_bytes + UDP_HEADER_BYTES) / (MTU_BYTES - IP_HEADER_BYTES))
+    return payload_bytes + UDP_HEADER_BYTES + fragments * (IP_HEADER_BYTES + framing_bytes(framing))
+
+
+def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
+    """Bytes that one full TCP segment takes from a link's rate.
+
+    Holds for segments with timestamps and no other option, as Linux sends them. Misleads where a capture
+    shows segments above the MTU: those are split before the wire, and each piece carries its own headers.
+
+    Parameters
+    ----------
+    mss_bytes : int
+        Application bytes in a segment, 1 to 1448 for an MTU of 1500; up to 8948 for jumbo frames.
+    framing : {"tc", "ethernet"}
+        As in `udp_wire_bytes`.
+
+    Returns
+    -------
+    int
+        Bytes per segment.
+
+    Raises
+    ------
+    TheoryError
+        If the segment size is out of range or the framing is unknown.
+
+    References
+    ----------
+    W. Eddy, RFC 9293, 2022, section 3.1; D. Borman et al., RFC 7323, 2014, section 3.2.
+
+    Examples
+    --------
+    >>> tcp_wire_bytes(), tcp_wire_bytes(framing="ethernet")
+    (1514, 1538)
+    """
+    within("mss_bytes", mss_bytes, 1, 65483)
+    return mss_bytes + TCP_HEADER_BYTES + IP_HEADER_BYTES + framing_bytes(framing)
+
+
+def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc") -> float:
+    """The most application data that UDP gets through a link.
+
+    Holds for a link that is never idle. Misleads for fragmented datagrams (more than 1472 bytes) on an
+    overloaded link: one lost fragment loses them whole.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        The link's rate in Mbit/s, above 0.
+    payload_bytes : int
+        Application bytes in a datagram, 1 to 65507.
+    framing : {"tc", "ethernet"}
+        What counts against the rate; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float
+        Goodput in Mbit/s.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
+    6.4.
+
+    Examples
+    --------
+    >>> round(udp_goodput_limit_mbps(5, 1000), 3), round(udp_goodput_limit_mbps(5, 1000, "ethernet"), 3)
+    (4.798, 4.69)
+    """
+    positive("rate_mbps", rate_mbps)
+    return rate_mbps * payload_bytes / udp_wire_bytes(payload_bytes, framing)
+
+
+def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
+    """The most application data that TCP gets through a link.
+
+    Holds once the connection has filled the link, however many connections share it. Misleads for short
+    transfers (slow start), for windows below the bandwidth-delay product and where losses keep the window
+    small.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        The link's rate in Mbit/s, above 0.
+    mss_bytes : int
+        Application bytes in a segment; 1448 for an MTU of 1500 with timestamps.
+    framing : {"tc", "ethernet"}
+        What counts against the rate; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float
+        Goodput in Mbit/s.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
+    3.5.
+
+    Examples
+    --------
+    >>> round(tcp_goodput_limit_mbps(5), 3)
+    4.782
+    """
+    positive("rate_mbps", rate_mbps)
+    return rate_mbps * mss_bytes / tcp_wire_bytes(mss_bytes, framing)

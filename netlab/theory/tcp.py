@@ -1,0 +1,276 @@
+"""TCP limited by its window or by losses."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+
+from netlab.headers import MSS_BYTES
+from netlab.theory.framing import Framing, tcp_goodput_limit_mbps
+from netlab.theory.ranges import Array, Value, like, loss_in_range, positive, within
+from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
+
+MATHIS_C = math.sqrt(3 / 2)
+
+
+def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:
+    return segments_per_s * mss_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT
+
+
+def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
+    """The most that a transfer with at most `window_bytes` under way can reach: a window per round-trip time.
+
+    Holds while the link is faster than this. Misleads above the link's own limit, and where the buffer that
+    was asked for is not the window: Linux doubles `SO_RCVBUF` and keeps a part of it for its own bookkeeping.
+
+    Parameters
+    ----------
+    window_bytes : float or array
+        Bytes that may be sent ahead of their acknowledgement, above 0.
+    rtt_ms : float
+        Round-trip time in ms, above 0.
+
+    Returns
+    -------
+    float or array
+        Goodput in Mbit/s, shaped as `window_bytes`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    D. Borman et al., RFC 7323, 2014, section 1.1.
+
+    Examples
+    --------
+    >>> window_limit_mbps(126_000, rtt_ms=16)
+    63.0
+    """
+    positive("window_bytes", window_bytes)
+    positive("rtt_ms", rtt_ms)
+    return like(np.asarray(window_bytes) * BITS_PER_BYTE * MS_PER_S / BITS_PER_MEGABIT / rtt_ms)
+
+
+def windowed_goodput_mbps(
+    window_bytes: Value, rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc"
+) -> Value:
+    """Goodput of one TCP transfer against its window: the window's limit, then the link's.
+
+    Holds for long transfers without loss. Misleads near the knee, where a window that is no whole number of
+    segments and the acknowledgements' own time cost a few per cent.
+
+    Parameters
+    ----------
+    window_bytes : float or array
+        Bytes that may be sent ahead of their acknowledgement, above 0.
+    rate_mbps : float
+        The bottleneck's rate in Mbit/s, above 0.
+    rtt_ms : float
+        Round-trip time without queueing, in ms, above 0.
+    mss_bytes : int
+        Application bytes in a segment.
+    framing : {"tc", "ethernet"}
+        What counts against the rate; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float or array
+        Goodput in Mbit/s, shaped as `window_bytes`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 3.4.2.
+
+    Examples
+    --------
+    >>> windowed_goodput_mbps(np.array([150e3, 400e3]), rate_mbps=100, rtt_ms=16).round(2)
+    array([75.  , 95.64])
+    """
+    limit = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)
+    return like(np.minimum(window_limit_mbps(window_bytes, rtt_ms), limit))
+
+
+def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATHIS_C) -> Value:
+    """Rate of a TCP flow under light loss: c segments per round-trip time over the square root of the loss
+    rate.
+
+    Holds for Reno in congestion avoidance, with losses spread thinly (below about 2 %) and neither the window
+    nor the link in the way. Misleads under heavier loss, where timeouts rule (see `pftk_mbps`), on fast long
+    paths for CUBIC and at any loss for BBR, which do not halve their window at a loss.
+
+    Parameters
+    ----------
+    mss_bytes : int
+        Application bytes in a segment, above 0.
+    rtt_ms : float
+        Round-trip time under load, in ms, above 0.
+    loss_rate : float or array
+        Chance that a segment is lost, in (0, 1].
+    c : float
+        sqrt(3/2) when each segment is acknowledged, sqrt(3/4) with delayed acknowledgements (periodic loss).
+
+    Returns
+    -------
+    float or array
+        Rate in Mbit/s, shaped as `loss_rate`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    M. Mathis, J. Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance
+    algorithm, ACM Computer Communication Review 27(3), 1997, equation 3 and table 1.
+
+    Examples
+    --------
+    >>> round(mathis_mbps(1448, rtt_ms=20, loss_rate=0.01), 3)
+    7.094
+    """
+    positive("mss_bytes", mss_bytes)
+    positive("rtt_ms", rtt_ms)
+    positive("c", c)
+    loss_in_range("loss_rate", loss_rate)
+    return like(_segments_mbps(c / np.sqrt(loss_rate) / (rtt_ms / MS_PER_S), mss_bytes))
+
+
+def pftk_mbps(
+    mss_bytes: int,
+    rtt_ms: float,
+    loss_rate: Value,
+    *,
+    rto_ms: float | None = None,
+    window_segments: float = math.inf,
+    acked_segments: int = 2,
+) -> Value:
+    """Sending rate of a TCP Reno flow from loss rate, timeout and window: the full model of Padhye and
+    others.
+
+    Holds from light loss up to some ten per cent, timeouts and a limited window included. Misleads for TCP
+    with selective acknowledgements under random loss (the model loses the rest of a round after a loss, so it
+    predicts too little), and where the lost share of what is sent matters: it counts segments sent, not
+    delivered.
+
+    Parameters
+    ----------
+    mss_bytes : int
+        Application bytes in a segment, above 0.
+    rtt_ms : float
+        Round-trip time under load, in ms, above 0.
+    loss_rate : float or array
+        Chance that a segment is the first lost one of its round, in (0, 1).
+    rto_ms : float, optional
+        First retransmission timeout in ms, above 0; Linux's least, 200 ms above the round-trip time, when
+        left out.
+    window_segments : float
+        The receiver's window in segments, 1 or more.
+    acked_segments : int
+        Segments that one acknowledgement covers: 2 with delayed acknowledgements, else 1.
+
+    Returns
+    -------
+    float or array
+        Rate in Mbit/s, shaped as `loss_rate`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modeling TCP throughput: a simple model and its empirical
+    validation, ACM SIGCOMM 1998, equation 31.
+
+    Examples
+    --------
+    >>> round(pftk_mbps(1448, rtt_ms=20, loss_rate=0.01), 2)
+    3.96
+    """
+    positive("mss_bytes", mss_bytes)
+    positive("rtt_ms", rtt_ms)
+    loss_in_range("loss_rate", loss_rate, below_one=True)
+    rto = (rtt_ms + 200 if rto_ms is None else rto_ms) / MS_PER_S
+    positive("rto_ms", rto)
+    within("window_segments", window_segments, 1, math.inf)
+    within("acked_segments", acked_segments, 1, math.inf)
+    rtt = rtt_ms / MS_PER_S
+    p = np.asarray(loss_rate, dtype=float)
+    b = acked_segments
+
+    start = (2 + b) / (3 * b)
+    unlimited = start + np.sqrt(8 * (1 - p) / (3 * b * p) + start**2)
+    window = np.minimum(unlimited, window_segments)
+    rounds = np.where(unlimited < window_segments, b / 2 * unlimited + 1, b / 8 * window + (1 - p) / (p * window) + 2)
+    timeout_chance = _timeout_chance(p, window)
+    backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
+    sent = (1 - p) / p + window + timeout_chance / (1 - p)
+    took = rtt * rounds + timeout_chance * rto * backoff / (1 - p)
+    return like(_segments_mbps(sent / took, mss_bytes))
+
+
+def _timeout_chance(p: Array, window: Array) -> Array:
+    """Chance that a loss ends in a timeout rather than in three duplicate acknowledgements (Padhye)."""
+    # 1 - (1-p)**k cancels for small p; expm1 and log1p keep its digits.
+    keep = np.log1p(-p)
+    tail = -np.expm1(np.maximum(window - 3, 0) * keep)
+    chance = -np.expm1(3 * keep) * (1 + (1 - p) ** 3 * tail) / -np.expm1(window * keep)
+    return cast(Array, np.minimum(1.0, chance))
+
+
+def parallel_streams_mbps(
+    streams: Value, mss_bytes: int, rtt_ms: float, loss_rate: float, rate_mbps: float = math.inf
+) -> Value:
+    """Rate of K parallel TCP streams under random loss: K times one stream, up to what the link gives.
+
+    Holds while the losses come from elsewhere than the streams themselves. Misleads once they fill the link:
+    then they cause the losses, and the sum stays at the link's limit.
+
+    Parameters
+    ----------
+    streams : float or array
+        Number of streams K, 1 or more.
+    mss_bytes : int
+        Application bytes in a segment, above 0.
+    rtt_ms : float
+        Round-trip time in ms, above 0.
+    loss_rate : float
+        Chance that a segment is lost, in (0, 1].
+    rate_mbps : float
+        The most that the link gives, as goodput in Mbit/s, above 0.
+
+    Returns
+    -------
+    float or array
+        Sum over the streams in Mbit/s, shaped as `streams`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    T. Hacker, B. Athey, B. Noble, The end-to-end performance effects of parallel TCP sockets on a lossy
+    wide-area network, IPDPS 2002, section 3 (the sum over the streams of each one's bound by Mathis).
+
+    Examples
+    --------
+    >>> parallel_streams_mbps(np.array([1.0, 8.0]), 1448, rtt_ms=20, loss_rate=0.01, rate_mbps=50).round(2)
+    array([ 7.09, 50.  ])
+    """
+    within("streams", streams, 1, math.inf)
+    positive("rate_mbps", rate_mbps)
+    return like(np.minimum(np.asarray(streams) * mathis_mbps(mss_bytes, rtt_ms, loss_rate), rate_mbps))

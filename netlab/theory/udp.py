@@ -1,0 +1,163 @@
+"""UDP through one queue: goodput, loss, and how several flows share it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from netlab.theory.collapse import acceptance_ratio
+from netlab.theory.framing import Framing, udp_goodput_limit_mbps, udp_wire_bytes
+from netlab.theory.ranges import Array, Value, like, positive, within
+from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
+
+
+def udp_goodput_mbps(
+    offered_mbps: Value, rate_mbps: float, payload_bytes: int = 1000, framing: Framing = "tc"
+) -> Value:
+    """Goodput of one constant-rate UDP flow against the rate that it offers.
+
+    Holds for any offered rate once the first datagram has arrived. Misleads for bursty senders: those lose
+    datagrams below the limit too, when a burst exceeds the queue.
+
+    Parameters
+    ----------
+    offered_mbps : float or array
+        Application data sent, in Mbit/s, 0 or more.
+    rate_mbps : float
+        The bottleneck's rate in Mbit/s, above 0.
+    payload_bytes : int
+        Application bytes in a datagram, 1 to 65507.
+    framing : {"tc", "ethernet"}
+        What counts against the rate; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    float or array
+        Goodput in Mbit/s, shaped as `offered_mbps`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1.
+
+    Examples
+    --------
+    >>> [round(udp_goodput_mbps(offered, rate_mbps=5), 3) for offered in (1, 4.5, 10)]
+    [1.0, 4.5, 4.798]
+    """
+    within("offered_mbps", offered_mbps, 0, math.inf)
+    limit = udp_goodput_limit_mbps(rate_mbps, payload_bytes, framing)
+    return like(np.minimum(offered_mbps, limit))
+
+
+def udp_loss_rate(
+    offered_mbps: Value,
+    rate_mbps: float,
+    payload_bytes: int = 1000,
+    framing: Framing = "tc",
+    *,
+    queue_packets: int = 0,
+    duration_s: float = math.inf,
+) -> Value:
+    """Share of one constant-rate UDP flow's datagrams that its bottleneck drops.
+
+    Holds for a run of any length when queue and duration are given: what stands in the queue when the sender
+    stops is late, not lost. Without them it is the limit of a long run, which misleads for short runs with
+    long queues.
+
+    Parameters
+    ----------
+    offered_mbps : float or array
+        Application data sent, in Mbit/s, 0 or more.
+    rate_mbps : float
+        The bottleneck's rate in Mbit/s, above 0.
+    payload_bytes : int
+        Application bytes in a datagram, 1 to 65507.
+    framing : {"tc", "ethernet"}
+        What counts against the rate; see `udp_wire_bytes`.
+    queue_packets : int
+        Datagrams that the bottleneck's queue holds, 0 or more.
+    duration_s : float
+        How long the sender sends, in s, above 0.
+
+    Returns
+    -------
+    float or array
+        Loss rate in [0, 1], shaped as `offered_mbps`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1;
+    the queue's term is the conservation of datagrams: sent = served + queued + dropped.
+
+    Examples
+    --------
+    >>> round(udp_loss_rate(10, rate_mbps=5), 4)
+    0.5202
+    >>> round(udp_loss_rate(10, rate_mbps=5, queue_packets=100, duration_s=10), 4)
+    0.5122
+    """
+    within("offered_mbps", offered_mbps, 0, math.inf)
+    within("queue_packets", queue_packets, 0, math.inf)
+    positive("duration_s", duration_s)
+    limit = udp_goodput_limit_mbps(rate_mbps, payload_bytes, framing)
+    late = queue_packets * payload_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT / duration_s
+    offered = np.maximum(offered_mbps, np.finfo(float).tiny)
+    return like(np.maximum(0.0, 1 - (limit + late) / offered))
+
+
+def udp_shares_mbps(
+    offered_mbps: ArrayLike, rate_mbps: float, payload_bytes: ArrayLike = 1000, framing: Framing = "tc"
+) -> Array:
+    """Goodput of each UDP flow when several share one FIFO queue: in proportion to what they offer.
+
+    Holds for many flows or for flows whose sending times are not in step, because every datagram then meets
+    the same chance of a full queue. Misleads for two or three strictly periodic flows, which may lock into a
+    pattern where one always finds the free place, and for queues counted in bytes when datagrams differ in
+    size.
+
+    Parameters
+    ----------
+    offered_mbps : array
+        Application data sent by each flow, in Mbit/s, 0 or more.
+    rate_mbps : float
+        The bottleneck's rate in Mbit/s, above 0.
+    payload_bytes : int or array
+        Application bytes in a datagram, one for all or one per flow.
+    framing : {"tc", "ethernet"}
+        What counts against the rate; see `udp_wire_bytes`.
+
+    Returns
+    -------
+    array
+        Goodput in Mbit/s, one per flow.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1.
+
+    Examples
+    --------
+    >>> udp_shares_mbps([1, 9], rate_mbps=5).round(3)
+    array([0.48 , 4.319])
+    """
+    offered = np.asarray(offered_mbps, dtype=float)
+    payloads = np.broadcast_to(np.asarray(payload_bytes, dtype=int), offered.shape)
+    wire = np.array([udp_wire_bytes(int(size), framing) for size in payloads])
+    return offered * acceptance_ratio(offered * wire / payloads, rate_mbps)

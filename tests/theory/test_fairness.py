@@ -1,0 +1,85 @@
+"""Fair shares: hand-worked values, and the properties that define them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import theory
+from netlab.network import topologies
+from tests.theory.flows_and_links import networks
+
+EPFL_LINKS = {"A-N1": 1, "C-N1": 10, "N1-N2": 1.5, "N2-B": 1, "N2-D": 0.5}
+EPFL_ROUTES = {"AB": ["A-N1", "N1-N2", "N2-B"], "CD": ["C-N1", "N1-N2", "N2-D"]}
+
+
+def test_fair_rates_of_the_collapse_network_are_the_published_ones():
+    """`epfl` Q23 and Q24: both fairness notions give 1 and 0.5 Mbit/s."""
+    expected = {"AB": 1.0, "CD": 0.5}
+    assert theory.max_min_mbps(EPFL_LINKS, EPFL_ROUTES) == pytest.approx(expected)
+    assert theory.proportional_fair_mbps(EPFL_LINKS, EPFL_ROUTES) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_parking_lot_by_hand():
+    """One long flow over n links of rate c beside n short ones: max-min c/2, proportional c/(n+1)."""
+    links = {i: 6.0 for i in range(3)}
+    routes = {"long": [0, 1, 2], "a": [0], "b": [1], "c": [2]}
+    assert theory.max_min_mbps(links, routes) == pytest.approx(dict.fromkeys(routes, 3.0))
+    shares = theory.proportional_fair_mbps(links, routes)
+    assert shares == pytest.approx({"long": 1.5, "a": 4.5, "b": 4.5, "c": 4.5}, rel=1e-6)
+
+
+def test_demands_leave_the_rest_to_others():
+    shares = theory.max_min_mbps({"r": 10}, {"a": ["r"], "b": ["r"], "c": ["r"]}, {"a": 2})
+    assert shares == pytest.approx({"a": 2, "b": 4, "c": 4})
+
+
+def test_paths_come_from_a_topology():
+    net = topologies.portfolio()
+    assert [hop.rate_mbps for hop in net.path_hops("h1", "h9") if hop.rate_mbps < math.inf] == [40, 30, 20]
+    shares = theory.max_min_mbps(net.capacities_mbps(), net.routes([("h1", "h4"), ("h2", "h5"), ("h3", "h6")]))
+    assert shares == pytest.approx({"h1-h4": 10, "h2-h5": 10, "h3-h6": 10})
+
+
+def loads(links, routes, rates):
+    return {link: sum(rates[flow] for flow in routes if link in routes[flow]) for link in links}
+
+
+@given(networks())
+def test_max_min_is_feasible_and_every_flow_has_a_bottleneck(network):
+    """An allocation is max-min fair if and only if each flow has a full link on which nobody gets more than it."""
+    links, routes = network
+    rates = theory.max_min_mbps(links, routes)
+    load = loads(links, routes, rates)
+    assert all(load[link] <= links[link] * (1 + 1e-9) for link in links)
+    for flow, route in routes.items():
+        assert any(
+            load[link] >= links[link] * (1 - 1e-9)
+            and rates[flow] >= max(rates[other] for other in routes if link in routes[other]) * (1 - 1e-9)
+            for link in route
+        ), f"{flow} has no bottleneck: rates {rates}, loads {load}, capacities {links}"
+
+
+@given(networks())
+def test_proportional_fairness_is_optimal(network):
+    """At the optimum x no feasible y gains in sum: the largest sum of y/x is the number of flows."""
+    from scipy.optimize import linprog
+
+    links, routes = network
+    rates = theory.proportional_fair_mbps(links, routes)
+    load = loads(links, routes, rates)
+    assert all(load[link] <= links[link] * (1 + 1e-9) for link in links)
+    used = [[(link in route) * rates[flow] / links[link] for flow, route in routes.items()] for link in links]
+    best = linprog(-np.ones(len(routes)), A_ub=used, b_ub=np.ones(len(links)))
+    assert -best.fun == pytest.approx(len(routes), rel=1e-3), f"rates {rates}, capacities {links}"
+
+
+@given(st.lists(st.just(0.0) | st.floats(1e-6, 1e6), min_size=1, max_size=20).filter(any), st.floats(1e-3, 1e3))
+def test_jain_stays_in_its_bounds_and_ignores_the_unit(rates, factor):
+    index = theory.jain_index(rates)
+    assert 1 / len(rates) - 1e-9 <= index <= 1 + 1e-9
+    assert theory.jain_index(np.array(rates) * factor) == pytest.approx(index, rel=1e-6)

@@ -1,0 +1,73 @@
+"""Windows, Mathis and the full model of Padhye and others: published and hand-worked values, limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import theory
+
+
+def test_window_and_bdp_are_the_published_ones():
+    """`siit` task 5: a BDP of 200 kB, and windows of 126 to 192 kB that allow 63 to 96 Mbit/s."""
+    assert theory.bdp_bytes(100, 16) == 200_000
+    windows = np.array([126e3, 150e3, 187.5e3, 192e3])
+    assert theory.window_limit_mbps(windows, 16) == pytest.approx([63, 75, 93.75, 96])
+    assert theory.windowed_goodput_mbps(1e9, 100, 16) == theory.tcp_goodput_limit_mbps(100)
+
+
+@pytest.mark.parametrize(("rtt_ms", "loss_rate", "expected"), [(60, 0.22, 1.004), (54, 0.52, 0.726)])
+def test_mathis_is_the_published_one(rtt_ms, loss_rate, expected):
+    """`epfl` Q20, with its own c = 1.22 and segments of 2896 bytes."""
+    assert theory.mathis_mbps(2896, rtt_ms, loss_rate, c=1.22) == pytest.approx(expected, rel=1e-3)
+
+
+def test_pftk_by_hand():
+    """p = 0.01, b = 2: W = 12.175, Q = 0.2799, 111.458 segments in 0.32634 s."""
+    assert theory.pftk_mbps(1448, 20, 0.01) == pytest.approx(111.458 / 0.32634 * 1448 * 8e-6, rel=1e-4)
+
+
+def test_pftk_with_a_window_by_hand():
+    """The window-limited branch of the equation, written out once more for b = 2 and a window of 6 segments."""
+    p, window = 0.01, 6
+    q = (1 - 0.99**3) * (1 + 0.99**3 * (1 - 0.99 ** (window - 3))) / (1 - 0.99**window)
+    backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
+    expected = (99 + window + q / 0.99) / (0.02 * (window / 4 + 99 / window + 2) + q * 0.22 * backoff / 0.99)
+    got = theory.pftk_mbps(1448, 20, p, window_segments=window)
+    assert got == pytest.approx(expected * 1448 * 8e-6, rel=1e-12)
+
+
+def test_pftk_tends_to_mathis_for_light_loss():
+    """For p towards 0 the full model is sqrt(3 / (2 b p)) segments per round-trip time."""
+    mathis = theory.mathis_mbps(1448, 100, 1e-9, c=math.sqrt(3 / 4))
+    assert theory.pftk_mbps(1448, 100, 1e-9) == pytest.approx(mathis, rel=2e-3)
+
+
+def test_pftk_tends_to_the_window_limit_for_vanishing_loss():
+    got = theory.pftk_mbps(1448, 100, 1e-12, window_segments=20)
+    assert got == pytest.approx(theory.window_limit_mbps(20 * 1448, 100), rel=1e-6)
+
+
+def test_pftk_is_close_to_its_own_approximation():
+    """RFC 5348, section 3.1, is the paper's shorter equation, near the full one for light loss."""
+    p, rtt, rto, b = 0.02, 0.1, 0.4, 2
+    short = 1 / (rtt * math.sqrt(2 * b * p / 3) + rto * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2))
+    assert theory.pftk_mbps(1460, rtt * 1e3, p, rto_ms=rto * 1e3) == pytest.approx(short * 1460 * 8e-6, rel=0.15)
+
+
+def test_parallel_streams_add_up_to_the_link():
+    one = theory.mathis_mbps(1448, 20, 0.01)
+    assert theory.parallel_streams_mbps(8, 1448, 20, 0.01) == pytest.approx(8 * one)
+    assert theory.parallel_streams_mbps(8, 1448, 20, 0.01, rate_mbps=20) == 20
+
+
+@given(st.floats(1e-6, 0.5), st.floats(1e-6, 0.5))
+def test_more_loss_never_speeds_tcp_up(one, other):
+    low, high = sorted((one, other))
+    for formula in (theory.mathis_mbps, theory.pftk_mbps):
+        slow, fast = formula(1448, 50, high), formula(1448, 50, low)
+        assert slow <= fast * (1 + 1e-9)
