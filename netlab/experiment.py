@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tqdm.auto import tqdm
 
@@ -23,6 +23,7 @@ from netlab.errors import ScenarioError, one_of
 from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, make_plan
 from netlab.network.topology import Topology
+from netlab.plan import Event, Item, Plan
 from netlab.results import Run
 from netlab.traffic import Command, Tcp, Traffic, Udp
 from netlab.units import ms_to_s
@@ -202,7 +203,7 @@ class Scenario:
                 found.append(f"sysctls: {name} must be a whole number or a line of text, got {shown(value)}")
         return found
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> Plan:
         """What the agent needs, as plain data."""
         topology = self.topology
         wiring = topology.wiring()
@@ -214,7 +215,7 @@ class Scenario:
             "directions": [hop.to_dict() for hop in wiring.hops],
             **make_plan(wiring).to_dict(),
             "traffic": [
-                {**item.to_dict(), "label": label, **self._spacing(item)}
+                cast("Item", {**item.to_dict(), "label": label, **self._spacing(item)})
                 for item, label in zip(self.traffic, labels, strict=True)
             ],
             "duration_s": float(self.duration_s),
@@ -343,7 +344,7 @@ def run(
     began = time.monotonic()
     with _Shown(progress, scenario.duration_s) as tell:
 
-        def heard(event: dict[str, Any]) -> None:
+        def heard(event: Event) -> None:
             if event["event"] == "progress":
                 tell(event["t_s"], scenario.duration_s)
 

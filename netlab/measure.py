@@ -7,26 +7,27 @@ from collections import defaultdict
 from typing import Any
 
 from netlab import results
+from netlab.plan import Counters, Plan
 from netlab.results import Run
 from netlab.units import rate_mbps
 
-Row = dict[str, Any]
+Row = Any
 
 
-def to_run(raw: dict[str, Any], plan: dict[str, Any], settings: dict[str, Any]) -> Run:
+def to_run(raw: Counters, plan: Plan, settings: dict[str, Any]) -> Run:
     """Turn what the agent counted into a `Run`.
 
     Parameters
     ----------
-    raw : dict
-        The agent's result.
-    plan : dict
+    raw : Counters
+        The agent's.
+    plan : Plan
         What it was asked for.
     settings : dict
         To be kept with the run.
     """
-    items = {item["label"]: item for item in plan["traffic"]}
-    counted = {row["flow"]: row for row in raw["flows"]}
+    items: dict[str, Row] = {item["label"]: item for item in plan["traffic"]}
+    counted: dict[str, Row] = {row["flow"]: row for row in raw["flows"]}
     stream_intervals = _stream_intervals(raw["streams"], counted, plan)
     intervals = _tcp_intervals(stream_intervals) + _udp_intervals(raw["datagrams"], items, counted, plan)
     order = {label: number for number, label in enumerate(items)}
@@ -36,7 +37,9 @@ def to_run(raw: dict[str, Any], plan: dict[str, Any], settings: dict[str, Any]) 
         if sample["rtt_ms"] is not None:
             rtts_ms[sample["flow"], sample["stream"]].append(sample["rtt_ms"])
     streams = [
-        _stream(row, own, rtts_ms[row["flow"], own["stream"]]) for row in raw["flows"] for own in row.get("streams", [])
+        _stream(row, own, rtts_ms[row["flow"], own["stream"]])
+        for row in counted.values()
+        for own in row.get("streams", [])
     ]
     flows = [
         _flow(item, counted[label], [s for s in streams if s["flow"] == label], plan)

@@ -11,12 +11,13 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from netlab.agent.echo import Pinger
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.errors import RunError, ThroughputError
+from netlab.plan import AgentPlan, DatagramInterval, StreamSample, StreamState
 from netlab.sockets import options, tcp_info
 from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
 
@@ -28,8 +29,6 @@ UDP_SEND_BUFFER_BYTES = 1 << 28
 CONNECT_PATIENCE_S = 60.0
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
-Sample = dict[str, Any]
-
 
 class Flow:
     """What all kinds of traffic share: a start, an end, a thread, and figures.
@@ -40,7 +39,7 @@ class Flow:
         The scenario's words for this flow, with its `label`.
     """
 
-    def __init__(self, item: dict[str, Any], duration_s: float) -> None:
+    def __init__(self, item: Any, duration_s: float) -> None:
         self.item = item
         self.label: str = item["label"]
         own_s = item.get("duration_s")
@@ -53,14 +52,14 @@ class Flow:
         """Start in a thread; traffic begins at `origin_s` + `start_s` on the monotonic clock."""
         raise NotImplementedError
 
-    def sample(self, at_s: float) -> list[Sample]:
+    def sample(self, at_s: float) -> list[StreamSample]:
         """Cumulative figures of each stream now; `at_s` is for the books only."""
         return []
 
     def finish(self, until_s: float) -> None:
         """Let what is under way arrive, at most until `until_s` (monotonic), then stop."""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """The flow's totals."""
         raise NotImplementedError
 
@@ -79,7 +78,7 @@ class Flow:
 class TcpStream:
     """One connection: both of its sockets are ours."""
 
-    def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, item: dict[str, Any]) -> None:
+    def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, item: Any) -> None:
         mss_bytes = item["mss_bytes"]
         tuning = {
             "congestion": item["congestion"],
@@ -98,7 +97,7 @@ class TcpStream:
         self.sink: socket.socket | None = None
         self.sender: TcpSender | None = None
         self.receiver: TcpReceiver | None = None
-        self.last_info: dict[str, Any] = {}
+        self.last_info: StreamState = {}
 
     def connect(self) -> None:
         """Handshake; both ends are in this process, so the listener's side is taken right after."""
@@ -107,7 +106,7 @@ class TcpStream:
         self.sink, _ = self.listener.accept()
         self.listener.close()
 
-    def read(self) -> Sample | None:
+    def read(self) -> StreamState | None:
         """Cumulative counters and present state of both ends."""
         if self.sink is None or self.receiver is None:
             return None
@@ -130,7 +129,7 @@ class TcpStream:
             "marks": ours.delivered_ce_segments,
             "timeouts": ours.timeouts,
         }
-        return dict(self.last_info)
+        return self.last_info
 
     def close(self) -> None:
         """End both sides at once: a reset drops what the sender still holds, so nothing runs on after the flow's end."""
@@ -146,7 +145,7 @@ class TcpStream:
 class TcpFlow(Flow):
     """One or more connections with the same ends."""
 
-    def __init__(self, item: dict[str, Any], duration_s: float, network: Network, port: int, address: str) -> None:
+    def __init__(self, item: Any, duration_s: float, network: Network, port: int, address: str) -> None:
         super().__init__(item, duration_s)
         src, dst = network.pid(item["src"]), network.pid(item["dst"])
         self.streams = [TcpStream(src, dst, address, port + k, item) for k in range(item["streams"])]
@@ -186,9 +185,9 @@ class TcpFlow(Flow):
         }
         stream.close()
 
-    def sample(self, at_s: float) -> list[Sample]:
+    def sample(self, at_s: float) -> list[StreamSample]:
         """The state of each connection that is open."""
-        found = []
+        found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
             # The last reading of a stream that has just ended is its total; after that there is nothing to tell.
             reading = self.totals[number] or stream.read()
@@ -197,7 +196,7 @@ class TcpFlow(Flow):
             if self.totals[number]:
                 self._told_end.add(number)
             if reading:
-                found.append({"flow": self.label, "stream": number, "t_s": at_s, **reading})
+                found.append(cast("StreamSample", {"flow": self.label, "stream": number, "t_s": at_s, **reading}))
         return found
 
     def finish(self, until_s: float) -> None:
@@ -205,7 +204,7 @@ class TcpFlow(Flow):
         for thread in self._threads:
             thread.join(max(0.1, until_s - time.monotonic()))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """Totals over the streams, and each stream's own under `streams`."""
         own = [total for total in self.totals if total.get("first_s") is not None]
         rows = [self._row(number, total) for number, total in enumerate(self.totals) if total in own]
@@ -230,7 +229,7 @@ class UdpFlow(Flow):
     """Datagrams at a constant rate."""
 
     def __init__(
-        self, item: dict[str, Any], duration_s: float, network: Network, port: int, address: str, plan: dict[str, Any]
+        self, item: Any, duration_s: float, network: Network, port: int, address: str, plan: AgentPlan
     ) -> None:
         super().__init__(item, duration_s)
         self._seed: int = plan["seed"]
@@ -284,7 +283,7 @@ class UdpFlow(Flow):
             pause_s *= 1.5
         self.receiver.stop()
 
-    def intervals(self) -> list[Sample]:
+    def intervals(self) -> list[DatagramInterval]:
         """Bytes and datagrams that arrived in each interval."""
         assert self.receiver is not None
         account = self.receiver.streams[self.stream_id]
@@ -293,7 +292,7 @@ class UdpFlow(Flow):
             for number, part in sorted(account.intervals.items())
         ]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """Totals of sender and receiver."""
         if self.receiver is None or self.sender is None:
             return {"error": "; ".join(self.errors) or "the flow did not start"}
@@ -325,7 +324,7 @@ class UdpFlow(Flow):
 class PingFlow(Flow):
     """Echo requests."""
 
-    def __init__(self, item: dict[str, Any], duration_s: float, network: Network, number: int, address: str) -> None:
+    def __init__(self, item: Any, duration_s: float, network: Network, number: int, address: str) -> None:
         super().__init__(item, duration_s)
         with visit(network.pid(item["src"])):
             raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
@@ -346,7 +345,7 @@ class PingFlow(Flow):
             time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
         self.pinger.stop()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """Each echo: its number, time and RTT (None when no reply came)."""
         echoes = self.pinger.echoes
         return {
@@ -361,7 +360,7 @@ class PingFlow(Flow):
 class CommandFlow(Flow):
     """A command in a node's shell."""
 
-    def __init__(self, item: dict[str, Any], duration_s: float, network: Network) -> None:
+    def __init__(self, item: Any, duration_s: float, network: Network) -> None:
         super().__init__(item, duration_s)
         self._node = network.nodes[item["host"]]
         self._result: dict[str, Any] = {"stdout": "", "stderr": "", "exit_code": None}
@@ -381,16 +380,17 @@ class CommandFlow(Flow):
         for thread in self._threads:
             thread.join(max(5.0, until_s - time.monotonic()))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """What it printed and its exit code (None when it has not ended)."""
         return {**self._result, "t_s": self.start_s, "error": "; ".join(self.errors) or None}
 
 
-def make_flows(plan: dict[str, Any], network: Network) -> list[Flow]:
+def make_flows(plan: AgentPlan, network: Network) -> list[Flow]:
     """One object for each item of the plan's traffic, with its sockets open."""
     made: list[Flow] = []
     port = FIRST_PORT
     duration_s = plan["duration_s"]
+    item: Any
     for number, item in enumerate(plan["traffic"], start=1):
         kind = item["kind"]
         try:

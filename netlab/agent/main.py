@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from netlab.agent import files
 from netlab.agent.flows import Flow, UdpFlow, make_flows
@@ -19,6 +19,7 @@ from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
 from netlab.agent.shaping import shape_network, whole_frames_needed
 from netlab.errors import NetlabError
+from netlab.plan import AgentPlan, Counters, Event, QueueSample, StreamSample, Totals
 from netlab.sockets.streams import forbid_timer_slack
 
 SETTLE_S = 0.01
@@ -31,42 +32,44 @@ class Events:
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", buffering=1)
 
-    def tell(self, event: str, **words: Any) -> None:
+    def tell(self, event: Event) -> None:
         """Write one event."""
-        self._file.write(json.dumps({"event": event, **words}) + "\n")
+        self._file.write(json.dumps(event) + "\n")
 
 
 def run(folder: Path) -> int:
     """Do what `plan.json` in `folder` says and leave `result.json` there; returns an exit code."""
     events = Events(folder / files.EVENTS)
-    events.tell("agent")
+    events.tell({"event": "agent"})
     try:
-        plan = json.loads((folder / files.PLAN).read_text())
+        plan: AgentPlan = json.loads((folder / files.PLAN).read_text())
         result = experiment(plan, events)
     except NetlabError as error:
-        events.tell("error", message=str(error))
+        events.tell({"event": "error", "message": str(error)})
         return 1
     except Exception as error:
-        events.tell("error", message=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+        events.tell(
+            {"event": "error", "message": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+        )
         return 1
     temporary = folder / (files.RESULT + ".part")
     temporary.write_text(json.dumps(result))
     os.replace(temporary, folder / files.RESULT)
-    events.tell("done")
+    events.tell({"event": "done"})
     return 0
 
 
-def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
+def experiment(plan: AgentPlan, events: Events) -> Counters:
     """Build the network of `plan`, run its traffic, and return everything that was measured."""
     clock = plan["clock"]
     # Threads inherit it: every flow then starts on time, not up to 50 us later.
     forbid_timer_slack()
     network = Network(plan)
-    events.tell("nodes")
+    events.tell({"event": "nodes"})
     whole_frames = whole_frames_needed(plan["directions"], plan["hosts"], clock, plan["traffic"])
     ip_lines, tc_lines = shape_network(plan["directions"], clock, whole_frames)
     network.configure(ip_lines, tc_lines)
-    events.tell("network")
+    events.tell({"event": "network"})
     flows = make_flows(plan, network)
     readers = _queue_readers(plan, network)
     # A round time: building took a little longer or shorter with this Python.
@@ -78,7 +81,7 @@ def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
     for flow in flows:
         flow.finish(finish_s)
     return {
-        "flows": [{"flow": flow.label, **flow.summary()} for flow in flows],
+        "flows": [cast("Totals", {"flow": flow.label, **flow.summary()}) for flow in flows],
         "streams": streams,
         "datagrams": [row for flow in flows if isinstance(flow, UdpFlow) for row in flow.intervals()],
         "queues": queues,
@@ -89,7 +92,7 @@ def experiment(plan: dict[str, Any], events: Events) -> dict[str, Any]:
     }
 
 
-def _queue_readers(plan: dict[str, Any], network: Network) -> list[QueueReader]:
+def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader]:
     shaped: dict[str, list[str]] = {}
     for direction in plan["directions"]:
         if direction["shape"]["rate_mbps"] is not None:
@@ -102,10 +105,10 @@ def _queue_readers(plan: dict[str, Any], network: Network) -> list[QueueReader]:
 
 
 def _sample(
-    plan: dict[str, Any], flows: list[Flow], readers: list[QueueReader], origin_s: float, events: Events
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    streams: list[dict[str, Any]] = []
-    queues: list[dict[str, Any]] = []
+    plan: AgentPlan, flows: list[Flow], readers: list[QueueReader], origin_s: float, events: Events
+) -> tuple[list[StreamSample], list[QueueSample]]:
+    streams: list[StreamSample] = []
+    queues: list[QueueSample] = []
     steps = max(1, round(plan["duration_s"] / plan["interval_s"]))
     told_s = 0.0
     for step in range(1, steps + 1):
@@ -131,7 +134,7 @@ def _sample(
                 )
         if t_s - told_s >= plan["duration_s"] / 50:
             told_s = t_s
-            events.tell("progress", t_s=t_s)
+            events.tell({"event": "progress", "t_s": t_s})
     return streams, queues
 
 

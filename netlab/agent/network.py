@@ -27,6 +27,7 @@ from mininet.node import Node, Switch
 
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.errors import RunError
+from netlab.plan import AgentPlan
 
 LINK_PATIENCE_S = 10.0
 STATIC_SYSCTLS = {
@@ -108,9 +109,9 @@ class Network:
         Node names by kind, directions, addresses, routes, neighbours and sysctls, as the experiment planned them.
     """
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    def __init__(self, plan: AgentPlan) -> None:
         self.plan = plan
-        for key, value in plan.get("machine_sysctls", {}).items():
+        for key, value in plan["machine_sysctls"].items():
             set_sysctl(key, value, "the guest")
         # What Mininet would do here to the machine's own limits, the plan does to the namespaces.
         Mininet.inited = True
@@ -143,14 +144,14 @@ class Network:
             name, interface = direction["src"], direction["interface"]
             master = f" master {name}" if name in self.plan["switches"] else ""
             lines[name].append(f"link set dev {interface} up{master}")
-        for item in self.plan["addresses"]:
-            lines[item["node"]].append(f"address add {item['address']} dev {item['interface']}")
-            self.nodes[item["node"]].nameToIntf[item["interface"]].ip = item["address"].partition("/")[0]
-        for item in self.plan["routes"]:
-            lines[item["node"]].append(f"route add {item['to']} via {item['via']}")
-        for item in self.plan["neighbours"]:
-            lines[item["node"]].append(
-                f"neighbour replace {item['address']} lladdr {item['mac']} dev {item['interface']} nud permanent"
+        for own in self.plan["addresses"]:
+            lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
+            self.nodes[own["node"]].nameToIntf[own["interface"]].ip = own["address"].partition("/")[0]
+        for route in self.plan["routes"]:
+            lines[route["node"]].append(f"route add {route['to']} via {route['via']}")
+        for other in self.plan["neighbours"]:
+            lines[other["node"]].append(
+                f"neighbour replace {other['address']} lladdr {other['mac']} dev {other['interface']} nud permanent"
             )
         for name, node in self.nodes.items():
             with visit(node.pid):

@@ -14,7 +14,9 @@ Three things in three places:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
+
+from netlab.plan import Hop, Item, Shape, TcpItem
 
 FRAME_BYTES = 1514
 LATENESS_BYTES = 504
@@ -51,7 +53,7 @@ def time_word(time_ms: float) -> str:
     return f"{round(time_ms * 1e3)}us"
 
 
-def has_super_segments(shape: dict[str, Any]) -> bool:
+def has_super_segments(shape: Shape) -> bool:
     """Whether segments of up to 64 kB may pass this direction as one packet."""
     chosen = shape["super_segments"]
     if chosen is None:
@@ -59,7 +61,7 @@ def has_super_segments(shape: dict[str, Any]) -> bool:
     return bool(chosen)
 
 
-def has_wire(shape: dict[str, Any]) -> bool:
+def has_wire(shape: Shape) -> bool:
     """Whether this direction needs a `netem`."""
     return bool(
         shape["rate_mbps"]
@@ -71,7 +73,7 @@ def has_wire(shape: dict[str, Any]) -> bool:
     )
 
 
-def queue_lines(interface: str, shape: dict[str, Any], clock: str) -> list[str]:
+def queue_lines(interface: str, shape: Shape, clock: str) -> list[str]:
     """`tc` lines for the queue and rate on the sending `interface`; none for an unlimited link."""
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
@@ -93,7 +95,7 @@ def queue_lines(interface: str, shape: dict[str, Any], clock: str) -> list[str]:
     ]
 
 
-def wire_lines(device: str, shape: dict[str, Any]) -> list[str]:
+def wire_lines(device: str, shape: Shape) -> list[str]:
     """`tc` lines for the wire on the intermediate `device`."""
     words = [f"qdisc add dev {device} root handle 1: netem limit {WIRE_LIMIT_PACKETS}"]
     if shape["delay_ms"] or shape["jitter_ms"]:
@@ -139,7 +141,7 @@ def wire_device(interface: str) -> str:
 
 
 def shape_network(
-    directions: list[dict[str, Any]], clock: str, whole_frames: list[str]
+    directions: list[Hop], clock: str, whole_frames: list[str]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` lines and the `tc` lines of every node; the hosts in `whole_frames` send frame by frame."""
     ip_lines: dict[str, list[str]] = {}
@@ -159,16 +161,15 @@ def shape_network(
     return ip_lines, tc_lines
 
 
-def whole_frames_needed(
-    directions: list[dict[str, Any]], hosts: list[str], clock: str, traffic: list[dict[str, Any]]
-) -> list[str]:
+def whole_frames_needed(directions: list[Hop], hosts: list[str], clock: str, traffic: list[Item]) -> list[str]:
     """Hosts that must send frame by frame, because something would count or lose a super-sized segment as one packet.
 
     A segment may leave a host whole only where every way out of it is without effect on packets up to a `tbf` that
     splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small segments.
     """
-    small = {item["src"] for item in traffic if item["kind"] == "tcp" and _two_fit_the_bucket(item["mss_bytes"])}
-    leaving: dict[str, list[dict[str, Any]]] = {}
+    tcp = [cast("TcpItem", item) for item in traffic if item["kind"] == "tcp"]
+    small = {item["src"] for item in tcp if _two_fit_the_bucket(item["mss_bytes"])}
+    leaving: dict[str, list[Hop]] = {}
     for direction in directions:
         leaving.setdefault(direction["src"], []).append(direction)
     return [
@@ -180,7 +181,7 @@ def _two_fit_the_bucket(mss_bytes: int | None) -> bool:
     return mss_bytes is not None and 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
 
 
-def _meets_wire_whole(host: str, leaving: dict[str, list[dict[str, Any]]], hosts: set[str], splits: bool) -> bool:
+def _meets_wire_whole(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:
     seen, ahead = {host}, [host]
     while ahead:
         for direction in leaving.get(ahead.pop(), []):
@@ -198,12 +199,11 @@ def _meets_wire_whole(host: str, leaving: dict[str, list[dict[str, Any]]], hosts
     return False
 
 
-def _discipline(shape: dict[str, Any]) -> str:
+def _discipline(shape: Shape) -> str:
     options = shape["aqm_options"]
-    packets, in_bytes = shape["queue_packets"], shape["queue_bytes"]
+    in_bytes = shape["queue_bytes"]
+    packets = KERNEL_QUEUE_PACKETS if shape["queue_packets"] is None else shape["queue_packets"]
     aqm = shape["aqm"]
-    if packets is None and in_bytes is None:
-        packets = KERNEL_QUEUE_PACKETS
     frame_bytes = FRAME_BYTES
     ecn = " ecn" if options.get("ecn") else ""
     target = f" target {time_word(options['target_ms'])}" if "target_ms" in options else ""
@@ -221,7 +221,7 @@ def _discipline(shape: dict[str, Any]) -> str:
         low = options.get("min_packets", max(1, largest / 3))
         high = options.get("max_packets", 3 * low)
         probability = options.get("probability", 0.1)
-        bandwidth_mbps = min(shape["rate_mbps"], FASTEST_RED_MBPS)
+        bandwidth_mbps = min(shape["rate_mbps"] or FASTEST_RED_MBPS, FASTEST_RED_MBPS)
         return (
             f"red limit {limit_bytes}b min {round(low * frame_bytes)}b max {round(high * frame_bytes)}b avpkt 1000b "
             f"burst {_red_burst(low, high)} probability {probability} bandwidth {rate_word(bandwidth_mbps)}{ecn}"

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from netlab.agent import files
 from netlab.errors import EngineError, RunCancelled, RunError
+from netlab.plan import Counters, Event, Outcome, Plan
 
-OnEvent = Callable[[dict[str, Any]], None]
+OnEvent = Callable[[Event], None]
 POLL_S = 0.01
 LOG_LINES = 15
 OUTGROWN = "ptrace set fp regs failed"
@@ -38,10 +39,8 @@ class Engine(Protocol):
     def checks(self) -> list[Check]:
         """All that it needs on this machine."""
 
-    def execute(
-        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
-    ) -> dict[str, Any]:
-        """Run a plan; returns the agent's result and under `engine` what is to be known of how it ran."""
+    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
+        """Run a plan; returns the agent's counters and under `engine` what is to be known of how it ran."""
 
 
 class EventTail:
@@ -52,7 +51,7 @@ class EventTail:
         self._on_event = on_event
         self._offset = 0
         self.started = False
-        self.failure: dict[str, Any] | None = None
+        self.failure: Event | None = None
 
     def poll(self) -> None:
         """Read what is new."""
@@ -66,14 +65,14 @@ class EventTail:
         self._offset += len(whole)
         self.started = self.started or bool(whole)
         for line in whole.splitlines():
-            event = json.loads(line)
+            event: Event = json.loads(line)
             if event["event"] == "error":
                 self.failure = event
             self._on_event(event)
 
 
-def read_result(folder: Path, tail: EventTail, log: Path) -> dict[str, Any]:
-    """The agent's result, or the error that says why there is none.
+def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:
+    """The agent's counters, or the error that says why there is none.
 
     Raises
     ------
@@ -82,7 +81,7 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> dict[str, Any]:
     """
     result = folder / files.RESULT
     if result.exists():
-        found: dict[str, Any] = json.loads(result.read_text())
+        found: Counters = json.loads(result.read_text())
         return found
     if tail.failure is not None:
         raise RunError(

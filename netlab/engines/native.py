@@ -9,12 +9,12 @@ import shutil
 import subprocess
 import sys
 import threading
-from typing import Any
 
 from netlab.agent import files
 from netlab.engines import scratch
 from netlab.engines.base import POLL_S, Check, EventTail, OnEvent, cancelled, read_result, require
 from netlab.engines.paths import python_path, system_path
+from netlab.plan import AgentPlan, Outcome, Plan
 
 PROGRAM = """
 import json, os, sys
@@ -57,15 +57,14 @@ class NativeEngine:
             found.append(_netem_check(prefix or []))
         return found
 
-    def execute(
-        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
-    ) -> dict[str, Any]:
+    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
         require(self.checks())
         with scratch.run_directory(RESULT_BYTES) as directory:
             folder = directory / "out"
             folder.mkdir()
-            (folder / files.PLAN).write_text(json.dumps({**plan, "clock": self.clock}))
+            whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": {}}
+            (folder / files.PLAN).write_text(json.dumps(whole))
             (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
             log = directory / "console.log"
             tail = EventTail(folder, on_event)
@@ -101,15 +100,15 @@ class NativeEngine:
                     process.terminate()
                     process.wait()
             tail.poll()
-            result = read_result(folder, tail, log)
-        result["engine"] = {
+            counters = read_result(folder, tail, log)
+        settings = {
             "engine": self.name,
             "clock": self.clock,
             "seeded": False,
             "confined": False,
             "machine": platform.node(),
         }
-        return result
+        return {**counters, "engine": settings}
 
 
 def privilege() -> list[str] | None:

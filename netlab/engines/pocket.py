@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from netlab import kernel
 from netlab.agent import files, guest
@@ -20,6 +19,7 @@ from netlab.engines import launcher, scratch
 from netlab.engines.base import POLL_S, Check, EventTail, OnEvent, cancelled, read_result, require
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
+from netlab.plan import AgentPlan, Outcome, Plan
 
 MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000
@@ -55,9 +55,7 @@ class PocketEngine:
         """All that it needs on this machine."""
         return machine_checks()
 
-    def execute(
-        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
-    ) -> dict[str, Any]:
+    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Boot, run the plan, and bring its result back.
 
         Raises
@@ -73,9 +71,8 @@ class PocketEngine:
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = directory / "out"
             folder.mkdir()
-            (folder / files.PLAN).write_text(
-                json.dumps({**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS})
-            )
+            whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}
+            (folder / files.PLAN).write_text(json.dumps(whole))
             modules = str(self.kernel.modules_path) if self.kernel.modules_path else None
             (folder / files.BOOT).write_text(
                 json.dumps({"packages": python_path(), "path": system_path(), "modules": modules})
@@ -98,15 +95,15 @@ class PocketEngine:
             finally:
                 end_group(process)
             tail.poll()
-            result = read_result(folder, tail, log)
-        result["engine"] = {
+            counters = read_result(folder, tail, log)
+        settings = {
             "engine": self.name,
             "clock": self.clock,
             "memory_mb": MEMORY_MB,
             "seeded": "seeded_random" in self.kernel.capabilities and self.clock == "virtual",
             "confined": launcher.landlock_version() > 0,
         }
-        return result
+        return {**counters, "engine": settings}
 
     def _boot(
         self, directory: Path, folder: Path, seed: int, cpu: int, slot: int | None, log: Path

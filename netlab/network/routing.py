@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import networkx as nx
 
+from netlab import plan
 from netlab.errors import ScenarioError
 from netlab.network.wiring import Hop, Wiring
 
@@ -28,12 +28,12 @@ class Plan:
 
     ports: list[Port]
     macs: dict[str, str]
-    routes: list[dict[str, str]]
+    routes: list[plan.Route]
     primary: dict[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> plan.Addressing:
         """The plan as plain data for the agent."""
-        neighbours = [
+        neighbours: list[plan.Neighbour] = [
             {"node": at.node, "interface": at.interface, "address": other.address, "mac": other.mac}
             for at in self.ports
             for other in self.ports
@@ -152,7 +152,7 @@ def _subnets(wiring: Wiring) -> dict[str, int]:
     return numbers
 
 
-def _routes(wiring: Wiring, ports: list[Port]) -> list[dict[str, str]]:
+def _routes(wiring: Wiring, ports: list[Port]) -> list[plan.Route]:
     attached: dict[int, list[Port]] = {}
     own: dict[str, set[int]] = {}
     for port in ports:
@@ -163,7 +163,7 @@ def _routes(wiring: Wiring, ports: list[Port]) -> list[dict[str, str]]:
     for port in ports:
         if port.node in routers:
             between.add_edge(port.node, port.subnet)
-    routes = []
+    routes: list[plan.Route] = []
     for subnet in attached:
         distance = nx.single_source_shortest_path_length(between, subnet) if subnet in between else {}
         for node, subnets in own.items():

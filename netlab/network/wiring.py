@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import cast
 
+from netlab import plan
 from netlab.network.link import Link, LinkShape
 
 
@@ -30,9 +31,9 @@ class Hop:
         """Propagation delay in ms."""
         return float(self.shape.delay_ms)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> plan.Hop:
         """The same as plain data, for the agent."""
-        return asdict(self)
+        return cast("plan.Hop", asdict(self))
 
 
 @dataclass(frozen=True)

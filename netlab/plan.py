@@ -1,0 +1,301 @@
+"""What crosses between host and guest as JSON: the plan that the agent gets, the counters that it gives, its events.
+
+Both sides take their types from here, so that mypy sees when one of them changes alone. Times are in s after the run's
+start, unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+# The plan ---------------------------------------------------------------------------------------------------
+
+
+class Shape(TypedDict):
+    """What one direction of a link does to packets; the fields are those of a scenario's link."""
+
+    rate_mbps: float | None
+    delay_ms: float
+    jitter_ms: float
+    reorder: bool
+    loss_rate: float
+    burst_loss: dict[str, float] | None
+    duplicate_rate: float
+    queue_packets: int | None
+    queue_bytes: int | None
+    aqm: str
+    aqm_options: dict[str, Any]
+    framing: str
+    super_segments: bool | None
+
+
+class Hop(TypedDict):
+    """One direction of a link, from `interface` of `src` to `dst_interface` of `dst`; both of a link stand side by side."""
+
+    src: str
+    dst: str
+    interface: str
+    dst_interface: str
+    shape: Shape
+
+
+class Address(TypedDict):
+    """An interface's IPv4 address, with the length of its prefix."""
+
+    node: str
+    interface: str
+    address: str
+
+
+class Route(TypedDict):
+    """A node's way to the prefix `to`, through the router whose address is `via`."""
+
+    node: str
+    to: str
+    via: str
+
+
+class Neighbour(TypedDict):
+    """A node's entry for another one on its own subnet."""
+
+    node: str
+    address: str
+    mac: str
+    interface: str
+
+
+class Addressing(TypedDict):
+    """Addresses and routes; `macs` is by interface, `primary` the address at which traffic reaches a node."""
+
+    addresses: list[Address]
+    macs: dict[str, str]
+    routes: list[Route]
+    neighbours: list[Neighbour]
+    primary: dict[str, str]
+
+
+class Item(TypedDict):
+    """What all kinds of traffic have; a kind's own fields are in the type that extends this one."""
+
+    kind: str
+    label: str
+    start_s: float
+
+
+class FlowItem(Item):
+    """Traffic between two nodes."""
+
+    src: str
+    dst: str
+
+
+class TcpItem(FlowItem):
+    """See `netlab.traffic.Tcp`."""
+
+    duration_s: float | None
+    num_bytes: int | None
+    congestion: str
+    streams: int
+    window_bytes: int | None
+    mss_bytes: int | None
+
+
+class UdpItem(FlowItem):
+    """See `netlab.traffic.Udp`; `spacing` is even or random."""
+
+    rate_mbps: float
+    payload_bytes: int
+    duration_s: float | None
+    spacing: str
+
+
+class PingItem(FlowItem):
+    """See `netlab.traffic.Ping`."""
+
+    interval_s: float
+    count: int | None
+    payload_bytes: int
+
+
+class CommandItem(Item):
+    """See `netlab.traffic.Command`."""
+
+    host: str
+    command: str
+
+
+class Plan(Addressing):
+    """What is to run. `drain_s` is how long a packet sent at the very end may still be under way."""
+
+    hosts: list[str]
+    routers: list[str]
+    switches: list[str]
+    directions: list[Hop]
+    traffic: list[Item]
+    duration_s: float
+    interval_s: float
+    drain_s: float
+    seed: int
+    sysctls: dict[str, str]
+
+
+class AgentPlan(Plan):
+    """The plan as the engine hands it to the agent: `clock` is virtual or real, `machine_sysctls` are the guest's own."""
+
+    clock: str
+    machine_sysctls: dict[str, str]
+
+
+# The counters -----------------------------------------------------------------------------------------------
+
+
+class Totals(TypedDict):
+    """What is known of each item of traffic at its end; the totals of a kind are in the type that extends this one."""
+
+    flow: str
+    error: str | None
+
+
+class StreamState(TypedDict, total=False):
+    """Counters and state of one TCP connection, from TCP_INFO of both ends; None where the kernel does not tell."""
+
+    received_bytes: int | None
+    cwnd_segments: int | None
+    ssthresh_segments: int | None
+    rtt_ms: float | None
+    rtt_min_ms: float | None
+    retransmits: int | None
+    delivery_rate_mbps: float | None
+    sent_bytes: int | None
+    segments_out: int | None
+    segments_in: int | None
+    marks: int | None
+    timeouts: int | None
+
+
+class StreamSample(StreamState):
+    """The state of connection number `stream` of a flow at the end of an interval."""
+
+    flow: str
+    stream: int
+    t_s: float
+
+
+class StreamTotals(StreamState):
+    """A connection at its end: arrival of its first bytes, and its end. `throughput_bytes` counts headers and all segments."""
+
+    stream: int
+    first_s: float
+    last_s: float
+    throughput_bytes: float
+
+
+class TcpTotals(Totals):
+    """The connections that delivered something."""
+
+    streams: list[StreamTotals]
+
+
+class UdpCounted(TypedDict):
+    """What sender and receiver of datagrams counted."""
+
+    sent_bytes: int
+    sent_datagrams: int
+    received_bytes: int
+    received_datagrams: int
+    duplicates: int
+    reordered: int
+    jitter_ms: float
+    delay_min_ms: float
+    delay_mean_ms: float
+    delay_max_ms: float
+    receiver_drops: int
+    first_s: float | None
+    last_s: float | None
+    throughput_bytes: int
+
+
+class UdpTotals(Totals, UdpCounted, total=False):
+    """The counts are absent where the flow did not start."""
+
+
+class Echo(TypedDict):
+    """One echo request: its number from 1, when it left, and its RTT (None when no reply came)."""
+
+    seq: int
+    t_s: float
+    rtt_ms: float | None
+
+
+class PingTotals(Totals):
+    """Every request."""
+
+    echoes: list[Echo]
+
+
+class CommandTotals(Totals):
+    """What a command printed; `exit_code` is None when it had not ended."""
+
+    stdout: str
+    stderr: str
+    exit_code: int | None
+    t_s: float
+
+
+class DatagramInterval(TypedDict):
+    """Datagrams of a UDP flow that arrived in interval number `interval`, counted from 0 at the run's start."""
+
+    flow: str
+    interval: int
+    bytes: int
+    datagrams: int
+
+
+class QueueSample(TypedDict):
+    """A queue at the end of an interval; all but the backlog count from the start."""
+
+    t_s: float
+    interface: str
+    backlog_bytes: int
+    backlog_packets: int
+    drops: int
+    marks: int
+    sent_bytes: int
+    sent_packets: int
+
+
+class Counters(TypedDict):
+    """What the agent counted. `tc` has the lines given to `tc` by node, `whole_frames` the hosts that send frame by frame."""
+
+    flows: list[Totals]
+    streams: list[StreamSample]
+    datagrams: list[DatagramInterval]
+    queues: list[QueueSample]
+    kernel: str
+    python: str
+    whole_frames: list[str]
+    tc: dict[str, list[str]]
+
+
+class Outcome(Counters):
+    """The counters, and under `engine` what is to be known of how they came about."""
+
+    engine: dict[str, Any]
+
+
+# Events -----------------------------------------------------------------------------------------------------
+
+
+class _Named(TypedDict):
+    event: str
+
+
+class Event(_Named, total=False):
+    """A line that the agent writes while it works: agent, nodes, network, progress, error or done.
+
+    `progress` has `t_s`; `error` has `message`, and `traceback` where it is a mistake of netlab's own.
+    """
+
+    t_s: float
+    message: str
+    traceback: str
