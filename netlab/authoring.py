@@ -1,8 +1,7 @@
 """Turn a chapter's one hand-edited source into the notebook students open and the executed solution.
 
 `solutions/NN_topic.py` (py:percent) is the source. From it come `notebooks/NN_topic.ipynb` (no solutions,
-no outputs) and `solutions/NN_topic.ipynb` (executed). Solutions are marked with the grammar of otter and
-nbgrader:
+no outputs) and `solutions/NN_topic.ipynb` (executed). Solutions are marked in a grammar of netlab's own:
 
 - ``x = 4.8  # SOLUTION`` becomes ``x = ...``; any other line with that mark becomes ``...``; the mark covers
   one statement on one line;
@@ -10,6 +9,9 @@ nbgrader:
 - ``NO PROMPT`` behind either mark leaves nothing in the place;
 - in Markdown, what stands between ``<!-- BEGIN SOLUTION -->`` and ``<!-- END SOLUTION -->`` becomes room for
   the student's own words.
+
+The marks look like those of otter-grader and nbgrader and are neither's: `otter assign` would hand the solutions
+out. Give students only what this module makes.
 
 The module belongs to the package, not to a folder of scripts, so that it is installed, type-checked and
 tested like the rest, and so that a grader can rebuild a student notebook from its source.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 
 from netlab import experiment, theory
@@ -102,7 +103,11 @@ def report(run: Run) -> str:
     )
 
 
-def main() -> int:
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """Add nothing: the command has no options."""
+
+
+def main(_options: argparse.Namespace) -> int:
     """Run and print; returns the exit code, 1 when theory and measurement differ."""
     run = experiment.run(topology(), traffic(), duration_s=DURATION_S)
     print(report(run))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 import platform
@@ -144,7 +145,11 @@ def lines(title: str, checks: list[Check], width: int) -> list[str]:
     return [*found, ""]
 
 
-def main() -> int:
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """Add nothing: the command has no options."""
+
+
+def main(_options: argparse.Namespace) -> int:
     """Print the table; returns 1 when something is missing without which nothing runs."""
     width = min(shutil.get_terminal_size().columns, WIDTH)
     sections = {

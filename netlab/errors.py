@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from netlab.values import shown
 
+SHORTEST_GUESS = 3
+
 
 class NetlabError(Exception):
     """Every error that netlab raises on purpose; its text is one or more whole sentences."""
@@ -42,5 +44,18 @@ class ThroughputError(NetlabError):
 
 
 def one_of(value: object, allowed: Sequence[object]) -> str:
-    """Say 'got X; allowed: a, b, c', the tail of most messages about a wrong word."""
-    return f"got {shown(value)}; allowed: {', '.join(str(word) for word in allowed)}"
+    """Say what was seen, what is allowed, and which allowed word is nearest: the tail of most messages about a word.
+
+    >>> one_of("rum", ["run", "demo"])
+    "got 'rum'; allowed: run, demo; did you mean run?"
+    >>> one_of("h9", ["h1", "h2"])
+    "got 'h9'; allowed: h1, h2"
+    """
+    import difflib
+
+    words = [str(word) for word in allowed]
+    # Names as short as h1 and h2 are all near to each other.
+    long = [word for word in words if len(word) >= SHORTEST_GUESS]
+    nearest = difflib.get_close_matches(value, long, n=1) if isinstance(value, str) else []
+    guess = f"; did you mean {nearest[0]}?" if nearest else ""
+    return f"got {shown(value)}; allowed: {', '.join(words)}{guess}"

@@ -217,7 +217,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "congestion": "bbr3"},
-            "traffic 1 (tcp): congestion: got 'bbr3'; allowed: reno, cubic, bbr, dctcp, vegas, westwood, htcp, tahoe",
+            "traffic 1 (tcp): congestion: got 'bbr3'; allowed: reno, cubic, bbr, dctcp, vegas, westwood, htcp, tahoe; did you mean bbr?",
         ),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "streams": True},
@@ -326,7 +326,7 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
         ({"topology": []}, "topology must be an object with hosts and links, got []"),
         (
             {"durations": 5},
-            "scenario: unknown word: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, sysctls",
+            "scenario: unknown word: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, sysctls; did you mean duration_s?",
         ),
     ],
 )
