@@ -1,8 +1,8 @@
 """Check cells: say what was expected, what came and what to look at, never a bare True or False.
 
-A chapter keeps its checks in a module of its own beside this one (`udp_loss.py`, ...), made of the four kinds
-below. A notebook calls the check with the student's answer and reads the sentences; a grader calls `judge`,
-which prints nothing. A stub that nobody has filled in is neither right nor wrong: it is not attempted.
+A chapter keeps its checks in `netlab/chapters/<topic>/check.py`, made of the four kinds below. A notebook calls the
+check with the student's answer and reads the sentences; a grader calls `judge`, which prints nothing. A stub that
+nobody has filled in is neither right nor wrong: it is not attempted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import EllipsisType, FunctionType
@@ -128,6 +128,10 @@ class Check:
         print(textwrap.fill(f"Hint {stage + 1} of {len(self.hints)}{last}: {self.hints[stage]}", _WIDTH))
         self._hints_given = stage + 1
 
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield every wrong answer that this check knows, each with the sentence that it gets."""
+        yield from ()
+
     def _judge(self, answer: object) -> Result:
         raise NotImplementedError
 
@@ -168,6 +172,9 @@ class Number(Check):
     traps: Sequence[Trap] = ()
     right: str = ""
 
+    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+        yield from ((trap.answer, trap.sentence) for trap in self.traps)
+
     def _judge(self, answer: object) -> Result:
         number, complaint = _as_number(answer)
         if number is None:
@@ -202,6 +209,9 @@ class Function(Check):
     tolerance: float
     traps: Sequence[Trap] = ()
     right: str = ""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+        yield from ((trap.answer, trap.sentence) for trap in self.traps)
 
     def _judge(self, answer: object) -> Result:
         if not callable(answer):
@@ -313,6 +323,9 @@ class Choice(Check):
 
     answer: str
     reasons: Mapping[str, str]
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
+        yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)
 
     def _judge(self, answer: object) -> Result:
         letter = answer.strip().lower() if isinstance(answer, str) else ""

@@ -135,15 +135,7 @@ chapter.check.goodput_limit(goodput_limit_mbps)
 # It covers two minutes of network time and takes a few seconds.
 
 # %% id="staircase"
-def staircase(rates_mbps, send_s, pause_s=1, src="h1", dst="h3", payload_bytes=1000):
-    """One UDP flow for each rate, one after the other, each with datagrams at even distances."""
-    return [
-        nl.Udp(src, dst, rate_mbps=float(rate), payload_bytes=payload_bytes, spacing="even",
-               start_s=step * (send_s + pause_s), duration_s=send_s)
-        for step, rate in enumerate(rates_mbps)
-    ]
-
-
+staircase = chapter.settings.staircase  # a UDP flow for each rate, one after the other
 offered_mbps = np.array([1, 2, 3, 4, 4.5, 5, 6, 8, 10, 15, 20, 20.36])
 climb = nl.run(network, staircase(offered_mbps, send_s=10), duration_s=11 * len(offered_mbps), interval_s=1)
 goodput_mbps = climb.flows["goodput_mbps"].to_numpy()
@@ -203,11 +195,6 @@ chapter.check.counted_bytes(counted_bytes)
 #    If the explanation is right, measurement then meets the theory of the wire.
 
 # %% id="framing"
-def limited(framing):
-    """The same network, its slow link counting as `framing` says."""
-    return nl.topologies.three_pcs(rate_mbps=5, queue_packets=100, framing=framing)
-
-
 payload_bytes = np.array([32, 64, 128, 256, 512, 1000, 1472])
 limits_mbps = {}
 for framing in ("tc", "ethernet"):
@@ -215,7 +202,7 @@ for framing in ("tc", "ethernet"):
         nl.Udp("h1", "h3", rate_mbps=6, payload_bytes=int(size), spacing="even", start_s=2 * step, duration_s=1)
         for step, size in enumerate(payload_bytes)
     ]
-    run = nl.run(limited(framing), overload, duration_s=2 * len(overload))
+    run = nl.run(chapter.settings.three_pcs(framing), overload, duration_s=2 * len(overload))
     limits_mbps[framing] = run.flows["goodput_mbps"].to_numpy()
 
 # %% id="framing-figure"
@@ -264,7 +251,7 @@ print(table.round(3).to_string(index=False))
 print("TCP goodput in Mbit/s; published by epfl: 4.782, its theory: 4.850")
 tcp_mbps = {}
 for framing in ("tc", "ethernet"):
-    run = nl.run(limited(framing), [nl.Tcp("h1", "h3")], duration_s=60, interval_s=1)
+    run = nl.run(chapter.settings.three_pcs(framing), [nl.Tcp("h1", "h3")], duration_s=60, interval_s=1)
     tcp_mbps[framing] = float(run.goodput_mbps(after_s=5).iloc[0])
     expected_mbps = nl.theory.tcp_goodput_limit_mbps(5, framing=framing)
     print(f"{framing:8} framing: measured {tcp_mbps[framing]:.3f}, theory {expected_mbps:.3f}")
@@ -543,7 +530,7 @@ log = []
 
 def real_probe(offered_mbps):
     """Send for one second over the hidden path; return the goodput in Mbit/s."""
-    if len(log) == 40:
+    if len(log) == chapter.settings.MOST_PROBES:
         raise RuntimeError("All 40 probes are used up; mend the search of exercise 5 first.")
     run = nl.run(hidden_path, [nl.Udp("h1", "h2", rate_mbps=offered_mbps)], duration_s=1)
     flow = run.flows.iloc[0]
@@ -638,9 +625,7 @@ print(table.round(4).to_string(index=False))
 # iperf's datagrams. For TCP, with 1448 bytes of data in 1538 bytes on the wire, it says 94.15 Mbit/s.
 
 # %% id="wired"
-cable = nl.Topology(
-    hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=100, queue_packets=100, framing="ethernet")]
-)
+cable = chapter.settings.cable("ethernet")
 swept_mbps = np.array([1, *range(5, 126, 5)])
 udp = nl.run(
     cable,

@@ -302,10 +302,7 @@ chapter.check.goodput(goodput_mbps)
 # of its own; `nl.sweep` runs them side by side and keeps them.
 
 # %% id="cable"
-def cable(rate_mbps=100):
-    """Two hosts, a router, and a cable of 8 ms each way that counts the bytes that a real wire carries."""
-    slow = nl.Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=8, queue_packets=1000, framing="ethernet")
-    return nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), slow])
+cable = chapter.settings.cable
 
 
 def transfer(window_bytes, network, before=()):
@@ -409,8 +406,7 @@ print(f"here:       126.0 kB at {found_mbps[2]:.1f} Mbit/s: a cycle of {cycle_ms
 # there is a formula: the delays of exercise 1, for 1538 bytes there and 90 bytes back.
 
 # %% id="suspects"
-frame_by_frame = nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
-acknowledge_each = nl.Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
+frame_by_frame, acknowledge_each = chapter.settings.FRAME_BY_FRAME, chapter.settings.ACKNOWLEDGE_EACH
 cases = {
     "as it is": [],
     "frame by frame": [frame_by_frame],
@@ -555,19 +551,7 @@ if isinstance(mine, nl.Topology):
 # quarter of it. From $0.43 \cdot 200 / 1.514 = 57$ places on there should be no gap. Test it.
 
 # %% id="queue"
-def three_links(last_queue):
-    """The links of the path h1-h9, with another queue before the last one."""
-    links = [(40, 10, 67), (30, 20, 100), (20, 10, last_queue)]
-    return nl.Topology(
-        hosts=["h1", "h9"],
-        routers=["r2", "r3"],
-        links=[
-            nl.Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=room)
-            for a, b, (rate, delay, room) in zip(["h1", "r2", "r3"], ["r2", "r3", "h9"], links, strict=True)
-        ],
-    )
-
-
+three_links = chapter.settings.three_links
 rooms = [16, 33, 57, 80]
 by_room = nl.sweep({
     room: nl.Scenario(three_links(room), [nl.Tcp("h1", "h9")], duration_s=25, interval_s=1) for room in rooms
@@ -612,19 +596,7 @@ print(pd.DataFrame({"room": rooms, "after 10 s": late_mbps, "all 25 s": whole_mb
 # segments as one, and the queue would drop them as one.
 
 # %% id="chain"
-def chain(queue_bytes):
-    """The network of ece6110."""
-    return nl.Topology(
-        hosts=["h1", "h2"],
-        routers=["r1", "r2"],
-        links=[
-            nl.Link("h1", "r1", rate_mbps=5, delay_ms=10),
-            nl.Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes),
-            nl.Link("r2", "h2", rate_mbps=5, delay_ms=10),
-        ],
-    )
-
-
+chain = nl.topologies.slow_middle
 starts_s = {"tahoe": 0.5, "reno": 20}
 without_sack = {"net.ipv4.tcp_sack": 0}
 

@@ -192,7 +192,7 @@ def repeated(network, pairs, draws=5, lead_s=0.0, send_s=25, pause_s=5, ping=Tru
     traffic = []
     for draw in range(draws):
         for place, pair in enumerate(pairs):
-            start_s = draw * (send_s + pause_s) + place * lead_s + rng.uniform(0, 0.1)
+            start_s = draw * (send_s + pause_s) + place * lead_s + rng.uniform(0, chapter.settings.START_WITHIN_S)
             traffic.append(nl.Tcp(*pair.split("-"), start_s=start_s, duration_s=send_s, **tcp))
             if ping:
                 traffic.append(nl.Ping(*pair.split("-"), start_s=start_s, interval_s=1, count=send_s))
@@ -330,12 +330,12 @@ def wait_figure(runs, rooms, title):
 
 
 published_ms = [71.362, 71.838, 71.680, 71.044, 72.566, 70.331, 69.089, 69.058, 25.032]
-wait_figure(runs, (67, 100, 33), "A full queue before L2 adds 40 ms, one before L3 20 ms")
+wait_figure(runs, chapter.settings.LIMIT_PACKETS, "A full queue before L2 adds 40 ms, one before L3 20 ms")
 
 # %% id="wait-compare"
 rtt_prediction.compare(pinged(runs, "rtt_ms")[0].mean())
 for place, pair in ((0, "h1-h4"), (8, "h8-h9")):
-    empty_ms, full_ms, rule_ms = waits_ms(pair, (67, 100, 33))
+    empty_ms, full_ms, rule_ms = waits_ms(pair, chapter.settings.LIMIT_PACKETS)
     print(f"{pair}: longest {pinged(runs, 'rtt_max_ms')[place].max():.1f}, full queue {full_ms:.1f}; "
           f"mean {pinged(runs, 'rtt_ms')[place].mean():.1f}, rule of thumb {rule_ms:.1f}, "
           f"published {published_ms[place]:.1f} ms")
@@ -530,19 +530,7 @@ print(pd.DataFrame(thirds, index=["0 to 25 s", "25 to 50 s", "50 to 75 s"]).T.ro
 # 1 Mbit/s, 20 ms and a queue that counts bytes.
 
 # %% id="ten-network"
-def narrow(queue_bytes=64_000):
-    """A link of 1 Mbit/s between two of 5 Mbit/s."""
-    return nl.Topology(
-        hosts=["h1", "h2"],
-        routers=["r1", "r2"],
-        links=[
-            nl.Link("h1", "r1", rate_mbps=5, delay_ms=10),
-            nl.Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes),
-            nl.Link("r2", "h2", rate_mbps=5, delay_ms=10),
-        ],
-    )
-
-
+narrow = nl.topologies.slow_middle
 nl.plots.topology(narrow(), title="Ten flows from h1 to h2")
 
 # %% [markdown] id="ten-run-text"
@@ -705,17 +693,10 @@ figure.add_vline(x=74_000 / 10 * 512 / 578, line={"dash": "dot", "color": "#8080
 # turn. Nobody computes any water level there. Will it find it all the same?
 
 # %% id="cross"
-crossing = {
-    "h1-h9": ["L1", "L2", "L3"],
-    "h2-h7": ["L1"],
-    "h3-h4": ["L1", "L2"],
-    "h7-h5": ["L2"],
-    "h8-h9": ["L3"],
-    "h6-h9": ["L3"],
-}
+crossing = chapter.settings.CROSSING
 max_min = nl.theory.max_min_mbps(capacities_mbps, crossing)
 proportional = nl.theory.proportional_fair_mbps(capacities_mbps, crossing)
-served = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
+served = nl.topologies.portfolio(**chapter.settings.FAIR_QUEUE)
 crossed = nl.sweep({
     "plain queues": repeated(network, list(crossing), draws=3, send_s=20, ping=False),
     "fair queues": repeated(served, list(crossing), draws=1, send_s=20, ping=False),

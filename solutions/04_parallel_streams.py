@@ -59,13 +59,7 @@ two_prediction = nl.checks.predict("two connections beside two others", my_two_m
 # and the queue holds 15 MB.
 
 # %% id="network"
-def path(delay_ms=20, **more):
-    """The path from h1 to h2; what `more` says holds for both directions, delay and loss only on the way there."""
-    there = {"rate_mbps": 10_000, "delay_ms": delay_ms, "queue_bytes": 15_000_000, **more}
-    link = nl.Link("h1", "h2", **there, reverse={"delay_ms": 0, "loss_rate": 0})
-    return nl.Topology(hosts=["h1", "h2"], links=[link])
-
-
+path = chapter.settings.wan
 nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 
 # %% [markdown] id="symbols"
@@ -131,7 +125,7 @@ def goodputs_mbps(runs, after_s):
     return pd.DataFrame(rows).T
 
 
-window_bytes = 8 * 2**20
+window_bytes = chapter.settings.WINDOW_BYTES
 streams = [1, 2, 3, 4, 8]
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(10_000)
 scenarios = {
@@ -394,13 +388,7 @@ nl.plots.over_cases(
 # bandwidth-delay product, what such a link has under way in a round trip.
 
 # %% id="hacker-run"
-def slow_path(pairs, **more):
-    """Senders h1, h2, ... through one link of 50 Mbit/s; 20 ms of round trip, 1 % of random loss behind its queue."""
-    return nl.topologies.dumbbell(
-        pairs, rate_mbps=50, delay_ms=10, queue_packets=83, loss_rate=0.01, reverse={"loss_rate": 0}, **more
-    )
-
-
+slow_path = chapter.settings.slow_path
 numbers = [1, 2, 4, 8, 16]
 slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
 hacker_runs = nl.sweep({
@@ -599,7 +587,7 @@ shared_limit_mbps = nl.theory.tcp_goodput_limit_mbps(30)
 
 def beside_two(count, draw=0, others=1, duration_s=35, interval_s=1, **queue):
     """count connections of h1 beside some each of h2 and h3 through 30 Mbit/s and 60 ms."""
-    network = nl.topologies.dumbbell(3, rate_mbps=30, delay_ms=30, queue_packets=100, **queue)
+    network = chapter.settings.shared(**queue)
     starts_s = moments_s([draw, count])
     flows = [
         nl.Tcp(src, dst, streams=number, congestion="reno", start_s=start_s)

@@ -334,8 +334,8 @@ nl.plots.measured_against_theory(
 # And what of the two access links that we left open? Test both.
 
 # %% id="clockwork-rivals"
-with_red = nl.topologies.two_routers(access_mbps=(None, None), aqm="red")
-closed = nl.topologies.two_routers(access_mbps=(1, 10))
+with_red = chapter.settings.network(aqm="red")
+closed = chapter.settings.network(access_mbps=(1, 10))
 table = pd.DataFrame({
     "irregular, plain queue (part 1)": collapsed,
     "irregular, RED": both(nl.run(with_red, senders, duration_s=25, interval_s=1)),
@@ -492,8 +492,7 @@ nl.plots.measured_against_theory(
 # TCP has no rate to turn up. But `h2` can open more connections. The same question, with $K$ connections:
 
 # %% id="streams"
-fair_queue = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}}
-queued_fairly = nl.topologies.two_routers(access_mbps=(None, None), **fair_queue)
+queued_fairly = chapter.settings.network(**chapter.settings.FAIR_QUEUE)
 
 
 def with_streams(network, number):

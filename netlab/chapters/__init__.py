@@ -1,1 +1,1 @@
-"""What the notebooks of the chapters import: a folder for each, with its checks and its panel."""
+"""What the notebooks of the chapters import: a folder for each, with its settings, its checks and its panel."""

@@ -169,6 +169,25 @@ def chain(rates_mbps: Sequence[float | None], delays_ms: Sequence[float], queue_
     return Topology(hosts=["h1", "h2"], routers=routers, links=links)
 
 
+def slow_middle(queue_bytes: int = 64_000) -> Topology:
+    """Hosts h1 and h2 behind links of 5 Mbit/s and 10 ms; between their routers 1 Mbit/s and 20 ms (`ece6110`).
+
+    Parameters
+    ----------
+    queue_bytes : int
+        Room before the slow link, in bytes.
+    """
+    return Topology(
+        hosts=["h1", "h2"],
+        routers=["r1", "r2"],
+        links=[
+            Link("h1", "r1", rate_mbps=5, delay_ms=10),
+            Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes),
+            Link("r2", "h2", rate_mbps=5, delay_ms=10),
+        ],
+    )
+
+
 def _queue(rate_mbps: float | None, queue_packets: int | None, more: Mapping[str, Any]) -> int | None:
     """The default room in packets gives way to room in bytes, and to a link that has no rate and so no queue."""
     if queue_packets == DEFAULT_QUEUE_PACKETS and (rate_mbps is None or more.get("queue_bytes") is not None):

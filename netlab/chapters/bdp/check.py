@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from netlab import theory
+from netlab.chapters.bdp.settings import CEILING_BYTES
 from netlab.checks import Build, Choice, Condition, Function, Number, Trap
 from netlab.errors import ScenarioError
 from netlab.network.link import LinkShape
@@ -13,7 +14,6 @@ from netlab.network.topology import Topology
 from netlab.units import BITS_PER_BYTE, MS_PER_S
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
-_CEILING_BYTES = 192_000
 _SLOWEST_MBPS = (20, 200)
 _LEAST_QUEUE_PACKETS = 100  # with 50 the start's bunches overflow it, and a path that is right measures half as much
 _HALF_TOLERANCE = 0.03
@@ -189,7 +189,7 @@ def _limited(network: Topology) -> bool:
 def _share_of_the_limit(network: Topology) -> float:
     """What the old ceiling's window reaches on the way h1-h2, as a share of what the slowest link carries."""
     rtt_ms = theory.segment_rtt_ms(network.path_hops("h1", "h2"), back=network.path_hops("h2", "h1"))
-    reached = theory.window_limit_mbps(float(_CEILING_BYTES), rtt_ms)
+    reached = theory.window_limit_mbps(float(CEILING_BYTES), rtt_ms)
     return reached / theory.tcp_goodput_limit_mbps(network.bottleneck_mbps("h1", "h2"))
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
+from netlab.chapters.bdp.settings import DELAY_MS, FRAME_BY_FRAME, RATE_MBPS
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.traffic import Command, Tcp
+from netlab.traffic import Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
 
 _LARGEST_KB = 600
@@ -40,16 +41,14 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
 
     def scenario(**settings: Any) -> dict[str, Any]:
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)
-        # Without super-sized segments each frame leaves when its turn has come, and no bunches wait for each other.
-        plain = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
         return {
             "topology": cable(settings),
-            "traffic": [plain, flow] if settings["one_by_one"] else [flow],
+            "traffic": [FRAME_BY_FRAME, flow] if settings["one_by_one"] else [flow],
             "duration_s": duration_s,
             "interval_s": 0.5,
         }
 
-    def draw(result: Any, settings: Settings) -> go.Figure:
+    def show(result: Any, settings: Settings) -> go.Figure:
         window_kb, rate_mbps = settings["window_kb"], settings["rate_mbps"]
         path = cable(settings).path_hops("h1", "h2")
         rtt_ms = theory.segment_rtt_ms(path)
@@ -82,12 +81,12 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
     return Panel(
         {
             "window_kb": slider("Window", 50, 4, _LARGEST_KB, 2, "kB"),
-            "rate_mbps": slider("Link", 100, 10, 200, 10, "Mbit/s"),
-            "delay_ms": slider("Delay, each way", 8, 1, 40, 1, "ms"),
+            "rate_mbps": slider("Link", RATE_MBPS, 10, 200, 10, "Mbit/s"),
+            "delay_ms": slider("Delay, each way", DELAY_MS, 1, 40, 1, "ms"),
             "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
             "one_by_one": toggle("Frames one by one"),
         },
         scenario,
-        draw,
+        show,
         run=run,
     )

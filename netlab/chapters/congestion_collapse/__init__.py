@@ -1,6 +1,6 @@
-"""The chapter on congestion collapse: its checks and its panel."""
+"""The chapter on congestion collapse: its settings, its checks and its panel."""
 
-from netlab.chapters.congestion_collapse import check
+from netlab.chapters.congestion_collapse import check, settings
 from netlab.chapters.congestion_collapse.panel import panel
 
-__all__ = ["check", "panel"]
+__all__ = ["check", "panel", "settings"]

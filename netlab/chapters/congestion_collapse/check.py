@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from netlab import theory
+from netlab.chapters.congestion_collapse.settings import AGGRESSOR_MBPS, MODEST_MBPS, SEND_PAIRS
+from netlab.chapters.congestion_collapse.settings import network as given_network
 from netlab.checks import Build, Choice, Condition, Function, Number, Trap
-from netlab.network import topologies
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
 
-_OFFERED_MBPS = {"h1-h4": 1.0, "h2-h3": 10.0}
+_OFFERED_MBPS = {"h1-h4": MODEST_MBPS, "h2-h3": AGGRESSOR_MBPS}
 _LEAST_H1_MBPS = 0.95
 _LEAST_TOTAL_MBPS = 1.4
 _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
@@ -207,16 +208,15 @@ def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
 
 
 _FORWARD = {("h1", "r1"), ("h2", "r1"), ("r1", "r2"), ("r2", "h4"), ("r2", "h3")}
-_GIVEN = _rates(topologies.two_routers(access_mbps=(None, None)))
+_GIVEN = _rates(given_network())
 
 
 def _forecast_mbps(network: Topology) -> dict[str, float]:
     """Goodput of h1 at 1 and h2 at 10 Mbit/s over a network of FIFO links, by the fixed point; nothing over another network."""
     if set(_rates(network)) != set(_GIVEN):
         return dict.fromkeys(_OFFERED_MBPS, 0.0)
-    pairs = [("h1", "h4"), ("h2", "h3")]
     offered = {flow: rate / _PAYLOAD_SHARE for flow, rate in _OFFERED_MBPS.items()}
-    found = theory.fifo_network(network.capacities_mbps(), network.routes(pairs), offered)
+    found = theory.fifo_network(network.capacities_mbps(), network.routes(SEND_PAIRS), offered)
     return {flow: rate * _PAYLOAD_SHARE for flow, rate in found.delivered_mbps.items()}
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
-from netlab.network import topologies
+from netlab.chapters.congestion_collapse.settings import (
+    EXITS_MBPS,
+    FAIR_QUEUE,
+    MIDDLE_MBPS,
+    MODEST_MBPS,
+    QUEUE_PACKETS,
+    network,
+)
 from netlab.traffic import Tcp, Udp
 from netlab.widgets import Panel, Settings, slider, toggle
 
@@ -31,28 +38,26 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0)
     Panel
         With the controls aggressor_mbps, queue_packets, tcp and fair_queue.
     """
-    middle_mbps, exits_mbps = 1.5, np.array([1.0, 0.5])
+    exits_mbps = np.array(EXITS_MBPS)
 
     def scenario(aggressor_mbps: float, queue_packets: int, tcp: bool, fair_queue: bool) -> dict[str, Any]:
-        fair = {"aqm": "fq_codel", "aqm_options": {"target_ms": 15}} if fair_queue else {}
-        udp = [Udp("h1", "h4", rate_mbps=1), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
+        fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
+        udp = [Udp("h1", "h4", rate_mbps=MODEST_MBPS), Udp("h2", "h3", rate_mbps=aggressor_mbps)]
         return {
-            "topology": topologies.two_routers(
-                (None, aggressor_mbps if tcp else None), middle_mbps, (1, 0.5), queue_packets, **fair
-            ),
+            "topology": network((None, aggressor_mbps if tcp else None), queue_packets=queue_packets, **fair),
             "traffic": [Tcp("h1", "h4"), Tcp("h2", "h3")] if tcp else udp,
             "duration_s": duration_s,
         }
 
     def forecast_mbps(rate_mbps: float, settings: Settings) -> Any:
         if settings["tcp"]:
-            fair = np.minimum(exits_mbps, [middle_mbps - min(exits_mbps[1], rate_mbps), rate_mbps])
+            fair = np.minimum(exits_mbps, [MIDDLE_MBPS - min(exits_mbps[1], rate_mbps), rate_mbps])
             return fair * theory.tcp_goodput_limit_mbps(1)
         wire = theory.udp_wire_bytes(1000) / 1000
         formula = theory.two_router_fair_queue_mbps if settings["fair_queue"] else theory.two_router_collapse_mbps
-        return formula(np.array([1, rate_mbps]) * wire, middle_mbps, exits_mbps) / wire
+        return formula(np.array([MODEST_MBPS, rate_mbps]) * wire, MIDDLE_MBPS, exits_mbps) / wire
 
-    def draw(result: Any, settings: Settings) -> go.Figure:
+    def show(result: Any, settings: Settings) -> go.Figure:
         rate = settings["aggressor_mbps"]
         got = result.goodput_mbps(after_s=duration_s / 4).to_numpy()
         kind = "TCP" if settings["tcp"] else "UDP"
@@ -81,11 +86,11 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0)
     return Panel(
         {
             "aggressor_mbps": slider("h2 sends", 3.0, 0.1, 10.0, 0.1, "Mbit/s"),
-            "queue_packets": slider("Queues", 50, 2, 200, 1, "packets"),
+            "queue_packets": slider("Queues", QUEUE_PACKETS, 2, 200, 1, "packets"),
             "tcp": toggle("TCP instead of UDP"),
             "fair_queue": toggle("Fair queue at r1"),
         },
         scenario,
-        draw,
+        show,
         run=run,
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from netlab import theory
+from netlab.chapters.multiplexing.settings import LIMIT_PACKETS
 from netlab.checks import Build, Choice, Condition, Function, Number, Result, Trap
 from netlab.network import topologies
 from netlab.network.link import LinkShape
@@ -16,11 +17,19 @@ Routes = Mapping[str, Sequence[str]]
 Links = Sequence[tuple[float, float, float]]
 
 _FRAME_BYTES = theory.tcp_wire_bytes()
-_LIMIT_PACKETS = (67, 100, 33)
 
 
 class _Shares(Function):
     """A function that returns a dict of rates by flow, judged flow by flow."""
+
+    def mistakes(self) -> Iterator[tuple[object, str]]:
+        """Yield what a student would pass: functions that return all flows' rates."""
+        for trap in self.traps:
+
+            def shares(capacities_mbps: Capacities, routes: Routes, trap: Trap = trap) -> dict[str, float]:
+                return {flow: _trap_mbps(trap, capacities_mbps, routes, flow) for flow in routes}
+
+            yield shares, trap.sentence
 
     def _judge(self, answer: object) -> Result:
         if not callable(answer):
@@ -38,6 +47,11 @@ class _Shares(Function):
             return shares[flow]
 
         return super()._judge(share)
+
+
+def _trap_mbps(trap: Trap, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+    assert callable(trap.answer)
+    return trap.answer(capacities_mbps, routes, flow)
 
 
 def _max_min_mbps(capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
@@ -205,7 +219,7 @@ def _room_packets(shape: LinkShape, limit: int) -> float:
 def _has_room(number: int) -> Callable[[Topology], bool]:
     def holds(network: Topology) -> bool:
         given = _row(topologies.portfolio())[number]
-        expected = _room_packets(given, _LIMIT_PACKETS[number])
+        expected = _room_packets(given, LIMIT_PACKETS[number])
         return abs((_row(network)[number].queue_packets or 0) - expected) <= 1
 
     return holds
@@ -235,7 +249,7 @@ rooms = Build(
                 f"Of its limit of {limit} packets subtract those on the wire: rate times one-way delay, in packets of "
                 "1514 bytes.",
             )
-            for number, limit in enumerate(_LIMIT_PACKETS)
+            for number, limit in enumerate(LIMIT_PACKETS)
         ),
     ],
     right="Half of each limit was taken by packets that did not wait at all.",

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
+from netlab.chapters.multiplexing.settings import CROSSING, FAIR_QUEUE, LIMIT_PACKETS, START_WITHIN_S
 from netlab.network import topologies
 from netlab.traffic import Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
-
-ROOMS = (67, 100, 33)
-ROUTES = {
-    "h1-h9": ["L1", "L2", "L3"],
-    "h2-h7": ["L1"],
-    "h3-h4": ["L1", "L2"],
-    "h7-h5": ["L2"],
-    "h8-h9": ["L3"],
-    "h6-h9": ["L3"],
-}
 
 
 def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
@@ -44,34 +35,36 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         return 40.0, settings["l2_mbps"], settings["l3_mbps"]
 
     def scenario(l2_mbps: float, l3_mbps: float, queue_share: float, draw: int, fair_queue: bool) -> dict[str, Any]:
-        fair = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}} if fair_queue else {}
-        rooms = [max(2, round(room * queue_share)) for room in ROOMS]
-        starts_s = np.random.default_rng(draw).uniform(0, 0.1, len(ROUTES))
+        fair: Mapping[str, Any] = FAIR_QUEUE if fair_queue else {}
+        rooms = [max(2, round(room * queue_share)) for room in LIMIT_PACKETS]
+        starts_s = np.random.default_rng(draw).uniform(0, START_WITHIN_S, len(CROSSING))
         return {
             "topology": topologies.portfolio((40, l2_mbps, l3_mbps), rooms, **fair),
             "traffic": [
-                Tcp(pair[:2], pair[3:], start_s=float(start_s)) for pair, start_s in zip(ROUTES, starts_s, strict=True)
+                Tcp(pair[:2], pair[3:], start_s=float(start_s))
+                for pair, start_s in zip(CROSSING, starts_s, strict=True)
             ],
             "duration_s": duration_s,
             "seed": draw,
         }
 
-    def draw(result: Any, settings: Settings) -> go.Figure:
+    def show(result: Any, settings: Settings) -> go.Figure:
         got = result.goodput_mbps(after_s=duration_s / 5).to_numpy()
-        shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), ROUTES)
+        shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), CROSSING)
         queue = "fair queues" if settings["fair_queue"] else "plain queues"
-        places = np.arange(len(ROUTES))
+        places = np.arange(len(CROSSING))
         figure = plots.measured_against_theory(
             places,
             got,
             places,
-            np.array([shares[pair] for pair in ROUTES]) * theory.tcp_goodput_limit_mbps(1),
+            np.array([shares[pair] for pair in CROSSING]) * theory.tcp_goodput_limit_mbps(1),
             x_label="",
             y_label="Goodput (Mbit/s)",
             title=f"{queue.capitalize()}: h1-h9 {got[0]:.2f}, all together {got.sum():.1f} Mbit/s",
-            details=[f"{queue}, {settings['queue_share']:g} of the usual size; draw {settings['draw']}"] * len(ROUTES),
+            details=[f"{queue}, {settings['queue_share']:g} of the usual size; draw {settings['draw']}"]
+            * len(CROSSING),
         )
-        names = [f"{pair}<br>{', '.join(links)}" for pair, links in ROUTES.items()]
+        names = [f"{pair}<br>{', '.join(links)}" for pair, links in CROSSING.items()]
         return plots.over_cases(figure, names)
 
     return Panel(
@@ -83,6 +76,6 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
             "fair_queue": toggle("Fair queues"),
         },
         scenario,
-        draw,
+        show,
         run=run,
     )

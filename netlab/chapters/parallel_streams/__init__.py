@@ -1,6 +1,6 @@
-"""The chapter on parallel streams: its checks and its panel."""
+"""The chapter on parallel streams: its settings, its checks and its panel."""
 
-from netlab.chapters.parallel_streams import check
+from netlab.chapters.parallel_streams import check, settings
 from netlab.chapters.parallel_streams.panel import panel
 
-__all__ = ["check", "panel"]
+__all__ = ["check", "panel", "settings"]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 from netlab import theory
+from netlab.chapters.parallel_streams.settings import LOSS_RATE, RTT_MS, SLOW_MBPS, WAN_MBPS
 from netlab.checks import Build, Condition, Function, Number, Trap
 from netlab.traffic import Tcp
 
-_WAN_MBPS = 10_000.0
-_WAN_RTT_MS = 20.0
-_WAN_LIMIT_MBPS = theory.tcp_goodput_limit_mbps(_WAN_MBPS)
+_WAN_LIMIT_MBPS = theory.tcp_goodput_limit_mbps(WAN_MBPS)
 _PUBLISHED_MBPS = 7590.0
-_LOSS_RATE = 0.01
 _SPARE = 1.1
 _NEARLY = 0.9999
 """Who computes with 9564 Mbit/s, as the text has it, gets 23 910 000 bytes; the limit has decimals behind it."""
@@ -71,7 +69,7 @@ windows = Function(
 
 
 def _window_mbps(flow: Tcp) -> float:
-    return math.inf if flow.window_bytes is None else theory.window_limit_mbps(float(flow.window_bytes), _WAN_RTT_MS)
+    return math.inf if flow.window_bytes is None else theory.window_limit_mbps(float(flow.window_bytes), RTT_MS)
 
 
 single = Build(
@@ -109,7 +107,7 @@ single = Build(
 
 
 def _rtt_ms(c: float) -> float:
-    return theory.mathis_mbps(theory.MSS_BYTES, 1.0, _LOSS_RATE, c) / _PUBLISHED_MBPS
+    return theory.mathis_mbps(theory.MSS_BYTES, 1.0, LOSS_RATE, c) / _PUBLISHED_MBPS
 
 
 rtt = Number(
@@ -124,7 +122,7 @@ rtt = Number(
         Trap(_rtt_ms(theory.MATHIS_C) / 8, "A segment has 1448 bytes, a rate counts bits: a byte has 8 bits."),
         Trap(_rtt_ms(theory.MATHIS_C) / 1000, "This is in seconds. Asked are milliseconds."),
         Trap(
-            _rtt_ms(theory.MATHIS_C) * math.sqrt(_LOSS_RATE),
+            _rtt_ms(theory.MATHIS_C) * math.sqrt(LOSS_RATE),
             "The loss rate has been left out: divide by its square root, 0.1.",
         ),
         Trap(_rtt_ms(theory.MATHIS_C) * 1000, "This is in microseconds. Asked are milliseconds."),
@@ -142,7 +140,7 @@ rtt = Number(
 )
 
 
-_FILLING = theory.tcp_goodput_limit_mbps(50.0) / theory.mathis_mbps(theory.MSS_BYTES, _WAN_RTT_MS, _LOSS_RATE)
+_FILLING = theory.tcp_goodput_limit_mbps(SLOW_MBPS) / theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, LOSS_RATE)
 
 free = Number(
     name="most connections that cost nobody anything",

@@ -9,13 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
-from netlab.network import topologies
+from netlab.chapters.parallel_streams.settings import LOSS_RATE, RTT_MS, SLOW_MBPS, slow_path
 from netlab.traffic import Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
 
-RATE_MBPS = 50.0
-RTT_MS = 20.0
-QUEUE_PACKETS = 83
 MOST_STREAMS = 32
 
 
@@ -40,15 +37,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
     def scenario(
         streams: int, neighbours: int, lost_per_thousand: int, window_bytes: int, queue_per_host: bool
     ) -> dict[str, Any]:
-        network = topologies.dumbbell(
-            2,
-            RATE_MBPS,
-            RTT_MS / 2,
-            QUEUE_PACKETS,
-            aqm="cake" if queue_per_host else "fifo",
-            loss_rate=lost_per_thousand / 1000,
-            reverse={"loss_rate": 0.0},
-        )
+        network = slow_path(2, loss_rate=lost_per_thousand / 1000, aqm="cake" if queue_per_host else "fifo")
         hosts = [("h1", "h3", streams), ("h2", "h4", neighbours)]
         traffic = [
             Tcp(src, dst, streams=count, congestion="reno", window_bytes=window_bytes)
@@ -66,7 +55,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         if loss_rate:
             one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate))
         # What is lost behind the queue has taken its time on the link all the same.
-        limit = theory.tcp_goodput_limit_mbps(RATE_MBPS) * (1 - loss_rate)
+        limit = theory.tcp_goodput_limit_mbps(SLOW_MBPS) * (1 - loss_rate)
         if not settings["queue_per_host"]:
             one = min(one, limit / (streams + neighbours))
             return streams * one, neighbours * one
@@ -74,7 +63,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         shares = theory.max_min_mbps({"link": limit}, {host: ["link"] for host in wanted}, wanted)
         return shares["h1"], shares.get("h2", 0.0)
 
-    def draw(result: Any, settings: Settings) -> go.Figure:
+    def show(result: Any, settings: Settings) -> go.Figure:
         streams = settings["streams"]
         got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=duration_s / 4), strict=False))
         rtt_ms = float(result.flows["rtt_ms"].iloc[0])
@@ -107,11 +96,11 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         {
             "streams": slider("Connections of h1", 4, 1, MOST_STREAMS, 1),
             "neighbours": slider("Connections of h2", 2, 0, 8, 1),
-            "lost_per_thousand": slider("Random loss", 10, 0, 50, 1, "of 1000"),
+            "lost_per_thousand": slider("Random loss", round(1000 * LOSS_RATE), 0, 50, 1, "of 1000"),
             "window_bytes": slider("Window of each", 1_000_000, 20_000, 1_000_000, 10_000, "bytes"),
             "queue_per_host": toggle("One queue per host"),
         },
         scenario,
-        draw,
+        show,
         run=run,
     )

@@ -1,6 +1,6 @@
-"""The chapter on UDP loss: its checks and its panel."""
+"""The chapter on UDP loss: its settings, its checks and its panel."""
 
-from netlab.chapters.udp_loss import check
+from netlab.chapters.udp_loss import check, settings
 from netlab.chapters.udp_loss.panel import panel
 
-__all__ = ["check", "panel"]
+__all__ = ["check", "panel", "settings"]

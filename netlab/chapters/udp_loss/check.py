@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from netlab import theory
+from netlab.chapters.udp_loss.settings import MOST_PROBES, PAYLOAD_BYTES
 from netlab.checks import Function, Number, Trap
 from netlab.network import topologies
 from netlab.network.topology import Topology
@@ -10,7 +11,6 @@ from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 
 _HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
 _MYSTERY_MBPS = 23.0
-_MOST_PROBES = 40
 
 
 def _limit_mbps(rate_mbps: float, payload_bytes: int, framing_bytes: int) -> float:
@@ -76,7 +76,7 @@ goodput_limit = Function(
 
 counted_bytes = Number(
     name="bytes that the link counted",
-    expected=theory.udp_wire_bytes(1000, "tc"),
+    expected=theory.udp_wire_bytes(PAYLOAD_BYTES, "tc"),
     unit="bytes",
     tolerance=0.002,
     traps=[
@@ -183,7 +183,7 @@ share = Function(
 class PaperProbe:
     """A probe that answers by formula, at once: what a real one measures on a path with this bottleneck."""
 
-    def __init__(self, rate_mbps: float, payload_bytes: int = 1000) -> None:
+    def __init__(self, rate_mbps: float, payload_bytes: int = PAYLOAD_BYTES) -> None:
         self._rate_mbps = rate_mbps
         self._payload_bytes = payload_bytes
         self._used = 0
@@ -191,8 +191,8 @@ class PaperProbe:
     def __call__(self, offered_mbps: float) -> float:
         """Return the goodput in Mbit/s at an offered rate in Mbit/s."""
         self._used += 1
-        if self._used > _MOST_PROBES:
-            raise RuntimeError(f"all {_MOST_PROBES} probes are used up; search in fewer steps")
+        if self._used > MOST_PROBES:
+            raise RuntimeError(f"all {MOST_PROBES} probes are used up; search in fewer steps")
         return float(theory.udp_goodput_mbps(offered_mbps, self._rate_mbps, self._payload_bytes))
 
     def __repr__(self) -> str:
@@ -212,12 +212,14 @@ search = Function(
     tolerance=0.01,
     traps=[
         Trap(
-            lambda probe: theory.udp_goodput_limit_mbps(probe.answer(), 1000),
+            lambda probe: theory.udp_goodput_limit_mbps(probe.answer(), PAYLOAD_BYTES),
             "This is the goodput at the bottleneck. Its rate is larger: put the headers back in.",
         ),
         Trap(
             lambda probe: (
-                theory.udp_goodput_limit_mbps(probe.answer(), 1000) * theory.udp_wire_bytes(1000, "ethernet") / 1000
+                theory.udp_goodput_limit_mbps(probe.answer(), PAYLOAD_BYTES)
+                * theory.udp_wire_bytes(PAYLOAD_BYTES, "ethernet")
+                / PAYLOAD_BYTES
             ),
             "The headers are back in, with 38 bytes of framing; this link counts 14.",
         ),

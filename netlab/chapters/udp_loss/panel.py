@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
+from netlab.chapters.udp_loss.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Udp
@@ -48,7 +49,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
             "duration_s": duration_s,
         }
 
-    def draw(result: Any, settings: Settings) -> go.Figure:
+    def show(result: Any, settings: Settings) -> go.Figure:
         flow = result.flows.iloc[0]
         offered, payload = settings["offered_mbps"], settings["payload_bytes"]
         framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"
@@ -80,12 +81,12 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
     return Panel(
         {
             "offered_mbps": slider("Offered rate", 6.0, 0.2, 20.0, 0.2, "Mbit/s"),
-            "payload_bytes": slider("Payload", 1000, 32, 1472, 4, "bytes"),
-            "rate_mbps": slider("Bottleneck", 5.0, 1.0, 20.0, 0.5, "Mbit/s"),
-            "queue_packets": slider("Queue", 100, 1, 1000, 1, "packets"),
+            "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 4, "bytes"),
+            "rate_mbps": slider("Bottleneck", RATE_MBPS, 1.0, 20.0, 0.5, "Mbit/s"),
+            "queue_packets": slider("Queue", QUEUE_PACKETS, 1, 1000, 1, "packets"),
             "ethernet_framing": toggle("Ethernet framing"),
         },
         scenario,
-        draw,
+        show,
         run=run,
     )

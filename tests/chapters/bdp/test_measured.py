@@ -5,21 +5,14 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
+from netlab.chapters import bdp as chapter
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket
 
 
-# Without super-sized segments and shared acknowledgements a window takes exactly one round-trip time of a segment.
-EXACT = (
-    nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1"),
-    nl.Command("h2", "ip route | while read route; do ip route change $route quickack 1; done"),
-)
-
-
-def cable(queue_packets: int = 1000) -> nl.Topology:
-    slow = nl.Link("r1", "h2", rate_mbps=100, delay_ms=8, queue_packets=queue_packets, framing="ethernet")
-    return nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), slow])
+EXACT = (chapter.settings.FRAME_BY_FRAME, chapter.settings.ACKNOWLEDGE_EACH)
+cable = chapter.settings.cable
 
 
 def transfer(
@@ -63,32 +56,16 @@ def test_a_fixed_buffer_becomes_a_window_of_about_62_per_cent() -> None:
 @pytest.mark.parametrize(("queue_packets", "full"), [(33, False), (57, True)])
 def test_cubic_fills_a_link_whose_queue_holds_three_sevenths_of_the_bdp(queue_packets: int, full: bool) -> None:
     """h1-h9 of `simpleperf`, BDP 200 kB: from 57 packets on the limit within 0.2 %, with 33 packets 0.5 to 3 % below."""
-    links = [(40, 10, 67), (30, 20, 100), (20, 10, queue_packets)]
-    nodes = ["h1", "r2", "r3", "h9"]
-    network = nl.Topology(
-        hosts=["h1", "h9"],
-        routers=["r2", "r3"],
-        links=[
-            nl.Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=room)
-            for a, b, (rate, delay, room) in zip(nodes, nodes[1:], links, strict=False)
-        ],
-    )
-    run = nl.run(network, [nl.Tcp("h1", "h9")], duration_s=25, interval_s=1)
+    run = nl.run(chapter.settings.three_links(queue_packets), [nl.Tcp("h1", "h9")], duration_s=25, interval_s=1)
     share = run.goodput_mbps(after_s=10).iloc[0] / nl.theory.tcp_goodput_limit_mbps(20)
     agrees("goodput / limit", share, 1.0 if full else 0.9825, absolute=0.002 if full else 0.0125)
-
-
-def chain(queue_bytes: int) -> nl.Topology:
-    slow = nl.Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=queue_bytes)
-    fast = [nl.Link(a, b, rate_mbps=5, delay_ms=10) for a, b in (("h1", "r1"), ("r2", "h2"))]
-    return nl.Topology(hosts=["h1", "h2"], routers=["r1", "r2"], links=[fast[0], slow, fast[1]])
 
 
 @pytest.mark.parametrize(("segments", "lost"), [(44, False), (49, True)])
 def test_a_window_is_lossless_up_to_pipe_and_queue(segments: int, lost: bool) -> None:
     """BDP 10 kB and 16 kB of queue hold 45.0 segments of 578 bytes (46.5 with transmission): 44 fit, 49 do not."""
     flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=512 * segments, mss_bytes=512)
-    run = nl.run(chain(16_000), [flow], duration_s=20, interval_s=1)
+    run = nl.run(nl.topologies.slow_middle(16_000), [flow], duration_s=20, interval_s=1)
     drops = run.queues.loc[run.queues.interface == "r1-eth1", "drops"].max()
     assert (drops > 0) == lost, f"{segments} segments: expected {'drops' if lost else 'no drop'}, counted {drops}"
 
@@ -99,12 +76,20 @@ def test_reno_without_sack_repairs_one_segment_in_each_round_trip() -> None:
     pauses_s = {}
     for sack in (0, 1):
         run = nl.run(
-            chain(64_000), [EXACT[0], flow], duration_s=20, interval_s=0.5, sysctls={"net.ipv4.tcp_sack": sack}
+            nl.topologies.slow_middle(),
+            [EXACT[0], flow],
+            duration_s=20,
+            interval_s=0.5,
+            sysctls={"net.ipv4.tcp_sack": sack},
         )
         pauses_s[sack] = 0.5 * (run.intervals.goodput_mbps.dropna() < 0.1).sum()
         if not sack:
             row = run.flows.iloc[0]
-            repair_s = row.retransmits * nl.theory.segment_rtt_ms(chain(64_000).path_hops("h1", "h2"), 128) / 1000
+            repair_s = (
+                row.retransmits
+                * nl.theory.segment_rtt_ms(nl.topologies.slow_middle().path_hops("h1", "h2"), 128)
+                / 1000
+            )
             agrees("timeouts", row.timeouts, 0)
     agrees("pause without SACK (s)", pauses_s[0], repair_s, relative=0.1)
     agrees("pause with SACK (s)", pauses_s[1], 0, absolute=1)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
+from netlab.chapters import multiplexing as chapter
 from tests.figures import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 
 
 FRAME_BITS = 1514 * 8
-CROSSING = ["h1-h9", "h2-h7", "h3-h4", "h7-h5", "h8-h9", "h6-h9"]
+CROSSING = list(chapter.settings.CROSSING)
 
 
 def transfers(*pairs: str) -> list[nl.Tcp]:
@@ -29,7 +30,7 @@ def test_the_sum_over_a_shared_link_is_firm(pairs: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rooms", "empty"), [((67, 100, 33), 0), ((34, 50, 16), 1)], ids=["limits", "rooms in Mininet"]
+    ("rooms", "empty"), [(chapter.settings.LIMIT_PACKETS, 0), ((34, 50, 16), 1)], ids=["limits", "rooms in Mininet"]
 )
 def test_the_longest_wait_is_one_full_queue(rooms: tuple[int, int, int], empty: int) -> None:
     """Longest ping within 2 % of the empty path and a full queue; Mininet's rooms bring the published means within 5 %."""
@@ -54,7 +55,7 @@ def test_the_longest_wait_is_one_full_queue(rooms: tuple[int, int, int], empty: 
 def test_fair_queues_find_the_water_level() -> None:
     """Six flows, three links, fq_codel: each within 5 % of its max-min share; with plain queues the long one starves."""
     plain = nl.topologies.portfolio()
-    served = nl.topologies.portfolio(aqm="fq_codel", aqm_options={"target_ms": 20})
+    served = nl.topologies.portfolio(**chapter.settings.FAIR_QUEUE)
     routes = plain.routes([(pair[:2], pair[3:]) for pair in CROSSING])
     shares = nl.theory.max_min_mbps(plain.capacities_mbps(), routes)
     got = nl.run(served, transfers(*CROSSING), duration_s=15, interval_s=1).goodput_mbps(after_s=3)
@@ -67,11 +68,8 @@ def test_fair_queues_find_the_water_level() -> None:
 @pytest.mark.parametrize(("segments", "lossless"), [(12, True), (16, False)])
 def test_equal_windows_are_equal_shares_while_path_and_queue_hold_them(segments: int, lossless: bool) -> None:
     """Ten flows with 12 segments of 512 bytes fit (Jain above 0.999), with 16 they lose; the sum is firm within 1 %."""
-    network = nl.topologies.chain([5, 1, 5], [10, 20, 10], queue_packets=None)
-    links = [network.links[0], nl.Link("r1", "r2", rate_mbps=1, delay_ms=20, queue_bytes=64_000), network.links[2]]
-    network = nl.Topology(network.hosts, network.routers, network.switches, links)
     flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=512 * segments, mss_bytes=512)
-    run = nl.run(network, [flow] * 10, duration_s=25, interval_s=1)
+    run = nl.run(nl.topologies.slow_middle(), [flow] * 10, duration_s=25, interval_s=1)
     got = run.goodput_mbps(after_s=5)
     agrees("together (Mbit/s)", got.sum(), 512 / 578, relative=0.01)
     dropped = run.queues.groupby("interface")["drops"].last()["r1-eth1"]

@@ -7,9 +7,10 @@ import pytest
 
 from netlab import theory
 from netlab.chapters.multiplexing import panel as make_panel
+from netlab.chapters.multiplexing import settings
 from tests.drawn import PATIENCE_S, by_role
 
-CROSSING = ["h1-h9", "h2-h7", "h3-h4", "h7-h5", "h8-h9", "h6-h9"]
+CROSSING = list(settings.CROSSING)
 
 
 def fair_mbps(topology):
@@ -29,9 +30,9 @@ def test_the_multiplexing_panel_runs_its_settings_and_draws_them_beside_the_fair
         return SimpleNamespace(goodput_mbps=lambda after_s: pd.Series(fair_mbps(topology), labels))
 
     panel = make_panel(run=fake)
-    settings = {"l2_mbps": 12.0, "l3_mbps": 35.0, "queue_share": 0.5, "draw": 7, "fair_queue": fair_queue}
-    assert set(panel.controls) == set(settings)
-    for name, value in settings.items():
+    chosen = {"l2_mbps": 12.0, "l3_mbps": 35.0, "queue_share": 0.5, "draw": 7, "fair_queue": fair_queue}
+    assert set(panel.controls) == set(chosen)
+    for name, value in chosen.items():
         panel.controls[name].value = value
     panel.refresh()
     assert panel.wait(PATIENCE_S)

@@ -1,0 +1,62 @@
+"""What the chapter "UDP loss" measures on: its networks and the figures that its parts share. No answers are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from netlab import theory
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.traffic import Udp
+
+RATE_MBPS = 5
+QUEUE_PACKETS = 100
+PAYLOAD_BYTES = 1000
+MOST_PROBES = 40
+
+
+def three_pcs(framing: theory.Framing) -> Topology:
+    """The network of the chapter (`epfl` section 1), its slow link counting as `framing` says."""
+    return topologies.three_pcs(rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS, framing=framing)
+
+
+def cable(framing: theory.Framing) -> Topology:
+    """Two hosts and a cable of 100 Mbit/s (`siit`)."""
+    link = Link("h1", "h2", rate_mbps=100, queue_packets=QUEUE_PACKETS, framing=framing)
+    return Topology(hosts=["h1", "h2"], links=[link])
+
+
+def staircase(
+    rates_mbps: Iterable[float],
+    send_s: float,
+    pause_s: float = 1,
+    src: str = "h1",
+    dst: str = "h3",
+    payload_bytes: int = PAYLOAD_BYTES,
+) -> list[Udp]:
+    """One UDP flow for each rate, one after the other, each with datagrams at even distances.
+
+    Parameters
+    ----------
+    rates_mbps : iterable of float
+        Offered rates in Mbit/s.
+    send_s, pause_s : float
+        How long each flow sends, and how long nobody does before the next, in s.
+    src, dst : str
+        Hosts.
+    payload_bytes : int
+        Application data in a datagram.
+    """
+    return [
+        Udp(
+            src,
+            dst,
+            rate_mbps=float(rate),
+            payload_bytes=payload_bytes,
+            spacing="even",
+            start_s=step * (send_s + pause_s),
+            duration_s=send_s,
+        )
+        for step, rate in enumerate(rates_mbps)
+    ]

@@ -1,0 +1,36 @@
+"""What the tests of all chapters' checks share."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+from netlab import chapters
+from netlab.checks import Check, Status
+
+
+def all_chapters() -> list[ModuleType]:
+    """Every package in `netlab/chapters/`."""
+    return [
+        importlib.import_module(f"netlab.chapters.{found.name}") for found in pkgutil.iter_modules(chapters.__path__)
+    ]
+
+
+def checks_of(chapter: ModuleType) -> list[Check]:
+    """The checks that a chapter's notebook can call."""
+    return [value for value in vars(chapter.check).values() if isinstance(value, Check)]
+
+
+def passes(check: Check, answer: object) -> None:
+    """Assert that an answer is right, and right again: judging must not use it up."""
+    for _ in range(2):
+        result = check.judge(answer)
+        assert result.status is Status.PASSED, str(result)
+
+
+def said(check: Check, answer: object) -> str:
+    """Assert that an answer is wrong; what the check says about it, in one line."""
+    result = check.judge(answer)
+    assert result.status is Status.FAILED, str(result)
+    return " ".join(str(result).split())

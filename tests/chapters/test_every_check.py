@@ -1,0 +1,38 @@
+"""What holds for the checks of every chapter; what is one chapter's own stands in its folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab.checks import Check, Status
+from tests.chapters.checking import all_chapters, checks_of, said
+
+CHECKS = [
+    pytest.param(check, id=f"{chapter.__name__.rsplit('.', 1)[-1]}: {check.name}")
+    for chapter in all_chapters()
+    for check in checks_of(chapter)
+]
+
+
+@pytest.mark.parametrize("chapter", all_chapters(), ids=lambda chapter: chapter.__name__.rsplit(".", 1)[-1])
+def test_a_chapter_has_settings_checks_and_a_panel(chapter) -> None:
+    assert set(chapter.__all__) == {"check", "panel", "settings"}
+    assert checks_of(chapter)
+    assert chapter.panel.__doc__
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_mistake_that_a_check_knows_gets_its_sentence(check: Check) -> None:
+    for answer, sentence in check.mistakes():
+        assert " ".join(sentence.split()) in said(check, answer)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_nobody_has_tried_is_not_attempted(check: Check) -> None:
+    assert check.judge(...).status is Status.NOT_ATTEMPTED
+    assert check.judge(None).status is Status.NOT_ATTEMPTED
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_no_hint_is_given_twice(check: Check) -> None:
+    assert len(set(check.hints)) == len(check.hints)
