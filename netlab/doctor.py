@@ -13,9 +13,9 @@ import textwrap
 from pathlib import Path
 
 from netlab import engines, kernel
-from netlab.engines.base import Check
+from netlab.engines.base import Requirement
 from netlab.engines.native import NativeEngine
-from netlab.engines.pocket import machine_checks
+from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
 from netlab.kernel import building, cache
 from netlab.kernel.installed import CAPABILITIES
@@ -27,34 +27,34 @@ PACKAGES = ("jupyterlab", "ipywidgets", "plotly", "scipy")
 WIDTH = 100
 
 
-def machine() -> list[Check]:
+def machine() -> list[Requirement]:
     """The processor, the system, memory and disk."""
     free = shutil.disk_usage(_existing(cache.root())).free
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     linux = platform.system() == "Linux" and platform.machine() == "x86_64"
     return [
-        Check(
+        Requirement(
             "system",
             linux,
             f"{platform.system()} on {platform.machine()}",
             "The pocket kernel is for Linux on x86-64; on Windows use WSL2, elsewhere a virtual machine.",
         ),
-        Check("Python", True, f"{platform.python_version()} at {sys.executable}"),
-        Check(
+        Requirement("Python", True, f"{platform.python_version()} at {sys.executable}"),
+        Requirement(
             "memory",
             memory >= ENOUGH_MEMORY_BYTES,
             f"{memory / 2**30:.1f} GB",
             f"A run touches 60 to 80 MB, a large one more; have {ENOUGH_MEMORY_BYTES >> 20} MB.",
         ),
-        Check(
+        Requirement(
             "disk",
             free >= ENOUGH_FREE_BYTES,
             f"{free / 2**30:.1f} GB free in {cache.root()}",
             f"Building a kernel takes {building.NEEDED_BYTES / 1e9:.1f} GB for some minutes; make room or set NETLAB_CACHE.",
             required=False,
         ),
-        Check(
+        Requirement(
             "open files",
             files == resource.RLIM_INFINITY or files >= ENOUGH_OPEN_FILES,
             "no limit" if files == resource.RLIM_INFINITY else f"up to {files}",
@@ -63,13 +63,13 @@ def machine() -> list[Check]:
     ]
 
 
-def packages() -> list[Check]:
+def packages() -> list[Requirement]:
     """The Python packages that only notebooks need."""
     found = []
     for name in PACKAGES:
         there = importlib.util.find_spec(name) is not None
         found.append(
-            Check(
+            Requirement(
                 name,
                 there,
                 "installed" if there else "not installed",
@@ -80,15 +80,15 @@ def packages() -> list[Check]:
     return found
 
 
-def pocket() -> list[Check]:
+def pocket() -> list[Requirement]:
     """What the pocket engine needs, and what its kernel can do."""
-    found = machine_checks()
+    found = machine_requirements()
     try:
         here = kernel.find()
     except KernelError:
         missing = [program for program in building.NEEDED_PROGRAMS if not shutil.which(program)]
         found.append(
-            Check(
+            Requirement(
                 "kernel build",
                 not missing,
                 f"{', '.join(missing)} not found" if missing else "all programs are there",
@@ -101,21 +101,21 @@ def pocket() -> list[Check]:
     lacking = sorted(set(CAPABILITIES) - here.capabilities - here.modules)
     clock = "virtual_time" in here.capabilities
     found += [
-        Check(
+        Requirement(
             "clock",
             clock,
             "virtual time" if clock else "real time only",
             "Runs take as long as their network time and differ from run to run; unset NETLAB_KERNEL to use netlab's build.",
             required=False,
         ),
-        Check(
+        Requirement(
             "kernel features",
             not lacking,
             f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
             "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all.",
             required=False,
         ),
-        Check(
+        Requirement(
             "mnexec",
             here.mnexec_path is not None or shutil.which("mnexec") is not None,
             str(here.mnexec_path or shutil.which("mnexec") or "not found"),
@@ -125,22 +125,25 @@ def pocket() -> list[Check]:
     return found
 
 
-def native() -> list[Check]:
+def native() -> list[Requirement]:
     """What the native engine needs; nobody has to have it."""
-    return [Check(check.name, check.ok, check.seen, check.remedy, required=False) for check in NativeEngine().checks()]
+    return [
+        Requirement(requirement.name, requirement.ok, requirement.seen, requirement.remedy, required=False)
+        for requirement in NativeEngine().requirements()
+    ]
 
 
-def lines(title: str, checks: list[Check], width: int) -> list[str]:
-    """A section of the table: its title, a line per check, and what to do below each that is missing."""
-    label = max(len(check.name) for check in checks) + 2
+def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
+    """A section of the table: its title, a line per requirement, and what to do below each that is missing."""
+    label = max(len(requirement.name) for requirement in requirements) + 2
     found = [title]
-    for check in checks:
-        state = "ok" if check.ok else "MISSING" if check.required else "no"
-        found.append(f"  {check.name:<{label}}{state:<9}{check.seen}")
-        if not check.ok and check.remedy:
+    for requirement in requirements:
+        state = "ok" if requirement.ok else "MISSING" if requirement.required else "no"
+        found.append(f"  {requirement.name:<{label}}{state:<9}{requirement.seen}")
+        if not requirement.ok and requirement.remedy:
             indent = " " * (label + 11)
             found += textwrap.wrap(
-                check.remedy, max(width, len(indent) + 40), initial_indent=indent, subsequent_indent=indent
+                requirement.remedy, max(width, len(indent) + 40), initial_indent=indent, subsequent_indent=indent
             )
     return [*found, ""]
 
@@ -158,12 +161,17 @@ def main(_options: argparse.Namespace) -> int:
         "Notebooks": packages(),
         "Native engine (optional: experiments on this machine's kernel, as root)": native(),
     }
-    for title, checks in sections.items():
-        print("\n".join(lines(title, checks, width)))
+    for title, requirements in sections.items():
+        print("\n".join(lines(title, requirements, width)))
     try:
         print(engines.preflight())
     except NetlabError:
-        missing = [check.name for checks in sections.values() for check in checks if check.required and not check.ok]
+        missing = [
+            requirement.name
+            for requirements in sections.values()
+            for requirement in requirements
+            if requirement.required and not requirement.ok
+        ]
         print(
             f"Not ready: {', '.join(missing) or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again."
         )

@@ -52,7 +52,7 @@ TCP_SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
 }
 
-Progress = Callable[[float, float], None]
+RunProgress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ def run(
     *,
     sysctls: Mapping[str, Any] | None = None,
     engine: str | Engine | None = None,
-    progress: bool | Progress = True,
+    progress: bool | RunProgress = True,
     cancel: threading.Event | None = None,
 ) -> Run:
     """Build the network, send the traffic, and return what was measured.
@@ -396,12 +396,12 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class _Shown:
     """A progress bar, a caller's function, or nothing."""
 
-    def __init__(self, progress: bool | Progress, total_s: float) -> None:
+    def __init__(self, progress: bool | RunProgress, total_s: float) -> None:
         self._progress = progress
         self._bar: Any = None
         self._total_s = total_s
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> RunProgress:
         if callable(self._progress):
             return self._progress
         in_notebook = "ipykernel" in sys.modules

@@ -26,7 +26,7 @@ class Shape(TypedDict):
     aqm: str
     aqm_options: dict[str, Any]
     framing: str
-    super_segments: bool | None
+    segmentation_offload: bool | None
 
 
 class Hop(TypedDict):
@@ -265,7 +265,7 @@ class QueueSample(TypedDict):
 
 
 class Counters(TypedDict):
-    """What the agent counted. `tc` has the lines given to `tc` by node, `whole_frames` the hosts that send frame by frame."""
+    """What the agent counted. `tc` has the lines given to `tc` by node."""
 
     flows: list[Totals]
     streams: list[StreamSample]
@@ -273,7 +273,7 @@ class Counters(TypedDict):
     queues: list[QueueSample]
     kernel: str
     python: str
-    whole_frames: list[str]
+    hosts_without_offload: list[str]
     tc: dict[str, list[str]]
 
 

@@ -22,7 +22,7 @@ from netlab.run_cache import RunCache
 
 Label = TypeVar("Label", bound=Hashable)
 Given = Scenario | Mapping[str, Any]
-Progress = Callable[[int, int], None]
+SweepProgress = Callable[[int, int], None]
 LISTED = 5
 
 
@@ -69,7 +69,7 @@ def sweep(  # type: ignore[overload-overlap]
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
-    progress: bool | Progress = ...,
+    progress: bool | SweepProgress = ...,
 ) -> dict[Label, Run]: ...
 @overload
 def sweep(
@@ -78,7 +78,7 @@ def sweep(
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
-    progress: bool | Progress = ...,
+    progress: bool | SweepProgress = ...,
 ) -> list[Run]: ...
 
 
@@ -88,7 +88,7 @@ def sweep(
     executor: futures.Executor | None = None,
     fresh: bool = False,
     engine: str | Engine | None = None,
-    progress: bool | Progress = True,
+    progress: bool | SweepProgress = True,
 ) -> dict[Any, Run] | list[Run]:
     """Run many scenarios side by side; those that ran before come from the cache at once.
 
@@ -229,7 +229,7 @@ def _keep(cache: RunCache, key: str, run: Run) -> None:
 
 
 @contextmanager
-def _shown(progress: bool | Progress, total: int, cached: int) -> Iterator[Progress]:
+def _shown(progress: bool | SweepProgress, total: int, cached: int) -> Iterator[SweepProgress]:
     """A progress bar, a caller's function, or nothing."""
     if callable(progress):
         progress(cached, total)

@@ -207,7 +207,7 @@ for label, mbps in goodputs_mbps(runs, after_s=1)["h1"].items():
 # This is the formula of Mathis and others (1997). (`lab9` prints it without the $\sqrt{3/2}$, as an estimate.) For
 # 1 % it says 12 segments per round trip, whether the link has 50 Mbit/s or 10 Gbit/s.
 #
-# One connection on our path, with losses from 1 in 10 000 to 1 in 10. `super_segments=False` makes each frame of
+# One connection on our path, with losses from 1 in 10 000 to 1 in 10. `segmentation_offload=False` makes each frame of
 # 1514 bytes meet the loss by itself. 45 s of network time each, with Reno and with CUBIC, which is Linux's default.
 
 # %% id="mathis-run"
@@ -216,7 +216,7 @@ losses = [1e-4, 1e-3, 1e-2, 3e-2, 1e-1]
 
 def lossy(loss_rate, congestion, delay_ms=20, duration_s=45):
     """One connection on a path of 10 Gbit/s that loses single frames at random."""
-    lossy_path = path(delay_ms, loss_rate=loss_rate, super_segments=False)
+    lossy_path = path(delay_ms, loss_rate=loss_rate, segmentation_offload=False)
     return nl.Scenario(lossy_path, [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=duration_s, interval_s=1)
 
 
@@ -332,7 +332,7 @@ cases = [  # delay in ms, what is lost as one, congestion control, connections
 
 def suspect(delay_ms, lost_as, congestion, count):
     """1 % loss on 10 Gbit/s, of packs of up to 64 kB or of single frames."""
-    lossy_path = path(delay_ms, loss_rate=0.01, super_segments=lost_as == "packs")
+    lossy_path = path(delay_ms, loss_rate=0.01, segmentation_offload=lost_as == "packs")
     flow = nl.Tcp("h1", "h2", congestion=congestion, streams=count)
     return nl.Scenario(lossy_path, [flow], duration_s=15 if delay_ms == 20 else 1 if lost_as == "frames" else 1.6)
 

@@ -15,7 +15,7 @@ SHAPES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "loss_rate": st.floats(0, 1),
         "duplicate_rate": st.sampled_from([0, 0.01]),
         "framing": st.sampled_from(["tc", "ethernet"]),
-        "super_segments": st.sampled_from([None, True, False]),
+        "segmentation_offload": st.sampled_from([None, True, False]),
     },
 )
 QUEUES: st.SearchStrategy[dict[str, Any]] = st.one_of(

@@ -31,7 +31,7 @@ from netlab.errors import EngineError
 class StandIn:
     name, clock = "stand-in", "virtual"
 
-    def checks(self):
+    def requirements(self):
         return []
 
     def execute(self, plan, *, on_event, cancel=None):

@@ -15,7 +15,7 @@ import pytest
 
 import netlab as nl
 from netlab import run_cache, sweeps
-from netlab.engines.base import Check, OnEvent, cancelled
+from netlab.engines.base import OnEvent, Requirement, cancelled
 from netlab.errors import RunError, ScenarioError
 from netlab.run_cache import RunCache
 from netlab.sweeps import SweepError, SweepInterrupted
@@ -39,7 +39,7 @@ class FakeEngine:
         self.fails_above_mbps = fails_above_mbps
         self.takes_s = takes_s
 
-    def checks(self) -> list[Check]:
+    def requirements(self) -> list[Requirement]:
         return []
 
     def execute(

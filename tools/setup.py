@@ -299,7 +299,7 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
     def packages() -> tuple[str, float]:
         return environment.progress() if environment else ("", 0.0)
 
-    def heard(moment: kernel.Progress) -> None:
+    def heard(moment: kernel.BuildProgress) -> None:
         if environment:
             environment.raise_failure()
         words, rest_s = packages()

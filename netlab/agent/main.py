@@ -17,7 +17,7 @@ from netlab.agent.flows import Flow, UdpFlow, make_flows
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
-from netlab.agent.shaping import shape_network, whole_frames_needed
+from netlab.agent.shaping import hosts_without_offload, shape_network
 from netlab.errors import NetlabError
 from netlab.plan import AgentPlan, Counters, Event, QueueSample, StreamSample, Totals
 from netlab.sockets.streams import forbid_timer_slack
@@ -66,8 +66,8 @@ def experiment(plan: AgentPlan, events: Events) -> Counters:
     forbid_timer_slack()
     network = Network(plan)
     events.tell({"event": "nodes"})
-    whole_frames = whole_frames_needed(plan["directions"], plan["hosts"], clock, plan["traffic"])
-    ip_lines, tc_lines = shape_network(plan["directions"], clock, whole_frames)
+    without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, plan["traffic"])
+    ip_lines, tc_lines = shape_network(plan["directions"], clock, without_offload)
     network.configure(ip_lines, tc_lines)
     events.tell({"event": "network"})
     flows = make_flows(plan, network)
@@ -87,7 +87,7 @@ def experiment(plan: AgentPlan, events: Events) -> Counters:
         "queues": queues,
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "whole_frames": whole_frames,
+        "hosts_without_offload": without_offload,
         "tc": tc_lines,
     }
 

@@ -3,9 +3,9 @@
 Three things in three places:
 
 - The queue that the student set and its rate limit, a `tbf`, sit on the sending interface. The bucket holds one frame and
-  a third, so that a frame leaves when the one before it has had its time, and so that `tbf` splits super-sized segments
-  before they queue. (With exactly one frame, each of a timer's few hundred nanoseconds of lateness is lost for good: 3 %
-  at 1 Gbit/s.)
+  a third, so that a frame leaves when the one before it has had its time, and so that `tbf` splits segments of up to
+  64 kB, which segmentation offload (GSO) leaves whole, before they queue. (With exactly one frame, each of a timer's few
+  hundred nanoseconds of lateness is lost for good: 3 % at 1 Gbit/s.)
 - The wire (propagation delay, jitter, loss, duplication) is a `netem` on an intermediate device behind the receiving
   interface. There, packets in flight count against no queue, and TCP's small-queue limit does not see them.
 - A bucket lets the first frame go at once; a wire takes its serialisation time. So `netem` also gets the rate. It holds no
@@ -26,7 +26,7 @@ SEGMENT_HEADER_BYTES = 66
 KERNEL_QUEUE_PACKETS = 1000
 ETHERNET_OVERHEAD_BYTES = 24
 SMALLEST_ETHERNET_BYTES = 84
-SUPER_SEGMENTS_ABOVE_MBPS = 1000
+OFFLOAD_ABOVE_MBPS = 1000
 LARGEST_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000
 """`tc` reads RED's bandwidth in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
@@ -53,11 +53,11 @@ def time_word(time_ms: float) -> str:
     return f"{round(time_ms * 1e3)}us"
 
 
-def has_super_segments(shape: Shape) -> bool:
-    """Whether segments of up to 64 kB may pass this direction as one packet."""
-    chosen = shape["super_segments"]
+def offloads(shape: Shape) -> bool:
+    """Whether this direction leaves segmentation offload in force: segments of up to 64 kB pass as one packet."""
+    chosen = shape["segmentation_offload"]
     if chosen is None:
-        return shape["rate_mbps"] is not None and shape["rate_mbps"] > SUPER_SEGMENTS_ABOVE_MBPS
+        return shape["rate_mbps"] is not None and shape["rate_mbps"] > OFFLOAD_ABOVE_MBPS
     return bool(chosen)
 
 
@@ -79,7 +79,7 @@ def queue_lines(interface: str, shape: Shape, clock: str) -> list[str]:
     if rate_mbps is None:
         return []
     frame_bytes = FRAME_BYTES + (ETHERNET_OVERHEAD_BYTES if shape["framing"] == "ethernet" else 0)
-    burst_bytes = (LARGEST_SEGMENT_BYTES if has_super_segments(shape) else frame_bytes) + LATENESS_BYTES
+    burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else frame_bytes) + LATENESS_BYTES
     if clock == "real":
         # Timers come late by the machine's clock; a bucket of one frame would lose that time.
         burst_bytes = max(burst_bytes, round(rate_mbps * 1e6 / 8 * REAL_CLOCK_BURST_S))
@@ -141,9 +141,9 @@ def wire_device(interface: str) -> str:
 
 
 def shape_network(
-    directions: list[Hop], clock: str, whole_frames: list[str]
+    directions: list[Hop], clock: str, without_offload: list[str]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The `ip` lines and the `tc` lines of every node; the hosts in `whole_frames` send frame by frame."""
+    """The `ip` lines and the `tc` lines of every node; for the hosts in `without_offload`, segmentation offload is off."""
     ip_lines: dict[str, list[str]] = {}
     tc_lines: dict[str, list[str]] = {}
     for direction in directions:
@@ -154,18 +154,18 @@ def shape_network(
             ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
             tc_lines.setdefault(dst, []).extend(wire_lines(device, shape))
             tc_lines[dst].extend(redirect_lines(direction["dst_interface"], device))
-    for name in whole_frames:
+    for name in without_offload:
         for direction in directions:
             if direction["src"] == name:
                 ip_lines.setdefault(name, []).append(f"link set dev {direction['interface']} gso_max_segs 1")
     return ip_lines, tc_lines
 
 
-def whole_frames_needed(directions: list[Hop], hosts: list[str], clock: str, traffic: list[Item]) -> list[str]:
-    """Hosts that must send frame by frame, because something would count or lose a super-sized segment as one packet.
+def hosts_without_offload(directions: list[Hop], hosts: list[str], clock: str, traffic: list[Item]) -> list[str]:
+    """Hosts whose segmentation offload must be off, because something would count or lose many frames as one packet.
 
-    A segment may leave a host whole only where every way out of it is without effect on packets up to a `tbf` that
-    splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small segments.
+    An offloaded segment (GSO, up to 64 kB) may leave a host only where every way out of it is without effect on packets
+    up to a `tbf` that splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small segments.
     """
     tcp = [cast("TcpItem", item) for item in traffic if item["kind"] == "tcp"]
     small = {item["src"] for item in tcp if _two_fit_the_bucket(item["mss_bytes"])}
@@ -173,7 +173,9 @@ def whole_frames_needed(directions: list[Hop], hosts: list[str], clock: str, tra
     for direction in directions:
         leaving.setdefault(direction["src"], []).append(direction)
     return [
-        host for host in hosts if _meets_wire_whole(host, leaving, set(hosts), clock == "virtual" and host not in small)
+        host
+        for host in hosts
+        if _meets_wire_offloaded(host, leaving, set(hosts), clock == "virtual" and host not in small)
     ]
 
 
@@ -181,17 +183,17 @@ def _two_fit_the_bucket(mss_bytes: int | None) -> bool:
     return mss_bytes is not None and 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
 
 
-def _meets_wire_whole(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:
+def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:
     seen, ahead = {host}, [host]
     while ahead:
         for direction in leaving.get(ahead.pop(), []):
             shape = direction["shape"]
             if shape["rate_mbps"] is not None:
-                if not has_super_segments(shape):
+                if not offloads(shape):
                     if not splits:
                         return True
                     continue
-            elif has_wire(shape) and not shape["super_segments"]:
+            elif has_wire(shape) and not shape["segmentation_offload"]:
                 return True
             if direction["dst"] not in seen and direction["dst"] not in hosts:
                 seen.add(direction["dst"])
@@ -211,7 +213,7 @@ def _discipline(shape: Shape) -> str:
     if aqm == "fifo":
         if in_bytes is not None:
             return f"bfifo limit {in_bytes}b"
-        if has_super_segments(shape):
+        if offloads(shape):
             # One packet here may be 45 frames: only bytes mean what the student meant.
             return f"bfifo limit {packets * frame_bytes}b"
         return f"pfifo limit {packets}"

@@ -43,5 +43,5 @@ def preflight(wanted: str | Engine | None = None) -> str:
         When they cannot; the text names each thing that is missing and its remedy.
     """
     engine = choose(wanted)
-    require(engine.checks())
+    require(engine.requirements())
     return f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."

@@ -20,7 +20,7 @@ OUTGROWN = "ptrace set fp regs failed"
 
 
 @dataclass(frozen=True)
-class Check:
+class Requirement:
     """One thing that an engine needs: whether it is there, what was seen, and what to do when it is not."""
 
     name: str
@@ -36,7 +36,7 @@ class Engine(Protocol):
     name: str
     clock: str
 
-    def checks(self) -> list[Check]:
+    def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
 
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
@@ -107,8 +107,10 @@ def cancelled() -> RunCancelled:
     return RunCancelled("The run was stopped before its end; nothing of it is kept.")
 
 
-def require(checks: list[Check]) -> None:
+def require(requirements: list[Requirement]) -> None:
     """Raise EngineError with the remedy of everything that is required and missing."""
-    missing = [check for check in checks if check.required and not check.ok]
+    missing = [requirement for requirement in requirements if requirement.required and not requirement.ok]
     if missing:
-        raise EngineError("\n".join(f"{check.name}: {check.seen}. {check.remedy}" for check in missing))
+        raise EngineError(
+            "\n".join(f"{requirement.name}: {requirement.seen}. {requirement.remedy}" for requirement in missing)
+        )

@@ -12,7 +12,7 @@ import threading
 
 from netlab.agent import files
 from netlab.engines import scratch
-from netlab.engines.base import POLL_S, Check, EventTail, OnEvent, cancelled, read_result, require
+from netlab.engines.base import POLL_S, EventTail, OnEvent, Requirement, cancelled, read_result, require
 from netlab.engines.paths import python_path, system_path
 from netlab.plan import AgentPlan, Outcome, Plan
 
@@ -36,11 +36,11 @@ class NativeEngine:
     name = "native"
     clock = "real"
 
-    def checks(self) -> list[Check]:
+    def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
         prefix = privilege()
         found = [
-            Check(
+            Requirement(
                 "root",
                 prefix is not None,
                 "yes" if prefix is not None else "neither root nor sudo without a password",
@@ -52,14 +52,14 @@ class NativeEngine:
             package = {"mnexec": "mininet (or build the pocket kernel, which brings one)", "unshare": "util-linux"}.get(
                 tool, "iproute2"
             )
-            found.append(Check(tool, place is not None, place or "not found", f"Install the package {package}."))
-        if all(check.ok for check in found):
-            found.append(_netem_check(prefix or []))
+            found.append(Requirement(tool, place is not None, place or "not found", f"Install the package {package}."))
+        if all(requirement.ok for requirement in found):
+            found.append(_netem_requirement(prefix or []))
         return found
 
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
-        require(self.checks())
+        require(self.requirements())
         with scratch.run_directory(RESULT_BYTES) as directory:
             folder = directory / "out"
             folder.mkdir()
@@ -121,14 +121,14 @@ def privilege() -> list[str] | None:
     return None
 
 
-def _netem_check(prefix: list[str]) -> Check:
+def _netem_requirement(prefix: list[str]) -> Requirement:
     done = subprocess.run(
         [*prefix, "unshare", "--net", "sh", "-c", PROBE],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": ":".join(system_path())},
     )
-    return Check(
+    return Requirement(
         "netem and ifb",
         done.returncode == 0,
         "the kernel has them" if done.returncode == 0 else f"the kernel has not ({done.stderr.strip() or 'no word'})",

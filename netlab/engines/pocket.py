@@ -16,7 +16,7 @@ from pathlib import Path
 from netlab import kernel
 from netlab.agent import files, guest
 from netlab.engines import launcher, scratch
-from netlab.engines.base import POLL_S, Check, EventTail, OnEvent, cancelled, read_result, require
+from netlab.engines.base import POLL_S, EventTail, OnEvent, Requirement, cancelled, read_result, require
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
 from netlab.plan import AgentPlan, Outcome, Plan
@@ -51,9 +51,9 @@ class PocketEngine:
             )
         self.clock = clock or ("virtual" if can_travel else "real")
 
-    def checks(self) -> list[Check]:
+    def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
-        return machine_checks()
+        return machine_requirements()
 
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Boot, run the plan, and bring its result back.
@@ -67,7 +67,7 @@ class PocketEngine:
         RunCancelled
             When `cancel` was set.
         """
-        require(self.checks())
+        require(self.requirements())
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = directory / "out"
             folder.mkdir()
@@ -160,26 +160,28 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def machine_checks(which: Sequence[str] = TOOLS) -> list[Check]:
+def machine_requirements(which: Sequence[str] = TOOLS) -> list[Requirement]:
     """What the pocket engine needs and finds on this machine."""
-    found: list[Check] = []
+    found: list[Requirement] = []
     try:
         here = kernel.find()
-        found.append(Check("pocket kernel", True, f"{here.release} at {here.path}"))
+        found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
     except KernelError as error:
-        found.append(Check("pocket kernel", False, "none is built", str(error)))
+        found.append(Requirement("pocket kernel", False, "none is built", str(error)))
     for tool in which:
         place = shutil.which(tool, path=":".join(system_path()))
         found.append(
-            Check(tool, place is not None, place or "not found", "Ask your administrator for the package iproute2.")
+            Requirement(
+                tool, place is not None, place or "not found", "Ask your administrator for the package iproute2."
+            )
         )
     try:
-        found.append(Check("scratch directory", True, str(scratch.base())))
+        found.append(Requirement("scratch directory", True, str(scratch.base())))
     except EngineError as error:
-        found.append(Check("scratch directory", False, "none is usable", str(error)))
+        found.append(Requirement("scratch directory", False, "none is usable", str(error)))
     version = launcher.landlock_version()
     found.append(
-        Check(
+        Requirement(
             "Landlock",
             version > 0,
             f"version {version}" if version else "this host has none",

@@ -7,6 +7,6 @@ from netlab.errors import KernelError
 from netlab.kernel.archive import pack, unpack
 from netlab.kernel.building import build
 from netlab.kernel.installed import Kernel, builds, find
-from netlab.kernel.progress import Progress
+from netlab.kernel.progress import BuildProgress
 
-__all__ = ["Kernel", "KernelError", "Progress", "build", "builds", "find", "pack", "unpack"]
+__all__ = ["BuildProgress", "Kernel", "KernelError", "build", "builds", "find", "pack", "unpack"]

@@ -78,7 +78,7 @@ def build(source: str | Path | None = None, progress: Listener | None = None, *,
         which stays as it is. Without it, a kernel already built by this netlab's recipe is taken; where there is
         none, apt fetches the newest source.
     progress : callable, optional
-        Called with a `Progress` as the work goes on.
+        Called with a `BuildProgress` as the work goes on.
     newest : bool
         Ask apt for the newest source even if a kernel is there.
 

@@ -15,7 +15,7 @@ ENOUGH_TO_JUDGE = 0.03
 
 
 @dataclass(frozen=True)
-class Progress:
+class BuildProgress:
     """A moment of a build: `fraction` of all work in [0, 1], `remaining_s` in seconds, and what is being done."""
 
     phase: str
@@ -24,7 +24,7 @@ class Progress:
     detail: str = ""
 
 
-Listener = Callable[[Progress], None]
+Listener = Callable[[BuildProgress], None]
 
 
 def usual_phases(cpus: int | None = None) -> dict[str, float]:
@@ -72,7 +72,7 @@ class Meter:
             rest = trust * measured + (1 - trust) * rest
         if self._listener:
             total = before + usual + after
-            self._listener(Progress(phase, (before + usual * share) / total, rest + after, detail))
+            self._listener(BuildProgress(phase, (before + usual * share) / total, rest + after, detail))
 
 
 class Printer:
@@ -85,7 +85,7 @@ class Printer:
         self._last_s = float("-inf")
         self._phase = ""
 
-    def __call__(self, moment: Progress) -> None:
+    def __call__(self, moment: BuildProgress) -> None:
         """Show a moment, unless the last one was shown just now."""
         now = self._clock()
         interval_s = TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S

@@ -73,8 +73,9 @@ class LinkShape:
         Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
     framing : {"tc", "ethernet"}
         Bytes that the rate counts for each packet beside the IP packet itself: 14 or 38.
-    super_segments : bool or None
-        Whether segments of up to 64 kB pass as one; None means only above 1 Gbit/s, where speed needs them.
+    segmentation_offload : bool or None
+        Whether segmentation offload (GSO) holds on this link: segments of up to 64 kB pass its queue and its wire as one
+        packet. None means only above 1 Gbit/s, where speed needs it.
     """
 
     rate_mbps: float | None = None
@@ -89,7 +90,7 @@ class LinkShape:
     aqm: str = "fifo"
     aqm_options: Mapping[str, Any] = field(default_factory=dict)
     framing: str = "tc"
-    super_segments: bool | None = None
+    segmentation_offload: bool | None = None
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in these fields, each a sentence that starts with `where`."""
@@ -142,8 +143,8 @@ class LinkShape:
             )
         require(isinstance(self.reorder, bool), f"reorder must be true or false, got {shown(self.reorder)}")
         require(
-            self.super_segments is None or isinstance(self.super_segments, bool),
-            f"super_segments must be true, false or null, got {shown(self.super_segments)}",
+            self.segmentation_offload is None or isinstance(self.segmentation_offload, bool),
+            f"segmentation_offload must be true, false or null, got {shown(self.segmentation_offload)}",
         )
         require(self.framing in FRAMINGS, f"framing: {one_of(self.framing, FRAMINGS)}")
         found.extend(f"{where}: {sentence}" for sentence in self._aqm_problems())
@@ -188,6 +189,14 @@ class LinkShape:
 
 
 SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
+RENAMED_FIELDS = {"super_segments": "segmentation_offload"}
+
+
+def unknown_field(name: object) -> str:
+    """What to say of a field that a link does not have; of one that had another name, the new name."""
+    if isinstance(name, str) and name in RENAMED_FIELDS:
+        return f"{name} is called {RENAMED_FIELDS[name]} now; write that, with the same value"
+    return f"unknown field: {one_of(name, SHAPE_FIELDS)}"
 
 
 class Link:
@@ -206,9 +215,9 @@ class Link:
             raise ScenarioError([f"a link names the two nodes that it joins, got {shown(a)} and {shown(b)}"])
         if not isinstance(reverse, (Mapping, type(None))):
             raise ScenarioError([f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}"])
-        unknown = [word for word in (*direction, *(reverse or {})) if word not in SHAPE_FIELDS]
+        unknown = [name for name in (*direction, *(reverse or {})) if name not in SHAPE_FIELDS]
         if unknown:
-            raise ScenarioError([f"link {a}-{b}: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
+            raise ScenarioError([f"link {a}-{b}: {unknown_field(name)}" for name in unknown])
         self.a = a
         self.b = b
         direction = plain(direction)

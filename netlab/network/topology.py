@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from netlab.errors import ScenarioError, one_of
-from netlab.network.link import SHAPE_FIELDS, Link
+from netlab.network.link import SHAPE_FIELDS, Link, unknown_field
 from netlab.network.routing import Paths
 from netlab.network.wiring import Hop, Wiring, wire
 from netlab.values import shown
@@ -272,9 +272,7 @@ def _read_link(given: object, position: int) -> tuple[Link | None, list[str]]:
         problems.append(f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}")
         reverse = None
     for where, fields_given in ((f"link {a}-{b}", both_ways), (f"link {a}-{b}, reverse", reverse or {})):
-        problems += [
-            f"{where}: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in fields_given if word not in SHAPE_FIELDS
-        ]
+        problems += [f"{where}: {unknown_field(name)}" for name in fields_given if name not in SHAPE_FIELDS]
     both_ways, reverse = (
         {word: value for word, value in part.items() if word in SHAPE_FIELDS} for part in (both_ways, reverse or {})
     )

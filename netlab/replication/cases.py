@@ -1,6 +1,6 @@
 """What is measured beside each published figure: the scenario, what is read from its run, and what theory says.
 
-Figures are in Mbit/s, ms and fractions here; the report turns them into the unit of the published row. Where the
+Measurements are in Mbit/s, ms and fractions here; the report turns them into the unit of the published row. Where the
 publishers had a real wire, so have we (framing "ethernet"); where they had Mininet, rates count as `tc` counts them.
 """
 
@@ -23,7 +23,7 @@ MEBI = 2**20
 
 
 @dataclass(frozen=True)
-class Check:
+class Explanation:
     """Why a figure misses theory or ours misses theirs: a sentence with `{value}`, and the run that tests it."""
 
     sentence: str
@@ -32,7 +32,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Measurement:
     """How one row is measured here.
 
     Parameters
@@ -45,7 +45,7 @@ class Figure:
         What netlab's formulas say.
     holds : bool
         Whether the formula's conditions are met; if not, it is shown but not counted.
-    check : Check or None
+    check : Explanation or None
         The second measurement that explains a difference.
     """
 
@@ -53,10 +53,10 @@ class Figure:
     measure: Measure
     theory: float | None = None
     holds: bool = True
-    check: Check | None = None
+    check: Explanation | None = None
 
 
-Figures = Mapping[tuple[str, str], Figure]
+Measurements = Mapping[tuple[str, str], Measurement]
 
 
 # From runs to figures -----------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def portfolio(shared_limit: bool = False) -> Topology:
     )
 
 
-def _iperf(src: str, dst: str, megabits: float, link: str) -> Figures:
+def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
     offered_mbps = megabits * MEBI / 1e6
     rate_mbps, _, queue = PORTFOLIO_LINKS[link]
 
@@ -146,7 +146,7 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Figures:
     flow = f"{src}-{dst} udp"
     limit = theory.udp_goodput_limit_mbps(rate_mbps, IPERF_PAYLOAD_BYTES)
     lost = theory.udp_loss_rate(offered_mbps, rate_mbps, IPERF_PAYLOAD_BYTES, queue_packets=queue, duration_s=10)
-    check = Check(
+    check = Explanation(
         f"iperf's M is 2^20: '{megabits:g}M' sends {offered_mbps:.2f} Mbit/s, {offered_mbps / limit:.3f} times the "
         f"link's limit, and the queue's {queue} datagrams are late, not lost, once in 10 s; offered {megabits:g}·10⁶ bit/s, "
         "a second run loses only {value:.2f} %.",
@@ -154,12 +154,12 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Figures:
         lambda run: 100 * loss(flow)(run),
     )
     return {
-        (f"{src}-{dst}", "goodput"): Figure(scenario(offered_mbps), goodput(flow), limit),
-        (f"{src}-{dst}", "loss"): Figure(scenario(offered_mbps), loss(flow), lost, check=check),
+        (f"{src}-{dst}", "goodput"): Measurement(scenario(offered_mbps), goodput(flow), limit),
+        (f"{src}-{dst}", "loss"): Measurement(scenario(offered_mbps), loss(flow), lost, check=check),
     }
 
 
-def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Figures:
+def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | None = None) -> Measurements:
     """A ping, then a transfer of 25 s, alone on a path."""
 
     def scenario(network: Topology) -> Scenario:
@@ -171,25 +171,25 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
     flow = f"{src}-{dst} cubic"
     check = None
     if small is not None:
-        check = Check(
+        check = Explanation(
             "A queue well below the BDP costs throughput, and Mininet's queue limit also counts what is under way in netem: "
             "with only the room that this leaves in each queue a second run has {value:.2f} Mbit/s.",
             scenario(small),
             goodput(flow),
         )
     else:
-        check = Check(
+        check = Explanation(
             "Their theory leaves out the headers: the same link carried {value:.2f} Mbit/s with them.",
             scenario(topology),
             sent("r1-eth1"),
         )
     return {
-        (name, "rtt"): Figure(scenario(topology), rtt(f"{src}-{dst} ping"), theory.ping_rtt_ms(path)),
-        (name, "throughput"): Figure(scenario(topology), goodput(flow), limit, check=check),
+        (name, "rtt"): Measurement(scenario(topology), rtt(f"{src}-{dst} ping"), theory.ping_rtt_ms(path)),
+        (name, "throughput"): Measurement(scenario(topology), goodput(flow), limit, check=check),
     }
 
 
-def _link(name: str) -> Figures:
+def _link(name: str) -> Measurements:
     rate_mbps, delay_ms, queue = PORTFOLIO_LINKS[name]
     topology = topologies.dumbbell(pairs=1, rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=queue)
     number = int(name[1])
@@ -198,7 +198,7 @@ def _link(name: str) -> Figures:
 
 def _together(
     pairs: Sequence[str], shares_mbps: Sequence[float], streams: Sequence[int] | None = None, shared: bool = True
-) -> Figures:
+) -> Measurements:
     """Transfers of 25 s side by side, each with a ping."""
     why = "A drop-tail queue promises the sum, not the shares" if shared else "Their theory leaves out the headers"
 
@@ -212,13 +212,13 @@ def _together(
     base = scenario(portfolio(), SECONDS)
     long = scenario(portfolio(), 200)
     small = scenario(portfolio(shared_limit=True), SECONDS)
-    found: dict[tuple[str, str], Figure] = {}
+    found: dict[tuple[str, str], Measurement] = {}
     for pair, share_mbps, count in zip(pairs, shares_mbps, streams or [1] * len(pairs), strict=True):
         flow = f"{pair} cubic" + (f" ×{count}" if count > 1 else "")
-        found[pair, "rtt"] = Figure(
+        found[pair, "rtt"] = Measurement(
             base,
             rtt(f"{pair} ping"),
-            check=Check(
+            check=Explanation(
                 "Their queues hold fewer packets than they say, because Mininet's limit also counts what is under way in "
                 "netem; with only the room that this leaves, a second run has a mean of {value:.1f} ms.",
                 small,
@@ -228,12 +228,12 @@ def _together(
         for stream in range(count):
             name = pair if count == 1 else f"{pair} ({stream + 1})"
             read = goodput(flow) if count == 1 else stream_goodput(flow, stream)
-            found[name, "throughput"] = Figure(
+            found[name, "throughput"] = Measurement(
                 base,
                 read,
                 share_mbps,
                 holds=not shared,
-                check=Check(
+                check=Explanation(
                     f"{why}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
                     long,
                     read,
@@ -242,7 +242,7 @@ def _together(
     return found
 
 
-def _simpleperf() -> dict[tuple[str, str, str], Figures]:
+def _simpleperf() -> dict[tuple[str, str, str], Measurements]:
     whole = portfolio()
     small = portfolio(shared_limit=True)
     l2, l3 = (theory.tcp_goodput_limit_mbps(PORTFOLIO_LINKS[name][0]) for name in ("L2", "L3"))
@@ -252,7 +252,7 @@ def _simpleperf() -> dict[tuple[str, str, str], Figures]:
         for key, figure in _together(["h1-h4", "h2-h5", "h3-h6"], [l2 / 4] * 3, [2, 1, 1]).items()
         if key[1] == "throughput"
     }
-    tables: dict[tuple[str, str], Figures] = {
+    tables: dict[tuple[str, str], Measurements] = {
         ("udp-rate", "iperf UDP 30 Mbit/s"): _iperf("h1", "h4", 30, "L2"),
         ("udp-rate", "iperf UDP 20 Mbit/s"): {**_iperf("h1", "h9", 20, "L3"), **_iperf("h7", "h9", 20, "L3")},
         ("link", "L1 r1-r2 40 Mbit/s 10 ms 67 pkt"): _link("L1"),
@@ -280,9 +280,9 @@ def _wire(delay_ms: float = 0.0, queue_packets: int = 1000) -> Topology:
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
-def _window(window_bytes: int) -> Figures:
+def _window(window_bytes: int) -> Measurements:
     def scenario(delay_ms: float) -> Scenario:
-        # The lab had switched super-sized segments off.
+        # The lab had switched segmentation offload off.
         frame_by_frame = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5)
         return Scenario(_wire(delay_ms), [frame_by_frame, flow], duration_s=10)
@@ -291,16 +291,16 @@ def _window(window_bytes: int) -> Figures:
     rtt_ms = theory.segment_rtt_ms(_wire(8).path_hops("h1", "h2"), framing="ethernet")
     whole_bytes = window_bytes // theory.MSS_BYTES * theory.MSS_BYTES
     expected = theory.windowed_goodput_mbps(float(whole_bytes), 100, rtt_ms, framing="ethernet")
-    check = Check(
+    check = Explanation(
         "Their ping had 16.6 ms, 0.6 more than the delays that they set: over a path that long a second run has {value:.1f} Mbit/s. "
         "What is left of the gap is not explained.",
         scenario(8.3),
         goodput("h1-h2 reno", 1),
     )
-    return {("client-server", "throughput"): Figure(scenario(8), goodput("h1-h2 reno", 1), expected, check=check)}
+    return {("client-server", "throughput"): Measurement(scenario(8), goodput("h1-h2 reno", 1), expected, check=check)}
 
 
-def _siit() -> dict[tuple[str, str, str], Figures]:
+def _siit() -> dict[tuple[str, str, str], Measurements]:
     limit = theory.tcp_goodput_limit_mbps(100, framing="ethernet")
     plain = Scenario(_wire(0.1), [Tcp("h1", "h2")], duration_s=10)
     flows: list[Traffic] = [Udp("h1", "h2", rate_mbps=100, payload_bytes=IPERF_PAYLOAD_BYTES), Tcp("h1", "h2")]
@@ -308,14 +308,14 @@ def _siit() -> dict[tuple[str, str, str], Figures]:
     crowd = theory.udp_goodput_limit_mbps(100, IPERF_PAYLOAD_BYTES, "ethernet")
     return {
         ("siit", "throughput", "wired 100 Mbit/s TCP"): {
-            ("client-server", "throughput"): Figure(plain, goodput("h1-h2 cubic", 1), limit)
+            ("client-server", "throughput"): Measurement(plain, goodput("h1-h2 cubic", 1), limit)
         },
         ("siit", "bdp", "100 Mbit/s 16 ms window 126 kB"): _window(126_000),
         ("siit", "bdp", "100 Mbit/s 16 ms window 150 kB"): _window(150_000),
         ("siit", "bdp", "100 Mbit/s 16 ms window 187.5 kB"): _window(187_500),
         ("siit", "bdp", "100 Mbit/s 16 ms window 192 kB"): _window(192_000),
         ("siit", "tcp-beside-udp", "TCP and p UDP flows of 100 Mbit/s for 60 s: total"): {
-            ("all", "throughput"): Figure(beside, total, crowd)
+            ("all", "throughput"): Measurement(beside, total, crowd)
         },
     }
 
@@ -340,11 +340,11 @@ def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUE
     )
 
 
-def _framed(sentence: str, scenario: Scenario, measure: Measure) -> Check:
-    return Check(sentence, scenario, lambda run: 1000 * measure(run))
+def _framed(sentence: str, scenario: Scenario, measure: Measure) -> Explanation:
+    return Explanation(sentence, scenario, lambda run: 1000 * measure(run))
 
 
-def _udp_alone(offered_mbps: float) -> Figures:
+def _udp_alone(offered_mbps: float) -> Measurements:
     limit = theory.udp_goodput_mbps(offered_mbps, BOTTLENECK_MBPS)
     lost = theory.udp_loss_rate(offered_mbps, BOTTLENECK_MBPS, queue_packets=QUEUE, duration_s=_seconds(offered_mbps))
     check = _framed(
@@ -353,19 +353,19 @@ def _udp_alone(offered_mbps: float) -> Figures:
         _epfl_udp(offered_mbps, "ethernet"),
         goodput("h1-h3 udp"),
     )
-    late = Check(
+    late = Explanation(
         f"{QUEUE} datagrams in the queue when the sender stops are late, not lost; with a queue of 5 a second run loses "
         "{value:.2f} %.",
         _epfl_udp(offered_mbps, queue_packets=5),
         lambda run: 100 * loss("h1-h3 udp")(run),
     )
     return {
-        ("h1-h3", "goodput"): Figure(_epfl_udp(offered_mbps), goodput("h1-h3 udp"), limit, check=check),
-        ("h1-h3", "loss"): Figure(_epfl_udp(offered_mbps), loss("h1-h3 udp"), lost, check=late),
+        ("h1-h3", "goodput"): Measurement(_epfl_udp(offered_mbps), goodput("h1-h3 udp"), limit, check=check),
+        ("h1-h3", "loss"): Measurement(_epfl_udp(offered_mbps), loss("h1-h3 udp"), lost, check=late),
     }
 
 
-def _udp_pair(first_mbps: float, second_mbps: float) -> Figures:
+def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
     offered = (first_mbps, second_mbps)
 
     def scenario(spacing: str = "auto") -> Scenario:
@@ -377,10 +377,10 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Figures:
     shares = theory.udp_shares_mbps(offered, BOTTLENECK_MBPS)
     # What stands in the queue at the end is late, not lost.
     late = 1 + QUEUE * 8e-3 / _seconds(sum(offered)) / float(sum(shares))
-    found: dict[tuple[str, str], Figure] = {}
+    found: dict[tuple[str, str], Measurement] = {}
     for src, rate, share in zip(("h1", "h2"), offered, shares, strict=True):
         flow = f"{src}-h3 udp"
-        found[src, "goodput"] = Figure(
+        found[src, "goodput"] = Measurement(
             scenario(),
             goodput(flow),
             float(share),
@@ -394,11 +394,11 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Figures:
         if sum(offered) < BOTTLENECK_MBPS / 2:
             # Nothing is lost, and no loss is published.
             continue
-        found[src, "loss"] = Figure(
+        found[src, "loss"] = Measurement(
             scenario(),
             loss(flow),
             max(0.0, 1 - late * float(share) / rate),
-            check=Check(
+            check=Explanation(
                 "The publisher's theory counts a wire's framing (1066 bytes, not tc's 1042), and which flow loses a little "
                 "more is a matter of phase: on exact grids this flow loses {value:.2f} %.",
                 scenario("even"),
@@ -408,7 +408,7 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Figures:
     return found
 
 
-def _udp_tcp(first_mbps: float, second_mbps: float) -> Figures:
+def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
     def scenario(aqm: str = "fifo") -> Scenario:
         topology = topologies.three_pcs(queue_packets=QUEUE, aqm=aqm, aqm_options=RED if aqm == "red" else {})
         traffic: list[Traffic] = [
@@ -425,8 +425,8 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Figures:
     # Between the two, TCP is neither alone with what is left nor silent, and no formula here covers it.
     clear = left > 0 or offered > 1.5 * BOTTLENECK_MBPS
 
-    def figure(flow: str, expected: float | None) -> Figure:
-        return Figure(
+    def figure(flow: str, expected: float | None) -> Measurement:
+        return Measurement(
             scenario(),
             goodput(flow, 20),
             expected,
@@ -457,7 +457,7 @@ def two_routers(limited_access: bool = True) -> Topology:
     return Topology(hosts=["h1", "h2", "h3", "h4"], routers=["r1", "r2"], links=links)
 
 
-def _collapse_udp(first_mbps: float, second_mbps: float) -> Figures:
+def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
     offered = {"h1-h4": first_mbps, "h2-h3": second_mbps}
     heavy = second_mbps > BOTTLENECK_MBPS
 
@@ -472,10 +472,10 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Figures:
     network = theory.fifo_network(
         base.topology.capacities_mbps(), routes, {pair: rate * wire for pair, rate in offered.items()}
     )
-    found: dict[tuple[str, str], Figure] = {}
+    found: dict[tuple[str, str], Measurement] = {}
     for pair, rate in offered.items():
         flow, share = f"{pair} udp", network.delivered_mbps[pair] / wire
-        found[pair, "goodput"] = Figure(
+        found[pair, "goodput"] = Measurement(
             base,
             goodput(flow),
             share,
@@ -489,11 +489,11 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Figures:
                 goodput(flow),
             ),
         )
-        found[pair, "loss"] = Figure(
+        found[pair, "loss"] = Measurement(
             base,
             loss(flow),
             1 - share / rate,
-            check=Check(
+            check=Explanation(
                 "Phase as above: behind links of 1 and 10 Mbit/s a second run loses {value:.2f} %."
                 if heavy
                 else "Each full queue on the way holds 100 datagrams that are late, not lost, and their access links may not have "
@@ -505,15 +505,15 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Figures:
     return found
 
 
-def _collapse_tcp() -> Figures:
+def _collapse_tcp() -> Measurements:
     scenario = Scenario(two_routers(), [Tcp("h1", "h4"), Tcp("h2", "h3")], duration_s=600, interval_s=1)
     return {
-        (pair, "goodput"): Figure(scenario, goodput(f"{pair} cubic", 30), theory.tcp_goodput_limit_mbps(rate))
+        (pair, "goodput"): Measurement(scenario, goodput(f"{pair} cubic", 30), theory.tcp_goodput_limit_mbps(rate))
         for pair, rate in (("h1-h4", 1.0), ("h2-h3", 0.5))
     }
 
 
-def _connections() -> Figures:
+def _connections() -> Measurements:
     link = Link(
         "r1",
         "h3",
@@ -532,8 +532,8 @@ def _connections() -> Figures:
     quarter = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS) / 4
     longer = Scenario(topology, traffic, duration_s=1500, interval_s=5)
 
-    def figure(flow: str, share: int) -> Figure:
-        return Figure(
+    def figure(flow: str, share: int) -> Measurement:
+        return Measurement(
             scenario,
             goodput(flow, 60),
             share * quarter,
@@ -548,7 +548,7 @@ def _connections() -> Figures:
     return {("h1", "goodput"): figure("h1-h3 cubic", 1), ("h2", "goodput"): figure("h2-h3 cubic ×3", 3)}
 
 
-def _epfl() -> dict[tuple[str, str, str], Figures]:
+def _epfl() -> dict[tuple[str, str, str], Measurements]:
     alone = _udp_alone(5)
     tcp = Scenario(topologies.three_pcs(queue_packets=QUEUE), [Tcp("h1", "h3")], duration_s=60, interval_s=1)
     framed = Scenario(
@@ -561,13 +561,13 @@ def _epfl() -> dict[tuple[str, str, str], Figures]:
         goodput("h1-h3 cubic", 5),
     )
     limit = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS)
-    tables: dict[tuple[str, str], Figures] = {
+    tables: dict[tuple[str, str], Measurements] = {
         ("udp-max", "UDP 1000 B payload in 5 Mbit/s"): {("h1-h3", "goodput"): alone["h1-h3", "goodput"]},
         ("udp-rate", "5 Mbit/s offered to 5 Mbit/s"): alone,
         ("udp-rate", "10 Mbit/s offered to 5 Mbit/s"): _udp_alone(10),
         ("udp-rate", "20 Mbit/s offered to 5 Mbit/s"): _udp_alone(20),
         ("tcp-max", "TCP in 5 Mbit/s"): {
-            ("h1-h3", "goodput"): Figure(tcp, goodput("h1-h3 cubic", 5), limit, check=check)
+            ("h1-h3", "goodput"): Measurement(tcp, goodput("h1-h3 cubic", 5), limit, check=check)
         },
         ("udp-udp", "A1 1 and 0.5 Mbit/s"): _udp_pair(1, 0.5),
         ("udp-udp", "A2 1 and 4 Mbit/s"): _udp_pair(1, 4),
@@ -586,15 +586,15 @@ def _epfl() -> dict[tuple[str, str, str], Figures]:
 # ece6110, lab9 ------------------------------------------------------------------------------------------------
 
 
-def _ece6110() -> dict[tuple[str, str, str], Figures]:
+def _ece6110() -> dict[tuple[str, str, str], Measurements]:
     topology = topologies.chain([5, 1, 5], [10, 20, 10], queue_packets=50)
     scenario = Scenario(topology, [Tcp("h1", "h2", congestion="reno")], duration_s=120, interval_s=1)
-    check = Check(
+    check = Explanation(
         "The publisher's ideal leaves out the headers: with them, the bottleneck's own counter has {value:.0f} byte/s.",
         scenario,
         lambda run: sent("r1-eth1")(run) * 125_000,
     )
-    figure = Figure(scenario, goodput("h1-h2 reno", 20), theory.tcp_goodput_limit_mbps(1), check=check)
+    figure = Measurement(scenario, goodput("h1-h2 reno", 20), theory.tcp_goodput_limit_mbps(1), check=check)
     return {("ece6110", "window", "ideal goodput of a 1 Mbit/s bottleneck"): {("client-server", "goodput"): figure}}
 
 
@@ -616,30 +616,30 @@ def _lab9_scenario(streams: int, delay_ms: float, loss_rate: float = 0.0, window
     return Scenario(Topology(hosts=["h1", "h2"], links=[link]), [flow], duration_s=5)
 
 
-def _lab9() -> dict[tuple[str, str, str], Figures]:
+def _lab9() -> dict[tuple[str, str, str], Measurements]:
     limit = theory.tcp_goodput_limit_mbps(10_000)
     window = theory.window_limit_mbps(float(LAB9_WINDOW_BYTES), 20)
     far = {count: _lab9_scenario(count, 20, window_bytes=LAB9_WINDOW_BYTES) for count in (1, 8)}
     name = {1: "h1-h2 cubic", 8: "h1-h2 cubic ×8"}
 
-    def lossy(streams: int) -> Figure:
+    def lossy(streams: int) -> Measurement:
         mathis = theory.parallel_streams_mbps(float(streams), theory.MSS_BYTES, 20, 0.01)
-        check = Check(
+        check = Explanation(
             "The publisher removed the delay with the old rule before adding the loss, so their RTT was a LAN's; with the "
             f"20 ms of the setting a second run has {{value:.2f}} Mbit/s, where Mathis says {mathis:.2f}.",
             _lab9_scenario(streams, 20, 0.01),
             goodput(name[streams], 1),
         )
-        return Figure(_lab9_scenario(streams, 0, 0.01), goodput(name[streams], 1), check=check)
+        return Measurement(_lab9_scenario(streams, 0, 0.01), goodput(name[streams], 1), check=check)
 
     key = ("h1-h2", "throughput")
     return {
         ("lab9", "buffer", "10 Gbit/s 20 ms default buffers one stream"): {
-            key: Figure(
+            key: Measurement(
                 far[1],
                 goodput(name[1], 1),
                 window,
-                check=Check(
+                check=Explanation(
                     "Theirs is the mean with slow start (3.30 in the steady state that they print); without a window of 8 MiB a "
                     "second run has {value:.0f} Mbit/s.",
                     _lab9_scenario(1, 20),
@@ -648,14 +648,14 @@ def _lab9() -> dict[tuple[str, str, str], Figures]:
             )
         },
         ("lab9", "buffer", "10 Gbit/s 20 ms default buffers eight streams"): {
-            key: Figure(far[8], goodput(name[8], 1), min(8 * window, limit))
+            key: Measurement(far[8], goodput(name[8], 1), min(8 * window, limit))
         },
         ("lab9", "loss", "10 Gbit/s 1 % random loss one stream"): {key: lossy(1)},
         ("lab9", "loss", "10 Gbit/s 1 % random loss eight streams"): {key: lossy(8)},
     }
 
 
-def cases() -> dict[tuple[str, str, str], Figures]:
+def cases() -> dict[tuple[str, str, str], Measurements]:
     """How each published (source, table, scenario) is measured here: figures by (flow, quantity)."""
     return {**_simpleperf(), **_siit(), **_epfl(), **_ece6110(), **_lab9()}
 

@@ -12,9 +12,9 @@ from functools import cache
 from importlib import resources
 
 from netlab.replication import cases
-from netlab.replication.cases import Figure
+from netlab.replication.cases import Measurement
 from netlab.results import Run
-from netlab.sweeps import Progress, sweep
+from netlab.sweeps import SweepProgress, sweep
 
 UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
 """How many of a unit are one Mbit/s, one whole, one ms."""
@@ -36,7 +36,7 @@ class Published:
     published: float | None
 
     @property
-    def figure(self) -> Figure | None:
+    def figure(self) -> Measurement | None:
         """How it is measured here; None when no chapter covers it."""
         return _cases().get((self.source, self.table, self.scenario), {}).get((self.flow, self.quantity))
 
@@ -125,7 +125,7 @@ def sources() -> list[str]:
     return list(dict.fromkeys(row.source for row in published()))
 
 
-def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
+def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | SweepProgress = True) -> Replication:
     """Measure every covered row, then, where theirs or ours is off, run the test of the explanation.
 
     Parameters
@@ -184,11 +184,11 @@ def needs_explanation(row: Row) -> bool:
 
 
 @cache
-def _cases() -> dict[tuple[str, str, str], cases.Figures]:
+def _cases() -> dict[tuple[str, str, str], cases.Measurements]:
     return cases.cases()
 
 
-def _row(given: Published, figure: Figure, run: Run) -> Row:
+def _row(given: Published, figure: Measurement, run: Run) -> Row:
     unit = UNITS[given.unit]
     expected = None if figure.theory is None else figure.theory * unit
     return Row(given, expected, figure.holds, figure.measure(run) * unit)

@@ -16,9 +16,9 @@ from netlab.agent.shaping import (
     LARGEST_SEGMENT_BYTES,
     REAL_CLOCK_BURST_S,
     has_wire,
+    hosts_without_offload,
     queue_lines,
     shape_network,
-    whole_frames_needed,
     wire_lines,
 )
 from netlab.network.link import LinkShape
@@ -35,7 +35,7 @@ def shape(**fields: Any) -> dict[str, Any]:
 def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
     directions = [way.to_dict() for way in topology.hops()]
-    ip_lines, tc_lines = shape_network(directions, clock, whole_frames_needed(directions, topology.hosts, clock, []))
+    ip_lines, tc_lines = shape_network(directions, clock, hosts_without_offload(directions, topology.hosts, clock, []))
     return ip_lines, {node: lines for node, lines in tc_lines.items() if lines}
 
 
@@ -127,7 +127,7 @@ def test_the_epfl_bottleneck_word_for_word() -> None:
         ({}, "pfifo limit 1000"),
         ({"queue_packets": 7}, "pfifo limit 7"),
         ({"queue_bytes": 30_000}, "bfifo limit 30000b"),
-        ({"queue_packets": 10, "super_segments": True}, "bfifo limit 15140b"),
+        ({"queue_packets": 10, "segmentation_offload": True}, "bfifo limit 15140b"),
         (
             {"queue_packets": 120, "aqm": "red"},
             "red limit 181680b min 15140b max 45420b avpkt 1000b burst 17 probability 0.1 bandwidth 5000000bit",
@@ -206,7 +206,7 @@ def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate_mbps", "super_segments", "clock", "burst_bytes"),
+    ("rate_mbps", "segmentation_offload", "clock", "burst_bytes"),
     [
         (5, None, "virtual", 1514 + 504),
         (1000, None, "virtual", 1514 + 504),
@@ -218,10 +218,10 @@ def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
     ],
 )
 def test_the_bucket_holds_a_frame_so_that_segments_are_split(
-    rate_mbps: float, super_segments: bool | None, clock: str, burst_bytes: float
+    rate_mbps: float, segmentation_offload: bool | None, clock: str, burst_bytes: float
 ) -> None:
-    """Except above 1 Gbit/s, where speed needs whole segments, and in real time, where timers come late."""
-    line = queue_lines("r1-eth0", shape(rate_mbps=rate_mbps, super_segments=super_segments), clock)[0]
+    """Except above 1 Gbit/s, where speed needs segmentation offload, and in real time, where timers come late."""
+    line = queue_lines("r1-eth0", shape(rate_mbps=rate_mbps, segmentation_offload=segmentation_offload), clock)[0]
     assert f" burst {burst_bytes:g}b " in line
 
 
@@ -252,12 +252,12 @@ def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
 
 
 def senders(links: list[nl.Link], clock: str = "virtual", traffic: Sequence[dict[str, Any]] = ()) -> list[str]:
-    """Hosts that must send frame by frame, of h1 and h2 beside routers r1 and r2 and the switch s1."""
+    """Hosts whose segmentation offload must be off, of h1 and h2 beside routers r1 and r2 and the switch s1."""
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
-    return whole_frames_needed([way.to_dict() for way in topology.hops()], topology.hosts, clock, list(traffic))
+    return hosts_without_offload([way.to_dict() for way in topology.hops()], topology.hosts, clock, list(traffic))
 
 
-def test_a_segment_may_leave_whole_towards_a_queue_that_splits_it() -> None:
+def test_segmentation_offload_holds_towards_a_queue_that_splits() -> None:
     path = [nl.Link("h1", "r1"), nl.Link("r1", "r2", rate_mbps=5, delay_ms=10), nl.Link("r2", "h2")]
     assert senders(path) == []
     assert shaped(nl.Topology(["h1", "h2"], ["r1", "r2"], links=path))[0] == {
@@ -266,7 +266,7 @@ def test_a_segment_may_leave_whole_towards_a_queue_that_splits_it() -> None:
     }
 
 
-def test_segments_of_which_two_fit_the_bucket_leave_one_by_one() -> None:
+def test_segmentation_offload_is_off_where_two_segments_fit_the_bucket() -> None:
     """A bucket of 2018 bytes would let two frames of 1009 bytes pass as one packet, and the queue would count one."""
     path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
 
@@ -278,7 +278,7 @@ def test_segments_of_which_two_fit_the_bucket_leave_one_by_one() -> None:
     assert senders([nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5000)], traffic=tcp(500)) == []
 
 
-def test_a_segment_must_not_meet_loss_or_delay_whole() -> None:
+def test_an_offloaded_segment_must_not_meet_loss_or_delay() -> None:
     """A netem before the first queue would lose or count 45 frames as one packet."""
     path = [
         nl.Link("h1", "s1"),
@@ -290,17 +290,17 @@ def test_a_segment_must_not_meet_loss_or_delay_whole() -> None:
     assert "link set dev h1-eth0 gso_max_segs 1" in ip_lines["h1"]
 
 
-def test_in_real_time_every_sender_into_a_queue_sends_frame_by_frame() -> None:
+def test_in_real_time_every_sender_into_a_queue_has_segmentation_offload_off() -> None:
     """The bucket is larger than a segment there, so `tbf` splits nothing."""
     path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
     assert senders(path, "real") == ["h1", "h2"]
 
 
-def test_a_segment_that_passes_a_fast_queue_whole_must_not_meet_loss_behind_it() -> None:
-    """Unless the link with the loss says that it takes segments whole."""
+def test_an_offloaded_segment_that_passes_a_fast_queue_must_not_meet_loss_behind_it() -> None:
+    """Unless the link with the loss has segmentation offload."""
 
-    def path(super_segments: bool | None) -> list[nl.Link]:
-        lossy = nl.Link("r1", "r2", loss_rate=0.1, reverse={"loss_rate": 0}, super_segments=super_segments)
+    def path(segmentation_offload: bool | None) -> list[nl.Link]:
+        lossy = nl.Link("r1", "r2", loss_rate=0.1, reverse={"loss_rate": 0}, segmentation_offload=segmentation_offload)
         return [nl.Link("h1", "r1", rate_mbps=10_000), lossy, nl.Link("r2", "h2")]
 
     assert "h1" in senders(path(None))

@@ -65,20 +65,20 @@ def test_delay_on_the_senders_link_does_not_throttle_tcp() -> None:
 
 
 def test_a_packet_is_a_packet_in_the_queue() -> None:
-    """A full queue of 50 packets holds 50 frames of 1514 bytes, although the sender hands over super-sized segments."""
+    """A full queue of 50 packets holds 50 frames of 1514 bytes, although the sender has segmentation offload."""
     topology = nl.topologies.dumbbell(pairs=1, rate_mbps=100, delay_ms=10, queue_packets=50)
     run = nl.run(topology, [nl.Tcp("h1", "h2"), nl.Command("h1", "ip -j link show h1-eth0")], duration_s=5)
     queue = run.queues[run.queues.interface == "r1-eth1"]
     assert queue.backlog_packets.max() <= 50
     assert queue.backlog_packets.max() > 40
     full = queue[queue.backlog_packets > 0]
-    # The last segment of each write is short; a super-sized one would be 40 times too long.
+    # The last segment of each write is short; an offloaded one would be 40 times too long.
     agrees("bytes a packet", (full.backlog_bytes / full.backlog_packets).mean(), 1514, relative=0.02)
     sent = queue.iloc[-1]
     agrees("bytes a packet sent", sent.sent_bytes / sent.sent_packets, 1514, relative=0.02)
 
 
-def test_super_segments_only_above_a_gigabit_and_the_run_says_so() -> None:
+def test_segmentation_offload_only_above_a_gigabit_and_the_run_says_so() -> None:
     """At 10 Gbit/s the queue is given in bytes, and the settings show it."""
     topology = nl.topologies.dumbbell(pairs=1, rate_mbps=10_000, delay_ms=1, queue_packets=2000)
     run = nl.run(topology, [nl.Tcp("h1", "h2")], duration_s=1)
@@ -228,7 +228,7 @@ def test_tahoe_falls_to_one_segment_where_reno_halves() -> None:
     assert lowest["tahoe"] <= 2, lowest
 
 
-def test_a_queue_counts_small_segments_one_by_one() -> None:
+def test_a_queue_counts_each_small_segment() -> None:
     """What the queue sent is as many packets as the segments that TCP put on the way, whatever their size."""
     topology = nl.topologies.dumbbell(pairs=1, rate_mbps=2, delay_ms=10, queue_packets=20)
     run = nl.run(topology, [nl.Tcp("h1", "h2", mss_bytes=300)], duration_s=10)

@@ -16,7 +16,7 @@ import netlab as nl
 from netlab import engines
 from netlab.agent import files
 from netlab.engines import native, scratch
-from netlab.engines.base import Check, EventTail, OnEvent, cancelled, read_result, require
+from netlab.engines.base import EventTail, OnEvent, Requirement, cancelled, read_result, require
 from netlab.errors import EngineError, KernelError, RunCancelled, RunError, ScenarioError
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
@@ -230,17 +230,17 @@ class Fake:
     name = "fake"
     clock = "virtual"
 
-    def __init__(self, missing: tuple[Check, ...] = ()) -> None:
+    def __init__(self, missing: tuple[Requirement, ...] = ()) -> None:
         self.missing = missing
         self.plan: dict[str, Any] = {}
 
-    def checks(self) -> list[Check]:
-        return [Check("tc", True, "/sbin/tc"), *self.missing]
+    def requirements(self) -> list[Requirement]:
+        return [Requirement("tc", True, "/sbin/tc"), *self.missing]
 
     def execute(
         self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
     ) -> dict[str, Any]:
-        require(self.checks())
+        require(self.requirements())
         self.plan = plan
         on_event({"event": "agent"})
         on_event({"event": "progress", "t_s": plan["duration_s"] / 2})
@@ -256,7 +256,7 @@ class Fake:
             "kernel": "7.0",
             "python": "3.11",
             "tc": {"h1": ["qdisc ..."]},
-            "whole_frames": [],
+            "hosts_without_offload": [],
             "engine": {"engine": self.name, "clock": self.clock},
         }
 
@@ -290,9 +290,9 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
 def test_preflight_is_one_sentence_or_every_remedy() -> None:
     assert engines.preflight(Fake()) == "Ready: experiments run with the fake engine in virtual time."
     missing = (
-        Check("ip", False, "not found", "Install iproute2."),
-        Check("Landlock", False, "none", "Never mind.", required=False),
-        Check("root", False, "no", "Run as root."),
+        Requirement("ip", False, "not found", "Install iproute2."),
+        Requirement("Landlock", False, "none", "Never mind.", required=False),
+        Requirement("root", False, "no", "Run as root."),
     )
     with pytest.raises(EngineError) as caught:
         engines.preflight(Fake(missing))
@@ -301,9 +301,9 @@ def test_preflight_is_one_sentence_or_every_remedy() -> None:
 
 def test_without_root_or_sudo_the_native_engine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "privilege", lambda: None)
-    check = next(check for check in native.NativeEngine().checks() if check.name == "root")
-    assert not check.ok
-    assert "use the pocket engine" in check.remedy
+    requirement = next(each for each in native.NativeEngine().requirements() if each.name == "root")
+    assert not requirement.ok
+    assert "use the pocket engine" in requirement.remedy
 
 
 # Running ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 from netlab import kernel as kernel_room
 from netlab.errors import KernelError
 from netlab.kernel import archive, building, cache, edits, fragment, programs, tree
-from netlab.kernel.progress import Meter, Printer, Progress
+from netlab.kernel.progress import BuildProgress, Meter, Printer
 
 MAKEFILE = """\
 VERSION = 7
@@ -97,7 +97,7 @@ def takes_all(source: Path) -> Path:
 
 def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(takes_all: Path, own_cache: Path) -> None:
     before = {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()}
-    moments: list[Progress] = []
+    moments: list[BuildProgress] = []
     kernel = kernel_room.build(takes_all, moments.append)
 
     assert (kernel.release, kernel.path.parent.parent) == ("7.3.4", own_cache / "kernels")
@@ -304,7 +304,7 @@ def test_two_builds_at_once_take_turns(takes_all: Path, tmp_path: Path, own_cach
 
 
 def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, own_cache: Path) -> None:
-    def listener(moment: Progress) -> None:
+    def listener(moment: BuildProgress) -> None:
         if moment.phase == "compile":
             raise RuntimeError("the caller's own")
 
@@ -336,7 +336,7 @@ def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
         printer = Printer(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
         for second in range(16):
             now[0] = float(second)
-            printer(Progress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o"))
+            printer(BuildProgress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o"))
         printer.close()
         assert stream.text.count("\n") == newlines
         assert " 15%, about  75 s left: compile (net/ipv4/tcp.o)" in stream.text
@@ -344,7 +344,7 @@ def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
 
 def test_the_estimate_follows_the_machines_own_pace() -> None:
     now = [0.0]
-    moments: list[Progress] = []
+    moments: list[BuildProgress] = []
     meter = Meter(moments.append, {"fetch": 10.0, "compile": 100.0, "install": 10.0}, clock=lambda: now[0])
     meter.at("fetch")
     assert moments[-1].remaining_s == 120.0

@@ -125,7 +125,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
             "jitter_ms must not exceed delay_ms (1), got 2; a packet cannot arrive before it was sent",
         ),
         ({"reorder": 1}, "reorder must be true or false, got 1"),
-        ({"super_segments": 1}, "super_segments must be true, false or null, got 1"),
+        ({"segmentation_offload": 1}, "segmentation_offload must be true, false or null, got 1"),
         ({"framing": ["tc"]}, "framing: got ['tc']; allowed: tc, ethernet"),
         ({"rate_mbps": 1, "aqm": ["red"]}, "aqm: got ['red']; allowed: fifo, red, codel, fq_codel, pie, cake"),
         ({"rate_mbps": 1, "aqm": "codel", "aqm_options": 5}, "aqm_options must be a mapping, got 5"),
@@ -163,6 +163,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
 )
 def test_a_wrong_field_is_one_sentence(link: dict[str, Any], sentence: str) -> None:
     assert mistakes(**link) == [f"link h1-h2: {sentence}"]
+
+
+def test_an_old_name_of_a_field_is_answered_with_the_new_one() -> None:
+    sentence = "super_segments is called segmentation_offload now; write that, with the same value"
+    with pytest.raises(ScenarioError, match=f"link h1-h2: {sentence}"):
+        nl.Link("h1", "h2", super_segments=True)
+    with pytest.raises(ScenarioError, match=f"link h1-h2, reverse: {sentence}"):
+        nl.Topology(["h1", "h2"], links=[{"a": "h1", "b": "h2", "reverse": {"super_segments": True}}])
 
 
 def test_a_whole_number_of_five_thousand_digits_is_a_mistake_like_another() -> None:

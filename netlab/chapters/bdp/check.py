@@ -15,7 +15,7 @@ from netlab.units import BITS_PER_BYTE, MS_PER_S
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _SLOWEST_MBPS = (20, 200)
-_LEAST_QUEUE_PACKETS = 100  # with 50 the start's bunches overflow it, and a path that is right measures half as much
+_LEAST_QUEUE_PACKETS = 100  # with 50 the start's bursts overflow it, and a path that is right measures half as much
 _HALF_TOLERANCE = 0.03
 _SEGMENT_BYTES = 512
 _PIPE_BYTES, _QUEUE_BYTES = 10_000, 16_000

@@ -37,7 +37,7 @@ def test_k_windows_carry_k_times_one_until_the_link_is_full(streams: int) -> Non
 @pytest.mark.parametrize(("loss_rate", "tolerance"), [(0.001, 0.1), (0.003, 0.06), (0.01, 0.06)])
 def test_one_reno_connection_follows_mathis_under_random_loss(loss_rate: float, tolerance: float) -> None:
     """Less the lost share itself; the fewer losses a minute has, the more their number is luck."""
-    lossy = path(loss_rate=loss_rate, super_segments=False)
+    lossy = path(loss_rate=loss_rate, segmentation_offload=False)
     measured = goodput_mbps(lossy, nl.Tcp("h1", "h2", congestion="reno"), 60, 5)
     expected = MATHIS_20_MS_MBPS / np.sqrt(loss_rate) * (1 - loss_rate)
     agrees("goodput (Mbit/s)", measured, expected, relative=tolerance)
@@ -51,7 +51,7 @@ def test_the_lab_measured_without_its_delay_and_lost_packs(
     delay_ms: float, packs: bool, congestion: str, low_mbps: float, high_mbps: float
 ) -> None:
     """lab9 has 7590 Mbit/s at 1 % loss, a thousand times Mathis at 20 ms: neither 20 ms nor single lost frames give that."""
-    topology = path(delay_ms, loss_rate=0.01, super_segments=packs)
+    topology = path(delay_ms, loss_rate=0.01, segmentation_offload=packs)
     measured = goodput_mbps(topology, nl.Tcp("h1", "h2", congestion=congestion), 20 if delay_ms == 20 else 2, 0.5)
     middle = (low_mbps + high_mbps) / 2
     agrees("goodput (Mbit/s)", measured, middle, absolute=high_mbps - middle)
