@@ -205,7 +205,7 @@ def differences(chapter: Chapter) -> list[str]:
         text = path.read_text(encoding="utf-8")
         try:
             actual = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
-        except Exception as error:  # nbformat raises several kinds, all of which mean the same here
+        except Exception as error:  # noqa: BLE001 (nbformat raises several kinds, all of which mean the same here)
             found.append(f"{path} is no notebook: {error}")
             continue
         change = _first_change(actual.cells, expected.cells)

@@ -233,7 +233,7 @@ class Function(Check):
             value = function(**case)
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
-        except Exception as error:  # whatever a student's code raises is an answer to comment on
+        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
             return self._result(Status.FAILED, f"{given} the function raised {type(error).__name__}: {error}.")
         if isinstance(value, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")

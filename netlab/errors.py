@@ -35,7 +35,7 @@ class RunError(NetlabError):
     """A run started and did not finish."""
 
 
-class RunCancelled(RunError):
+class RunCancelled(RunError):  # noqa: N818 (whoever stopped a run made no error)
     """A run was stopped by whoever started it."""
 
 

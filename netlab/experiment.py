@@ -279,8 +279,10 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
         return [f"{where}: {problem}" for problem in error.problems]
     if isinstance(item, Tcp) and item.num_bytes is None and all(math.isinf(hop.rate_mbps) for hop in there):
         return [
-            f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
-            "breathe; give one link a rate, or the flow a num_bytes"
+            (
+                f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
+                "breathe; give one link a rate, or the flow a num_bytes"
+            )
         ]
     return []
 

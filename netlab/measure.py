@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from typing import Any
@@ -28,8 +29,8 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any]) -> Run:
     """
     items: dict[str, Row] = {item["label"]: item for item in plan["traffic"]}
     counted: dict[str, Row] = {row["flow"]: row for row in raw["flows"]}
-    stream_intervals = _stream_intervals(raw["streams"], counted, plan)
-    intervals = _tcp_intervals(stream_intervals) + _udp_intervals(raw["datagrams"], items, counted, plan)
+    stream_intervals = _stream_intervals(raw["streams"], plan)
+    intervals = _tcp_intervals(stream_intervals) + _udp_intervals(raw["datagrams"], items, plan)
     order = {label: number for number, label in enumerate(items)}
     intervals.sort(key=lambda row: (order[row["flow"]], row["t_s"]))
     rtts_ms: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -104,7 +105,7 @@ def _flow(item: Row, counted: Row, streams: list[Row], plan: Row) -> Row:
         "rtt_ms": sum(rtts) / len(rtts) if rtts else math.nan,
         "rtt_min_ms": min(rtts, default=math.nan),
         "rtt_max_ms": max(rtts, default=math.nan),
-        "jitter_ms": sum(abs(b - a) for a, b in zip(rtts, rtts[1:], strict=False)) / (len(rtts) - 1)
+        "jitter_ms": sum(abs(b - a) for a, b in itertools.pairwise(rtts)) / (len(rtts) - 1)
         if len(rtts) > 1
         else math.nan,
     }
@@ -157,7 +158,7 @@ def _udp_totals(row: Row, counted: Row) -> Row:
     }
 
 
-def _stream_intervals(samples: list[Row], counted: dict[str, Row], plan: Row) -> list[Row]:
+def _stream_intervals(samples: list[Row], plan: Row) -> list[Row]:
     before: dict[tuple[str, int], int] = defaultdict(int)
     rows = []
     for sample in samples:
@@ -205,7 +206,7 @@ def _tcp_intervals(rows: list[Row]) -> list[Row]:
     return found
 
 
-def _udp_intervals(datagrams: list[Row], items: dict[str, Row], counted: dict[str, Row], plan: Row) -> list[Row]:
+def _udp_intervals(datagrams: list[Row], items: dict[str, Row], plan: Row) -> list[Row]:
     arrived = {(row["flow"], row["interval"]): row for row in datagrams}
     step_s = plan["interval_s"]
     found = []

@@ -182,13 +182,14 @@ class Run:
             with tempfile.NamedTemporaryFile(
                 "w", dir=target.absolute().parent, prefix=f".{target.name}.", delete=False
             ) as file:
+                written = Path(file.name)
                 try:
                     file.write(text)
                     file.flush()
-                    os.chmod(file.name, 0o666 & ~_umask())
-                    os.replace(file.name, target)
+                    written.chmod(0o666 & ~_umask())
+                    written.replace(target)
                 except BaseException:
-                    os.unlink(file.name)
+                    written.unlink()
                     raise
         except OSError as error:
             raise NetlabError(f"{path} cannot be written: {error.strerror}. Choose another place.") from None

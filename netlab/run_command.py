@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import stat
 import sys
@@ -111,4 +112,4 @@ def flow_table(run: Run) -> str:
 
 
 def _number(value: float | None, form: str) -> str:
-    return "-" if value is None or value != value else format(value, form)
+    return "-" if value is None or math.isnan(value) else format(value, form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar
 
 from netlab.errors import one_of
 from netlab.values import is_integer, is_number, plain, shown
@@ -202,7 +202,7 @@ class Command:
         return found
 
 
-Traffic = Union[Tcp, Udp, Ping, Command]
+Traffic = Tcp | Udp | Ping | Command
 KINDS: dict[str, type[Tcp] | type[Udp] | type[Ping] | type[Command]] = {
     cls.kind: cls for cls in (Tcp, Udp, Ping, Command)
 }

@@ -175,7 +175,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
 
 
 def test_a_full_standard_output_is_told(tmp_path, scenario):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", STAND_IN, "run", str(scenario)],
             stdout=full,

@@ -213,7 +213,10 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ("tcp", "traffic 1 must be an object with a kind, got 'tcp'"),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "cc": "reno"},
-            "traffic 1: unknown field: got 'cc'; allowed: src, dst, start_s, duration_s, num_bytes, congestion, streams, window_bytes, mss_bytes",
+            (
+                "traffic 1: unknown field: got 'cc'; allowed: src, dst, start_s, duration_s, num_bytes, congestion, "
+                "streams, window_bytes, mss_bytes"
+            ),
         ),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "congestion": "bbr3"},
@@ -326,7 +329,10 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
         ({"topology": []}, "topology must be an object with hosts and links, got []"),
         (
             {"durations": 5},
-            "scenario: unknown word: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, sysctls; did you mean duration_s?",
+            (
+                "scenario: unknown word: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, "
+                "sysctls; did you mean duration_s?"
+            ),
         ),
     ],
 )

@@ -57,4 +57,8 @@ def test_interruption_leaves_no_guest_behind(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SweepInterrupted):
         nl.sweep([scenario(rate, duration_s=36_000) for rate in (1, 2, 3)])
     assert not list(tmp_path.glob("netlab-*/run-*"))
-    assert not [pid for pid in os.listdir("/proc") if pid.isdigit() and f"uml_dir={tmp_path}" in command_line(pid)]
+    assert not [
+        entry
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and f"uml_dir={tmp_path}" in command_line(entry.name)
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import sys
 import time
@@ -47,14 +46,14 @@ def run(folder: Path) -> int:
     except NetlabError as error:
         events.tell({"event": "error", "message": str(error)})
         return 1
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (whatever it is, the host must hear of it)
         events.tell(
             {"event": "error", "message": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
         )
         return 1
     temporary = folder / (files.RESULT + ".part")
     temporary.write_text(json.dumps(result))
-    os.replace(temporary, folder / files.RESULT)
+    temporary.replace(folder / files.RESULT)
     events.tell({"event": "done"})
     return 0
 

@@ -11,8 +11,9 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 if sys.version_info >= (3, 12):
     # Mininet wants one name of distutils, which Python 3.12 dropped, and only for Open vSwitch, which is not used here.
@@ -72,7 +73,7 @@ class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
 class BatchedLink(Link):  # type: ignore[misc]
     """A veth pair that is made together with all others."""
 
-    pending: list[str] = []
+    pending: ClassVar[list[str]] = []
 
     @classmethod
     def makeIntfPair(  # noqa: N802 (Mininet's name)
@@ -184,8 +185,7 @@ class Network:
 def set_sysctl(key: str, value: str, where: str) -> None:
     """Write one kernel setting of the present network namespace, or raise RunError."""
     try:
-        with open("/proc/sys/" + key.replace(".", "/"), "w") as file:
-            file.write(value)
+        Path("/proc/sys", key.replace(".", "/")).write_text(value)
     except OSError as error:
         raise RunError(f"The setting {key} = {value} was refused in {where}: {error.strerror}.") from None
 

@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> None:
     # hostfs holds a descriptor for every file that the guest has open or cached.
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     confine(directories)
-    os.execv(arguments[3], arguments[3:])
+    os.execv(arguments[3], arguments[3:])  # noqa: S606 (to become another program is what a launcher does)
 
 
 if __name__ == "__main__":

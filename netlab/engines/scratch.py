@@ -43,7 +43,7 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     EngineError
         When none will do, with the reason for each.
     """
-    candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]
+    candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
     for name in dict.fromkeys(candidate for candidate in candidates if candidate):
         reason = usable(Path(name).absolute(), free_bytes)

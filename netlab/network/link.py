@@ -199,7 +199,7 @@ def unknown_field(name: object) -> str:
     return f"unknown field: {one_of(name, SHAPE_FIELDS)}"
 
 
-class Link:
+class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     """A link between nodes `a` and `b`, the same both ways unless `reverse` overrides fields from `b` towards `a`.
 
     See `LinkShape` for the fields.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -90,7 +91,7 @@ class Paths:
                 following = gateway
             leaving = self._ports_of[here][following.subnet]
             stops = nx.shortest_path(self._cables, leaving.interface, following.interface)
-            crossed.extend(self._crossed[pair] for pair in zip(stops, stops[1:], strict=False))
+            crossed.extend(self._crossed[pair] for pair in itertools.pairwise(stops))
             here = following.node
         return crossed
 

@@ -23,7 +23,7 @@ TAKEN_NAME = re.compile(r"all|default|lo|wire[0-9]+")
 """Names that the kernel or the agent gives to devices and settings of a node's own namespace."""
 
 
-class Topology:
+class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
     """A network: nodes by kind and the links between them.
 
     Interfaces are numbered per node in the order of `links`, as Mininet does: the first link of h1 is ``h1-eth0``, that
@@ -131,9 +131,11 @@ class Topology:
         known = set(self.nodes)
         for link in self.links:
             where = f"link {link.a}-{link.b}"
-            for end in dict.fromkeys((link.a, link.b)):
-                if end not in known:
-                    found.append(f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}")
+            found.extend(
+                f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}"
+                for end in dict.fromkeys((link.a, link.b))
+                if end not in known
+            )
             if link.a == link.b:
                 found.append(f"{where}: a link must join two different nodes")
             there = link.forward.problems("")

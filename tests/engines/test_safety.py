@@ -93,7 +93,7 @@ def test_commands_in_a_host_leave_the_users_files_alone(treasure: pathlib.Path, 
     run = nl.run(TWO_HOSTS, [nl.Command("h1", f"cat {treasure}; {command}; true")], duration_s=1)
     assert "two years of work" in run.commands.stdout[0], "the guest did not see the file, so this proves nothing"
     assert treasure.read_text() == "two years of work\n"
-    assert os.listdir(treasure.parent) == [treasure.name]
+    assert list(treasure.parent.iterdir()) == [treasure]
 
 
 def test_a_finished_run_leaves_nothing() -> None:

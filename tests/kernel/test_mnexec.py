@@ -9,7 +9,10 @@ import pytest
 
 from netlab.kernel.edits import RECIPE
 
-pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc compiles mnexec")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("gcc"), reason="gcc compiles mnexec"),
+    pytest.mark.xdist_group("mnexec"),  # compiled once
+]
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_the_fixed_point_of_a_ring_is_le_boudecs(offered):
 def test_a_fifo_network_never_delivers_more_than_links_carry_or_sources_send(network, offered):
     links, routes = network
     result = theory.fifo_network(links, routes, dict.fromkeys(routes, offered), tolerance=1e-10)
-    last = {link: 0.0 for link in links}
+    last = dict.fromkeys(links, 0.0)
     for flow, route in routes.items():
         assert result.delivered_mbps[flow] <= offered * (1 + 1e-6)
         last[route[-1]] += result.delivered_mbps[flow]

@@ -124,8 +124,10 @@ water_filling = _Shares(
     hints=[
         "Which link fills first when all rates rise together? The one with the least room per flow.",
         "Its flows stop there, with that rate. Subtract it from every link on their routes, then go on with the others.",
-        "Repeat until every flow has a rate: for each link that still has rising flows compute left[link] / their number; "
-        "take the smallest; give it to these flows; subtract it from left[l] for each l on their routes.",
+        (
+            "Repeat until every flow has a rate: for each link that still has rising flows compute left[link] / their "
+            "number; take the smallest; give it to these flows; subtract it from left[l] for each l on their routes."
+        ),
     ],
 )
 
@@ -200,8 +202,10 @@ full_rtt = Function(
     hints=[
         "Two parts: the empty path there and back, and the wait in the one queue that fills. Which one fills?",
         "The queue before the slowest link. It holds queue_packets * 1514 * 8 bits and empties at rate_mbps.",
-        "2 * (sum of the delays) + queue_packets * 1514 * 8 / (rate_mbps * 1000), the latter of the slowest link; "
-        "min(links) is the tuple with the smallest rate.",
+        (
+            "2 * (sum of the delays) + queue_packets * 1514 * 8 / (rate_mbps * 1000), the latter of the slowest link; "
+            "min(links) is the tuple with the smallest rate."
+        ),
     ],
 )
 
