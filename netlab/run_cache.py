@@ -18,11 +18,11 @@ import platform
 from collections.abc import Iterator
 from pathlib import Path
 
-import netlab
 from netlab.engines.base import Engine
 from netlab.errors import NetlabError
 from netlab.experiment import Scenario
 from netlab.kernel import cache
+from netlab.location import PACKAGE
 from netlab.results import Run
 from netlab.version import VERSION
 
@@ -120,12 +120,11 @@ def conditions(engine: Engine) -> str:
 
 def code_hash() -> str:
     """Hash of netlab's own sources that decide a figure once the plan is made."""
-    package = Path(netlab.__file__).parent
     return _digest(
         sorted(
             path
             for name in CODE
-            for path in ((package / name).rglob("*.py") if (package / name).is_dir() else [package / name])
+            for path in ((PACKAGE / name).rglob("*.py") if (PACKAGE / name).is_dir() else [PACKAGE / name])
         )
     )
 

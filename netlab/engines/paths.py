@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
-import mininet
-
 from netlab import kernel
-from netlab.errors import KernelError
+from netlab.errors import EngineError, KernelError
+from netlab.location import PACKAGE
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-PACKAGE_ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def python_path() -> list[str]:
-    """Directories in which the agent's Python finds netlab and Mininet."""
-    mininet_root = Path(mininet.__file__ or "").resolve().parent.parent
-    return list(dict.fromkeys([str(PACKAGE_ROOT), str(mininet_root)]))
+    """Directories in which the agent's Python finds netlab and Mininet.
+
+    Raises
+    ------
+    EngineError
+        When Mininet is not installed beside netlab.
+    """
+    # Asked for, not imported: Mininet is for the agent, and on Python 3.12 it cannot be imported without help.
+    mininet = importlib.util.find_spec("mininet")
+    if mininet is None or mininet.origin is None:
+        raise EngineError(
+            "Mininet is not installed for this Python. Install netlab with `make lab`, or mininet with pip."
+        )
+    return list(dict.fromkeys([str(PACKAGE.parent), str(Path(mininet.origin).resolve().parent.parent)]))
 
 
 def system_path() -> list[str]:

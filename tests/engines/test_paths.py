@@ -1,0 +1,25 @@
+"""Where the agent finds its packages."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+from netlab.engines.paths import python_path
+from netlab.errors import EngineError
+
+
+def test_a_python_with_nothing_else_finds_netlab_and_mininet() -> None:
+    program = f"import sys; sys.path.extend({python_path()!r}); import netlab, mininet.node; print('both')"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True)
+    # Mininet wants a name that Python dropped in 3.12; the agent brings a stand-in.
+    assert done.stdout == "both\n" or (sys.version_info >= (3, 12) and "distutils" in done.stderr), done.stderr
+
+
+def test_without_mininet_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(EngineError, match="Mininet is not installed.*make lab"):
+        python_path()
