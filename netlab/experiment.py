@@ -21,7 +21,7 @@ from netlab import engines, measure, traffic
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
 from netlab.network.link import LinkShape
-from netlab.network.routing import Paths, make_plan
+from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.plan import Event, Item, Plan
 from netlab.results import Run
@@ -213,7 +213,7 @@ class Scenario:
             "routers": topology.routers,
             "switches": topology.switches,
             "directions": [hop.to_dict() for hop in wiring.hops],
-            **make_plan(wiring).to_dict(),
+            **plan_addresses(wiring).to_dict(),
             "traffic": [
                 cast("Item", {**item.to_dict(), "label": label, **self._spacing(item)})
                 for item, label in zip(self.traffic, labels, strict=True)

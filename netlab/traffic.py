@@ -86,7 +86,7 @@ class Tcp(_Flow):
         found = list(_time_problems(self, where))
         if self.congestion not in CONGESTION_CONTROLS:
             found.append(f"{where}: congestion: {one_of(self.congestion, CONGESTION_CONTROLS)}")
-        found += _integer_problems(where, "streams", self.streams, 1, 256)
+        found += _integer_problems(where, "streams", self.streams, 1, 1000)
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         found += _integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None)
         found += _integer_problems(where, "window_bytes", self.window_bytes, 2000, 2**30 - 1)

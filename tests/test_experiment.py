@@ -189,7 +189,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         "link r1-h7: there is no node 'h7'; nodes are h1, h2, r1",
         "link r1-h7: delay_ms must be 0 or a number from 0.001 to 250000, got -1",
         "duration_s must be above 0 and at most 86400, got nan",
-        "traffic 2 (tcp): streams must be a whole number from 1 to 256, got '2'",
+        "traffic 2 (tcp): streams must be a whole number from 1 to 1000, got '2'",
         "traffic 2 (tcp): dst: got 'h9'; allowed: h1, h2, r1",
     ]
     assert len(caught.value.problems) == len(expected), "\n".join(caught.value.problems)
@@ -224,11 +224,11 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "streams": True},
-            "traffic 1 (tcp): streams must be a whole number from 1 to 256, got True",
+            "traffic 1 (tcp): streams must be a whole number from 1 to 1000, got True",
         ),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "streams": None},
-            "traffic 1 (tcp): streams must be a whole number from 1 to 256, got None",
+            "traffic 1 (tcp): streams must be a whole number from 1 to 1000, got None",
         ),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "streams": 4, "num_bytes": 3},

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
-
-import networkx as nx
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from netlab import plan
 from netlab.errors import ScenarioError
 from netlab.network.wiring import Hop, Wiring
+
+MOST_ADDRESSES = 254
+MOST_SUBNETS = 65_535
+NUMBER_BITS = 16
+"""A subnet's number has 16 bits of its prefix 10.A.B.0/24."""
+
+EVERYWHERE = "0.0.0.0/0"
+
+Gateway = str
+"""The address of the next node."""
 
 
 @dataclass(frozen=True)
@@ -23,160 +33,350 @@ class Port:
     mac: str
 
 
-@dataclass
-class Plan:
+@dataclass(frozen=True)
+class Route:
+    """At `node`, what goes to `prefix` goes to the neighbour whose address is `via`."""
+
+    node: str
+    prefix: str
+    via: Gateway
+
+
+@dataclass(frozen=True)
+class AddressPlan:
     """Everything the agent configures beside the shaping; addresses are IPv4, prefixes are /24."""
 
     ports: list[Port]
     macs: dict[str, str]
-    routes: list[plan.Route]
-    primary: dict[str, str] = field(default_factory=dict)
+    routes: list[Route]
+
+    @property
+    def primary(self) -> dict[str, str]:
+        """The address of each node's first interface."""
+        first: dict[str, str] = {}
+        for port in self.ports:
+            first.setdefault(port.node, port.address)
+        return first
+
+    def neighbours(self) -> Iterable[tuple[Port, Port]]:
+        """Every two ports that can send frames to each other: nobody needs to ask (ARP), whoever talks to whom."""
+        together = _by_subnet(self.ports)
+        for here in self.ports:
+            for there in together[here.subnet]:
+                if here.node != there.node:
+                    yield here, there
 
     def to_dict(self) -> plan.Addressing:
-        """The plan as plain data for the agent."""
-        neighbours: list[plan.Neighbour] = [
-            {"node": at.node, "interface": at.interface, "address": other.address, "mac": other.mac}
-            for at in self.ports
-            for other in self.ports
-            if at.subnet == other.subnet and at.node != other.node
-        ]
+        """The same as plain data for the agent."""
         return {
-            "addresses": [{"node": p.node, "interface": p.interface, "address": f"{p.address}/24"} for p in self.ports],
+            "addresses": [
+                {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"} for port in self.ports
+            ],
             "macs": self.macs,
-            "routes": self.routes,
-            "neighbours": neighbours,
+            "routes": [{"node": route.node, "to": route.prefix, "via": route.via} for route in self.routes],
+            "neighbours": [
+                {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
+                for here, there in self.neighbours()
+            ],
             "primary": self.primary,
         }
 
 
 class Paths:
-    """The ways that packets take when they follow the routes of `make_plan`; for many questions about one network."""
+    """The ways that packets take when they follow the routes of `plan_addresses`; for many questions about one network."""
 
     def __init__(self, wiring: Wiring) -> None:
         self._nodes = wiring
-        self._plan = make_plan(wiring)
-        self._port_at = {port.address: port for port in self._plan.ports}
-        self._ports_of: dict[str, dict[int, Port]] = {}
-        for port in self._plan.ports:
+        self._routers = frozenset(wiring.routers)
+        self._switches = frozenset(wiring.switches)
+        self._known = frozenset(wiring.nodes)
+        ports = _ports(wiring)
+        self._ports_of = _by_node(ports)
+        self._port_on: dict[str, dict[int, Port]] = {}
+        for port in ports:
             # Of two interfaces in one subnet the kernel uses the one it was told of first.
-            self._ports_of.setdefault(port.node, {}).setdefault(port.subnet, port)
-        self._next_hop = {(route["node"], route["to"]): self._port_at[route["via"]] for route in self._plan.routes}
-        self._cables, self._crossed = _cables(wiring)
+            self._port_on.setdefault(port.node, {}).setdefault(port.subnet, port)
+        self._ways = _Ways(wiring, ports)
+        self._crossings = _Crossings(wiring)
 
     def hops(self, src: str, dst: str) -> list[Hop]:
-        """The hops that a packet from `src` to `dst` takes, in order; none from a node to itself.
+        """The hops that a packet from `src` to `address(src, dst)` takes, in order; none from a node to itself.
 
         Raises
         ------
         ScenarioError
             When a name is unknown or a switch, or no path exists.
         """
+        return self._best(src, dst)[1]
+
+    def address(self, src: str, dst: str) -> str:
+        """The address of `dst` that is nearest to `src`.
+
+        That is over the fewest nodes; where several are equally near, that of the interface at which a packet arrives, then
+        that of the first interface.
+        """
+        return self._best(src, dst)[0]
+
+    def _best(self, src: str, dst: str) -> tuple[str, list[Hop]]:
         for name in (src, dst):
-            if name not in self._nodes.nodes:
+            if name not in self._known:
                 raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._nodes.nodes)}"])
-            if name in self._nodes.switches:
+            if name in self._switches:
                 raise ScenarioError([f"{name} is a switch and has no address; name a host or a router"])
-        no_path = ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
-        if src not in self._ports_of or dst not in self._ports_of:
-            raise no_path
-        target = self._port_at[self._plan.primary[dst]]
+        targets = self._ports_of.get(dst, [])
+        if src == dst and targets:
+            return targets[0].address, []
+        ways = [(target, self._ports_passed(src, target)) for target in self._ways.differently_far(src, targets)]
+        passable = [(target, passed) for target, passed in ways if passed is not None]
+        if not passable:
+            raise ScenarioError([f"there is no path from {src} to {dst}; join them with links and routers"])
+        target, passed = min(passable, key=lambda way: (len(way[1]), way[1][-1][1] is not way[0]))
         crossed: list[Hop] = []
+        for leaving, entered in passed:
+            crossed.extend(self._crossings.between(leaving.interface, entered.interface))
+        return target.address, crossed
+
+    def _ports_passed(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
+        """From node to node, the port that sends and the one that receives; None where a route is missing."""
         here = src
-        while here != dst:
-            following = target
-            if target.subnet not in self._ports_of[here]:
-                gateway = self._next_hop.get((here, _prefix(target.subnet)))
-                if gateway is None:
-                    raise no_path
-                following = gateway
-            leaving = self._ports_of[here][following.subnet]
-            stops = nx.shortest_path(self._cables, leaving.interface, following.interface)
-            crossed.extend(self._crossed[pair] for pair in itertools.pairwise(stops))
+        passed: list[tuple[Port, Port]] = []
+        while here != target.node:
+            if passed and here not in self._routers:
+                return None
+            following = self._ways.following(here, target)
+            if following is None:
+                return None
+            passed.append((self._port_on[here][following.subnet], following))
             here = following.node
-        return crossed
+        return passed
 
 
-def make_plan(wiring: Wiring) -> Plan:
+def plan_addresses(wiring: Wiring) -> AddressPlan:
     """Number the subnets, give out addresses and find the routes, the same way for the same wiring.
 
     Each set of links joined by switches is one subnet, 10.A.B.0/24 with A·256 + B its number from 1. Routes follow the
-    fewest hops; among equals, the link named first in the wiring.
+    fewest hops; among equals, the link named first in the topology. Subnets that lie behind the same neighbour share a
+    route where their numbers allow, and a host with one way out has that way only.
     """
+    ports = _ports(wiring)
+    macs = {hop.interface: _mac(number) for number, hop in enumerate(wiring.hops, start=1)}
+    return AddressPlan(ports, macs, _Ways(wiring, ports).routes())
+
+
+def _mac(number: int) -> str:
+    return f"02:00:00:{number >> 16:02x}:{number >> 8 & 0xFF:02x}:{number & 0xFF:02x}"
+
+
+def _ports(wiring: Wiring) -> list[Port]:
     subnet_of = _subnets(wiring)
-    ports: list[Port] = []
-    macs: dict[str, str] = {}
-    used = dict.fromkeys(set(subnet_of.values()), 0)
+    switches = frozenset(wiring.switches)
+    used: dict[int, int] = {}
+    ports = []
     for number, hop in enumerate(wiring.hops, start=1):
-        macs[hop.interface] = f"02:00:00:00:{number >> 8:02x}:{number & 0xFF:02x}"
-        if hop.src in wiring.switches:
+        if hop.src in switches:
             continue
         subnet = subnet_of[hop.interface]
-        used[subnet] += 1
-        if used[subnet] > 254:
-            raise ScenarioError([f"{used[subnet]} interfaces share one switched network; 254 is the most"])
+        if subnet > MOST_SUBNETS:
+            raise ScenarioError([f"the topology has more than {MOST_SUBNETS} networks; that is the most"])
+        used[subnet] = used.get(subnet, 0) + 1
         address = f"10.{subnet >> 8}.{subnet & 0xFF}.{used[subnet]}"
-        ports.append(Port(hop.src, hop.interface, subnet, address, macs[hop.interface]))
-    primary: dict[str, str] = {}
-    for port in ports:
-        primary.setdefault(port.node, port.address)
-    return Plan(ports, macs, _routes(wiring, ports), primary)
-
-
-def _prefix(subnet: int) -> str:
-    return f"10.{subnet >> 8}.{subnet & 0xFF}.0/24"
-
-
-def _cables(wiring: Wiring) -> tuple[nx.Graph, dict[tuple[str, str], Hop]]:
-    """Which interface is wired to which, all ports of a switch being one place, and the direction of each such step."""
-    graph = nx.Graph()
-    steps: dict[tuple[str, str], Hop] = {}
-    for hop in wiring.hops:
-        ends = [
-            f"switch {node}" if node in wiring.switches else interface
-            for node, interface in ((hop.src, hop.interface), (hop.dst, hop.dst_interface))
-        ]
-        graph.add_edge(*ends)
-        steps[ends[0], ends[1]] = hop
-    return graph, steps
+        ports.append(Port(hop.src, hop.interface, subnet, address, _mac(number)))
+    for interfaces in used.values():
+        if interfaces > MOST_ADDRESSES:
+            raise ScenarioError([f"{interfaces} interfaces share one switched network; {MOST_ADDRESSES} is the most"])
+    return ports
 
 
 def _subnets(wiring: Wiring) -> dict[str, int]:
-    joined = nx.Graph()
-    for forward, backward in zip(wiring.hops[::2], wiring.hops[1::2], strict=True):
-        joined.add_edge(forward.interface, backward.interface)
-        for end in (forward, backward):
-            if end.src in wiring.switches:
-                joined.add_edge(end.interface, f"switch {end.src}")
+    """The number of each interface's subnet, from 1 in the order of the links; all that switches join is one."""
+    switches = frozenset(wiring.switches)
+    joined: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while joined.setdefault(name, name) != name:
+            joined[name] = joined[joined[name]]
+            name = joined[name]
+        return name
+
+    ends = {hop.interface: f"switch {hop.src}" if hop.src in switches else hop.interface for hop in wiring.hops}
+    for hop in wiring.hops:
+        joined[root(ends[hop.interface])] = root(ends[hop.dst_interface])
     numbers: dict[str, int] = {}
-    for number, members in enumerate(nx.connected_components(joined), start=1):
-        numbers.update((name, number) for name in members if not name.startswith("switch "))
-    return numbers
+    return {name: numbers.setdefault(root(end), len(numbers) + 1) for name, end in ends.items()}
 
 
-def _routes(wiring: Wiring, ports: list[Port]) -> list[plan.Route]:
-    attached: dict[int, list[Port]] = {}
-    own: dict[str, set[int]] = {}
-    for port in ports:
-        attached.setdefault(port.subnet, []).append(port)
-        own.setdefault(port.node, set()).add(port.subnet)
-    routers = set(wiring.routers)
-    between = nx.Graph()
-    for port in ports:
-        if port.node in routers:
-            between.add_edge(port.node, port.subnet)
-    routes: list[plan.Route] = []
-    for subnet in attached:
-        distance = nx.single_source_shortest_path_length(between, subnet) if subnet in between else {}
-        for node, subnets in own.items():
-            if subnet in subnets:
+class _Crossings:
+    """The hops between two interfaces of one subnet: over one link, or through its switches."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._switches = frozenset(wiring.switches)
+        self._leaving = {hop.interface: hop for hop in wiring.hops}
+        self._from_switch: dict[str, list[Hop]] = {}
+        for hop in wiring.hops:
+            if hop.src in self._switches:
+                self._from_switch.setdefault(hop.src, []).append(hop)
+
+    def between(self, leaving: str, entered: str) -> list[Hop]:
+        ahead = deque([[self._leaving[leaving]]])
+        while ahead:
+            crossed = ahead.popleft()
+            last = crossed[-1]
+            if last.dst_interface == entered:
+                return crossed
+            for hop in self._from_switch.get(last.dst, ()):
+                if hop.interface != last.dst_interface and (hop.dst in self._switches or hop.dst_interface == entered):
+                    ahead.append([*crossed, hop])
+        raise AssertionError(f"{leaving} and {entered} are in one subnet")
+
+
+class _Ways:
+    """Where each node sends a packet next."""
+
+    def __init__(self, wiring: Wiring, ports: Sequence[Port]) -> None:
+        self._routers = frozenset(wiring.routers)
+        self._ports = ports
+        self._ports_of = _by_node(ports)
+        self._router_ports = _by_subnet(port for port in ports if port.node in self._routers)
+        self._subnets = sorted({port.subnet for port in ports})
+        self._on = {node: {port.subnet for port in own} for node, own in self._ports_of.items()}
+        # Subnets with the same routers are equally far from everywhere, and most have one router.
+        self._routers_on = {
+            subnet: frozenset(port.node for port in self._router_ports.get(subnet, ())) for subnet in self._subnets
+        }
+        self._far: dict[frozenset[str], dict[str, int]] = {}
+        self._gateways = {node: self._gateways_of(node) for node in self._ports_of}
+        self._chosen: dict[tuple[str, frozenset[str]], Port | None] = {}
+
+    def following(self, here: str, target: Port) -> Port | None:
+        """The port to which `here` hands a packet for `target`; None where it has no route."""
+        if target.subnet in self._on.get(here, ()):
+            return target
+        gateway = self._gateway(here, target.subnet)
+        if gateway is not None:
+            return gateway
+        if target.node in self._routers:
+            return None
+        # A host answers at each of its addresses (Linux is a weak host, RFC 1122, section 3.3.4.2), so one whose subnet no
+        # router leads to is reached through the host's other subnets.
+        others = [port for port in self._ports_of[target.node] if port.subnet != target.subnet]
+        beside = [port for port in others if port.subnet in self._on.get(here, ())]
+        if beside:
+            return beside[0]
+        near = [
+            (self._distance(found.node, port.subnet), found)
+            for port in others
+            if (found := self._gateway(here, port.subnet))
+        ]
+        return min(near, key=lambda way: way[0])[1] if near else None
+
+    def differently_far(self, here: str, targets: Sequence[Port]) -> list[Port]:
+        """Of targets that are equally far from `here`, as most interfaces of a router are, only the first."""
+        first: dict[Any, Port] = {}
+        for target in targets:
+            beside = target.subnet in self._on.get(here, ())
+            first.setdefault(target.subnet if beside else self._routers_on[target.subnet] or target.subnet, target)
+        return list(first.values())
+
+    def routes(self) -> list[Route]:
+        """The routes of all nodes, each node's own in the order of their prefixes."""
+        found: list[Route] = []
+        several = [port for port in self._ports if port.node not in self._routers and len(self._on[port.node]) > 1]
+        for node in self._ports_of:
+            if node not in self._routers and len(self._gateways[node]) == 1:
+                found.append(Route(node, EVERYWHERE, self._gateways[node][0].address))
                 continue
-            gateways = [
-                port
-                for mine in sorted(subnets)
-                for port in attached[mine]
-                if port.node in routers and port.node != node and port.node in distance
-            ]
-            if gateways:
-                nearest = min(gateways, key=lambda port: distance[port.node])
-                routes.append({"node": node, "to": _prefix(subnet), "via": nearest.address})
-    return routes
+            next_at = {
+                subnet: gateway.address
+                for subnet in self._subnets
+                if subnet not in self._on[node] and (gateway := self._gateway(node, subnet)) is not None
+            }
+            found.extend(Route(node, prefix, via) for prefix, via in aggregated(next_at, self._on[node]))
+            found.extend(
+                Route(node, f"{target.address}/32", following.address)
+                for target in several
+                if target.node != node
+                and target.subnet not in self._on[node]
+                and self._gateway(node, target.subnet) is None
+                and (following := self.following(node, target)) is not None
+            )
+        return found
+
+    def _gateways_of(self, node: str) -> list[Port]:
+        """The routers' ports beside a node, its own subnets in their order: of equally near ones the first is taken."""
+        return [
+            port
+            for subnet in sorted(self._on[node])
+            for port in self._router_ports.get(subnet, ())
+            if port.node != node
+        ]
+
+    def _gateway(self, node: str, subnet: int) -> Port | None:
+        """The nearest of a node's gateways to a subnet that it is not on itself."""
+        routers = self._routers_on[subnet]
+        if not routers or node not in self._gateways:
+            return None
+        key = (node, routers)
+        if key not in self._chosen:
+            far = self._distances(routers)
+            able = [port for port in self._gateways[node] if port.node in far]
+            self._chosen[key] = min(able, key=lambda port: far[port.node], default=None)
+        return self._chosen[key]
+
+    def _distance(self, router: str, subnet: int) -> int:
+        return self._distances(self._routers_on[subnet])[router]
+
+    def _distances(self, routers: frozenset[str]) -> dict[str, int]:
+        """How many routers on from each router it is to the nearest of `routers`."""
+        if routers not in self._far:
+            far = dict.fromkeys(routers, 0)
+            ahead = deque(sorted(routers))
+            while ahead:
+                here = ahead.popleft()
+                for port in self._gateways[here]:
+                    if port.node not in far:
+                        far[port.node] = far[here] + 1
+                        ahead.append(port.node)
+            self._far[routers] = far
+        return self._far[routers]
+
+
+def aggregated(next_at: dict[int, Gateway], own: set[int]) -> list[tuple[str, Gateway]]:
+    """As few prefixes as say the same as `next_at`, a gateway for each subnet's number; those in `own` may be covered.
+
+    A subnet of the node's own has a longer prefix than any that covers it, so the kernel takes its own first. A number
+    that is no subnet's is never covered: a packet to nobody must end, not circle.
+
+    Examples
+    --------
+    >>> aggregated({2: "10.0.1.2", 3: "10.0.1.2", 4: "10.0.1.2", 6: "10.0.5.1"}, own={1, 5})
+    [('10.0.2.0/23', '10.0.1.2'), ('10.0.4.0/23', '10.0.1.2'), ('10.0.6.0/24', '10.0.5.1')]
+    """
+    # What a block of 2**k numbers has: one gateway, or None when all of it is the node's own.
+    blocks: dict[int, Gateway | None] = {**dict.fromkeys(own), **next_at}
+    found: list[tuple[int, int, Gateway]] = []
+    for bits in range(NUMBER_BITS + 1):
+        larger: dict[int, Gateway | None] = {}
+        for number, gateway in blocks.items():
+            if number ^ 1 in blocks:
+                other = blocks[number ^ 1]
+                if gateway is None or other is None or gateway == other:
+                    larger[number >> 1] = gateway if gateway is not None else other
+                    continue
+            if gateway is not None:
+                found.append((number << bits, 24 - bits, gateway))
+        blocks = larger
+    return [(f"10.{first >> 8}.{first & 0xFF}.0/{length}", gateway) for first, length, gateway in sorted(found)]
+
+
+def _by_subnet(ports: Iterable[Port]) -> dict[int, list[Port]]:
+    found: dict[int, list[Port]] = {}
+    for port in ports:
+        found.setdefault(port.subnet, []).append(port)
+    return found
+
+
+def _by_node(ports: Iterable[Port]) -> dict[str, list[Port]]:
+    found: dict[str, list[Port]] = {}
+    for port in ports:
+        found.setdefault(port.node, []).append(port)
+    return found

@@ -11,7 +11,7 @@ from netlab.network.topology import Topology
 from netlab.values import is_integer, plain, shown
 
 DEFAULT_QUEUE_PACKETS = 100
-MOST_PAIRS = 250
+MOST_PAIRS = 1000
 PORTFOLIO_DELAYS_MS = (10, 20, 10)
 
 

@@ -176,9 +176,10 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             yield from error.problems
 
     def _switch_problems(self) -> Iterable[str]:
+        switches = set(self.switches)
         among_switches = nx.MultiGraph()
-        among_switches.add_nodes_from(self.switches)
-        among_switches.add_edges_from((k.a, k.b) for k in self.links if k.a in self.switches and k.b in self.switches)
+        among_switches.add_nodes_from(switches)
+        among_switches.add_edges_from((k.a, k.b) for k in self.links if k.a in switches and k.b in switches)
         if among_switches.number_of_edges() and not nx.is_forest(among_switches):
             yield "switches must not form a loop: frames would circle in it for ever; use routers there"
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.errors import ScenarioError
-from netlab.network.routing import make_plan
+from netlab.network.routing import Paths, aggregated, plan_addresses
 from tests.networks import networks
 
 
@@ -20,9 +21,10 @@ class Follower:
 
     def __init__(self, topology: nl.Topology) -> None:
         self.topology = topology
-        self.plan = make_plan(topology.wiring()).to_dict()
+        self.plan = plan_addresses(topology.wiring()).to_dict()
         self.owner = {item["address"].partition("/")[0]: item["node"] for item in self.plan["addresses"]}
         self.interface = {item["address"].partition("/")[0]: item["interface"] for item in self.plan["addresses"]}
+        self.told = {(n["node"], n["interface"], n["address"]) for n in self.plan["neighbours"]}
         self.leads_to: dict[str, tuple[str, str]] = {
             way.interface: (way.dst, way.dst_interface) for way in topology.hops()
         }
@@ -44,9 +46,13 @@ class Follower:
                     ahead.append((way.interface, crossed + 1))
         return found
 
-    def follow(self, src: str, dst: str) -> tuple[list[str], int]:
-        """Hosts and routers on the way, and the number of links."""
-        address = self.plan["primary"][dst]
+    def told_at(self, node: str) -> set[str]:
+        """Addresses of neighbours for which `node` need not ask."""
+        return {address for at, _, address in self.told if at == node}
+
+    def follow(self, src: str, dst: str, address: str = "") -> tuple[list[str], int]:
+        """Hosts and routers on the way to an address of `dst`, its first if none is given, and the number of links."""
+        address = address or self.plan["primary"][dst]
         here, hops, crossed = src, [src], 0
         while here != dst:
             assert len(hops) <= len(self.topology.nodes), f"loop: {hops}"
@@ -56,13 +62,17 @@ class Follower:
             if direct:
                 next_address = address
             else:
-                via = [r["via"] for r in self.plan["routes"] if r["node"] == here and in_prefix(address, r["to"])]
+                able = [r for r in self.plan["routes"] if r["node"] == here and in_prefix(address, r["to"])]
+                assert able, f"{here} has no route to {address}"
+                longest = max(ipaddress.ip_network(r["to"]).prefixlen for r in able)
+                via = [r["via"] for r in able if ipaddress.ip_network(r["to"]).prefixlen == longest]
                 assert len(via) == 1, f"{here} has {len(via)} routes to {address}"
                 next_address = via[0]
             leaving = next(i for i in own if in_prefix(next_address, str(ipaddress.ip_interface(i["address"]).network)))
             reached = self.wired(leaving["interface"], here)
             assert self.interface[next_address] in reached, f"{here} cannot reach {next_address}"
             crossed += reached[self.interface[next_address]]
+            assert (here, leaving["interface"], next_address) in self.told, f"{here} would ask for {next_address}"
             here = self.owner[next_address]
             hops.append(here)
         return hops, crossed
@@ -112,7 +122,7 @@ def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology
 @settings(max_examples=60)
 @given(topology=networks())
 def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: nl.Topology) -> None:
-    plan = make_plan(topology.wiring()).to_dict()
+    plan = plan_addresses(topology.wiring()).to_dict()
     addresses = [item["address"] for item in plan["addresses"]]
     assert len(set(addresses)) == len(addresses)
     assert len(set(plan["macs"].values())) == len(plan["macs"]) == 2 * len(topology.links)
@@ -132,8 +142,8 @@ def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: n
 @given(topology=networks())
 def test_the_plan_is_the_same_each_time(topology: nl.Topology) -> None:
     assert (
-        make_plan(topology.wiring()).to_dict()
-        == make_plan(nl.Topology.from_dict(topology.to_dict()).wiring()).to_dict()
+        plan_addresses(topology.wiring()).to_dict()
+        == plan_addresses(nl.Topology.from_dict(topology.to_dict()).wiring()).to_dict()
     )
 
 
@@ -174,7 +184,7 @@ def test_of_two_parallel_links_the_first_is_used() -> None:
 
 
 def test_addresses_are_numbered_by_link() -> None:
-    plan = make_plan(nl.topologies.chain([5, 5], [0, 0]).wiring()).to_dict()
+    plan = plan_addresses(nl.topologies.chain([5, 5], [0, 0]).wiring()).to_dict()
     assert [(item["interface"], item["address"]) for item in plan["addresses"]] == [
         ("h1-eth0", "10.0.1.1/24"),
         ("r1-eth0", "10.0.1.2/24"),
@@ -182,8 +192,8 @@ def test_addresses_are_numbered_by_link() -> None:
         ("h2-eth0", "10.0.2.2/24"),
     ]
     assert plan["routes"] == [
-        {"node": "h2", "to": "10.0.1.0/24", "via": "10.0.2.1"},
-        {"node": "h1", "to": "10.0.2.0/24", "via": "10.0.1.2"},
+        {"node": "h1", "to": "0.0.0.0/0", "via": "10.0.1.2"},
+        {"node": "h2", "to": "0.0.0.0/0", "via": "10.0.2.1"},
     ]
     assert plan["macs"]["h2-eth0"] == "02:00:00:00:00:04"
 
@@ -219,3 +229,97 @@ def test_a_switch_carries_254_interfaces() -> None:
     assert full.problems() == []
     over = nl.Topology(hosts, switches=["s1"], links=[nl.Link(host, "s1") for host in hosts])
     assert over.problems() == ["255 interfaces share one switched network; 254 is the most"]
+
+
+def test_a_large_dumbbell_needs_one_route_a_host_and_a_few_a_router() -> None:
+    plan = plan_addresses(nl.topologies.dumbbell(1000).wiring())
+    assert len(list(plan.neighbours())) == 2 * (2 * 1000 + 1)
+    at: dict[str, int] = {}
+    for route in plan.routes:
+        at[route.node] = at.get(route.node, 0) + 1
+    assert {at[host] for host in at if host.startswith("h")} == {1}
+    assert at["r1"] < 2 * 11  # two for each bit of a subnet's number at most
+    assert at["r2"] < 2 * 11
+
+
+@given(
+    gateways=st.dictionaries(st.integers(1, 70), st.sampled_from(["10.9.0.1", "10.9.0.2"])),
+    own=st.sets(st.integers(1, 70), max_size=8),
+)
+def test_shared_routes_lead_each_subnet_where_its_own_route_would(gateways: dict[int, str], own: set[int]) -> None:
+    """Exactly one of them holds each other subnet, and none holds a number that is no subnet's."""
+    next_at = {number: gateway for number, gateway in gateways.items() if number not in own}
+    shared = [(ipaddress.ip_network(prefix), gateway) for prefix, gateway in aggregated(next_at, own)]
+    for number in range(129):
+        able = [gateway for prefix, gateway in shared if ipaddress.ip_address(f"10.0.{number}.7") in prefix]
+        if number in next_at:
+            assert able == [next_at[number]]
+        elif number not in own:
+            assert not able
+    assert len(shared) <= len(next_at)
+
+
+# Hosts with several links ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["h3", "r2"])
+def test_a_host_with_two_links_is_reached_at_each_address(first: str) -> None:
+    """h2 has a link to r2 and a link of its own to h3, on which there is no router."""
+    links = [nl.Link("h1", "r1"), nl.Link("r1", "r2"), nl.Link("h2", "h3"), nl.Link("r2", "h2")]
+    if first == "r2":
+        links[2:] = links[:1:-1]
+    topology = nl.Topology(["h1", "h2", "h3"], ["r1", "r2"], links=links)
+    follower = Follower(topology)
+    behind_r2 = "h2-eth1" if first == "h3" else "h2-eth0"
+    at = {interface: address for address, interface in follower.interface.items() if follower.owner[address] == "h2"}
+    for address in at.values():
+        assert follower.follow("h1", "h2", address) == (["h1", "r1", "r2", "h2"], 3)
+    assert Paths(topology.wiring()).address("h1", "h2") == at[behind_r2]
+    assert Paths(topology.wiring()).address("h3", "h2") in follower.told_at("h3")
+    assert topology.path("h1", "h2") == ["h1", "r1", "r2", "h2"]
+    assert topology.path("h3", "h2") == ["h3", "h2"]
+
+
+def test_the_nearest_address_is_taken() -> None:
+    """h2's first link is two routers away from h1, its second is h1's own network."""
+    links = [nl.Link("h2", "r2"), nl.Link("r2", "r1"), nl.Link("r1", "s1"), nl.Link("h1", "s1"), nl.Link("h2", "s1")]
+    topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
+    assert topology.path("h1", "h2") == ["h1", "s1", "h2"]
+    assert topology.path("r2", "h2") == ["r2", "h2"]
+    assert topology.path("h2", "h1") == ["h2", "s1", "h1"]
+    follower = Follower(topology)
+    assert follower.follow("h1", "h2", "10.0.1.1")[0] == ["h1", "r1", "r2", "h2"]
+
+
+def test_a_host_between_two_networks_that_nothing_else_joins_is_reached_at_both_addresses() -> None:
+    topology = nl.Topology(
+        ["h1", "h2", "h3"],
+        ["r1", "r2"],
+        links=[nl.Link("h1", "r1"), nl.Link("r1", "h2"), nl.Link("h2", "r2"), nl.Link("r2", "h3")],
+    )
+    follower = Follower(topology)
+    for src in ("h1", "h3"):
+        for address in ("10.0.2.2", "10.0.3.1"):
+            assert follower.follow(src, "h2", address)[0] == [src, {"h1": "r1", "h3": "r2"}[src], "h2"]
+    with pytest.raises(ScenarioError, match="no path from h1 to h3"):
+        topology.path("h1", "h3")
+
+
+@settings(max_examples=60)
+@given(topology=networks(), data=st.data())
+def test_any_host_is_reached_at_any_address_over_no_other_host(topology: nl.Topology, data: st.DataObject) -> None:
+    """With links between hosts and from hosts to more routers and switches."""
+    ends = [*topology.hosts, *topology.routers, *topology.switches]
+    more = [
+        nl.Link(host, other) for host in topology.hosts if (other := data.draw(st.sampled_from([*ends, host]))) != host
+    ]
+    several = nl.Topology(topology.hosts, topology.routers, topology.switches, [*topology.links, *more])
+    follower, paths = Follower(several), Paths(several.wiring())
+    for src in several.hosts:
+        for address, dst in follower.owner.items():
+            if dst in several.hosts:
+                follower.follow(src, dst, address)
+                nearest = follower.follow(src, dst, paths.address(src, dst))
+                assert [hop.dst for hop in paths.hops(src, dst) if hop.dst not in several.switches] == nearest[0][1:]
+                assert len(paths.hops(src, dst)) == nearest[1]
+                assert len(nearest[0]) <= len(follower.follow(src, dst, address)[0])

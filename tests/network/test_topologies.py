@@ -43,7 +43,7 @@ def test_the_default_queue_gives_way() -> None:
 def test_a_wrong_number_of_pairs_is_a_sentence(pairs: Any) -> None:
     with pytest.raises(ScenarioError) as caught:
         nl.topologies.dumbbell(pairs)
-    assert caught.value.problems == [f"pairs must be a whole number from 1 to 250, got {pairs!r}"]
+    assert caught.value.problems == [f"pairs must be a whole number from 1 to 1000, got {pairs!r}"]
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
