@@ -141,30 +141,3 @@ class memory_limit:  # noqa: N801 (used like a function)
     def __exit__(self, *error: object) -> None:
         if self._group is not None:
             self._group.rmdir()
-
-
-def run_beside(bad: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(bad))
-    run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Ping("h1", "h2", count=1)], duration_s=1)
-    assert len(run.pings) == 1
-    assert not list(bad.iterdir())
-
-
-def test_a_scratch_directory_with_a_space_in_its_path_is_passed_over(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bad = tmp_path / "with space"
-    bad.mkdir()
-    run_beside(bad, monkeypatch)
-
-
-@pytest.mark.root
-@pytest.mark.parametrize("options", ["noexec,size=2g", "size=8m"])
-def test_a_scratch_directory_that_forbids_programs_or_is_almost_full_is_passed_over(
-    options: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(tmp_path)], check=True)
-    try:
-        run_beside(tmp_path, monkeypatch)
-    finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)

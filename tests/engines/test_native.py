@@ -10,11 +10,10 @@ import sys
 import pytest
 
 import netlab as nl
+from netlab.engines import native
 from netlab.engines.paths import python_path
 from netlab.kernel import cache
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
-
-pytestmark = pytest.mark.pocket
 
 INNER = nl.Scenario(
     nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=50),
@@ -31,6 +30,7 @@ print(json.dumps(run.to_dict()))
 """
 
 
+@pytest.mark.pocket
 def test_the_pocket_engine_in_real_time() -> None:
     """Without time travel the run takes its time, says so, and agrees with theory within 2 %."""
     traffic = [nl.Udp("h1", "h2", rate_mbps=10, duration_s=3)]
@@ -40,6 +40,7 @@ def test_the_pocket_engine_in_real_time() -> None:
     agrees("goodput (Mbit/s)", run.flows.goodput_mbps[0], udp_limit_mbps(5), relative=0.02)
 
 
+@pytest.mark.pocket
 def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
     path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
@@ -59,6 +60,7 @@ def test_the_native_engine_inside_a_guest() -> None:
     agrees("RTT (ms)", inner.pings.rtt_ms.median(), 20.3, absolute=2)
 
 
+@pytest.mark.pocket
 def test_debians_stock_kernel_runs_in_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """$NETLAB_KERNEL names a User-Mode Linux without time travel, in modules: the run says which clock it had."""
     stock = shutil.which("linux.uml")
@@ -72,3 +74,10 @@ def test_debians_stock_kernel_runs_in_real_time(monkeypatch: pytest.MonkeyPatch)
     assert run.settings["clock"] == "real"
     agrees("RTT (ms)", run.pings.rtt_ms.median(), 20.8, absolute=3)
     agrees("goodput (Mbit/s)", run.flows.goodput_mbps.dropna().iloc[0], tcp_limit_mbps(2), relative=0.1)
+
+
+def test_without_root_or_sudo_the_native_engine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "privilege", lambda: None)
+    requirement = next(each for each in native.NativeEngine().requirements() if each.name == "root")
+    assert not requirement.ok
+    assert "use the pocket engine" in requirement.remedy

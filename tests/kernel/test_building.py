@@ -14,8 +14,8 @@ import pytest
 
 from netlab import kernel as kernel_room
 from netlab.errors import KernelError
-from netlab.kernel import archive, building, cache, edits, fragment, programs, tree
-from netlab.kernel.progress import BuildProgress, Meter, Printer
+from netlab.kernel import archive, building, cache, edits, fragment, tree
+from netlab.kernel.progress import BuildProgress
 
 MAKEFILE = """\
 VERSION = 7
@@ -311,56 +311,6 @@ def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, ow
     with pytest.raises(RuntimeError, match="the caller's own"):
         kernel_room.build(takes_all, listener)
     assert left_behind(own_cache) == []
-
-
-class Tty:
-    """As much of a text stream as a printer asks for."""
-
-    def __init__(self, tty: bool) -> None:
-        self.text, self._tty = "", tty
-
-    def isatty(self) -> bool:
-        return self._tty
-
-    def write(self, text: str) -> None:
-        self.text += text
-
-    def flush(self) -> None:
-        pass
-
-
-def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
-    for tty, newlines in ((False, 4), (True, 0)):
-        now = [0.0]
-        stream = Tty(tty)
-        printer = Printer(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
-        for second in range(16):
-            now[0] = float(second)
-            printer(BuildProgress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o"))
-        printer.close()
-        assert stream.text.count("\n") == newlines
-        assert " 15%, about  75 s left: compile (net/ipv4/tcp.o)" in stream.text
-
-
-def test_the_estimate_follows_the_machines_own_pace() -> None:
-    now = [0.0]
-    moments: list[BuildProgress] = []
-    meter = Meter(moments.append, {"fetch": 10.0, "compile": 100.0, "install": 10.0}, clock=lambda: now[0])
-    meter.at("fetch")
-    assert moments[-1].remaining_s == 120.0
-    now[0] = 5.0
-    meter.at("compile")
-    assert (moments[-1].remaining_s, moments[-1].fraction) == (110.0, pytest.approx(10 / 120))
-    now[0] = 105.0
-    meter.at("compile", 0.5)
-    assert moments[-1].remaining_s == pytest.approx(110.0), "half took 100 s: another 100 s, and installing"
-
-
-def test_a_program_that_is_not_there_and_one_that_is_killed_are_told(tmp_path: Path) -> None:
-    with pytest.raises(KernelError, match="no-such-program: No such file"):
-        programs.run(["no-such-program"], log=tmp_path / "log", doing="do it")
-    with pytest.raises(KernelError, match=r"Could not do it \(ended by signal 9\)"):
-        programs.run(["sh", "-c", "kill -9 $$"], log=tmp_path / "log", doing="do it")
 
 
 def test_the_cache_directory_of_a_key_is_replaced_as_a_whole(takes_all: Path) -> None:

@@ -143,17 +143,6 @@ def test_info_says_version_size_time_and_what_it_lacks() -> None:
         assert words in text, words
 
 
-def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETLAB_CACHE", "/a/b")
-    assert cache.root() == Path("/a/b")
-    monkeypatch.delenv("NETLAB_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/c")
-    assert cache.root() == Path("/c/netlab")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", "/d")
-    assert cache.root() == Path("/d/.cache/netlab")
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
 def test_a_cache_of_somebody_else_is_told_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in another user's home: not "there is no kernel", because there may be one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,21 @@ def test_a_chain_needs_a_delay_for_each_rate(rates: list[float], delays: list[fl
 def test_an_unknown_field_is_named() -> None:
     with pytest.raises(ScenarioError, match="link r1-r2: unknown field: got 'bw'; allowed: rate_mbps, delay_ms"):
         nl.topologies.dumbbell(1, bw=5)
+
+
+PAIRS = [("h1", "h4"), ("h2", "h3")]
+
+
+def test_two_routers_has_the_five_links_of_the_published_figure() -> None:
+    network = nl.topologies.two_routers()
+    rates = network.capacities_mbps()
+    assert not network.problems()
+    assert [rates[link] for link in network.routes(PAIRS)["h1-h4"]] == [1, 1.5, 1]
+    assert [rates[link] for link in network.routes(PAIRS)["h2-h3"]] == [10, 1.5, 0.5]
+
+
+def test_two_routers_may_leave_access_open_and_queue_fairly() -> None:
+    network = nl.topologies.two_routers(access_mbps=(None, None), aqm="fq_codel", aqm_options={"target_ms": 15})
+    assert not network.problems()
+    assert math.isinf(network.capacities_mbps()["h2-eth0"])
+    assert [way.shape.aqm for way in network.hops() if (way.src, way.dst) == ("r1", "r2")] == ["fq_codel"]

@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlab.errors import ThroughputError
-from netlab.sockets import tcp_info
 from netlab.sockets.batch import Train
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ
-from netlab.sockets.options import available_congestion_controls, tune_tcp
 from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender, _last_sizes
 
 
@@ -185,39 +183,3 @@ def test_a_train_carries_the_headers_of_single_datagrams(number: int, most: int,
         for i in range(train.datagrams):
             expected = (9, seq + again * train.datagrams + i, sent_ns + again)
             assert HEADER.unpack_from(data, i * size) == expected
-
-
-def test_tcp_info_of_an_older_kernel_reports_later_fields_as_missing() -> None:
-    near, far = tcp_pair()
-    with near, far:
-        near.sendall(b"x" * 1000)
-        whole = near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512)
-        now = tcp_info.decode(whole)
-        assert now.state == "established"
-        assert now.cwnd_segments is not None and now.cwnd_segments > 0
-        assert now.ssthresh_segments is None  # no loss yet
-        old = tcp_info.decode(whole[:104])  # Linux 2.6: up to total_retrans
-        assert (old.retransmits, old.bytes_acked, old.delivery_rate_mbps) == (0, None, None)
-
-
-def test_options_that_the_kernel_refuses_are_explained() -> None:
-    with socket.socket() as sock:
-        with pytest.raises(ThroughputError, match="no congestion control 'nosuch'.*it has: .*(cubic|reno)"):
-            tune_tcp(sock, congestion="nosuch")
-        with pytest.raises(ThroughputError, match="window_bytes must be from 2000"):
-            tune_tcp(sock, window_bytes=100)
-        with pytest.raises(ThroughputError, match="mss_bytes must be from 88"):
-            tune_tcp(sock, mss_bytes=10)
-        tune_tcp(sock, congestion=available_congestion_controls()[0], window_bytes=65_536, mss_bytes=1000)
-
-
-def test_the_receive_window_is_clamped_to_what_was_asked_for() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        tune_tcp(listener, window_bytes=20_000)
-        near = socket.create_connection(listener.getsockname())
-        far, _ = listener.accept()
-    with near, far:
-        near.setblocking(False)
-        time.sleep(0.01)
-        window = tcp_info.read(near).send_window_bytes
-        assert window is not None and 10_000 < window <= 20_480, f"expected at most 20000 (scaled), got {window}"

@@ -1,0 +1,15 @@
+"""Programs that a build calls."""
+
+from pathlib import Path
+
+import pytest
+
+from netlab.errors import KernelError
+from netlab.kernel import programs
+
+
+def test_a_program_that_is_not_there_and_one_that_is_killed_are_told(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match="no-such-program: No such file"):
+        programs.run(["no-such-program"], log=tmp_path / "log", doing="do it")
+    with pytest.raises(KernelError, match=r"Could not do it \(ended by signal 9\)"):
+        programs.run(["sh", "-c", "kill -9 $$"], log=tmp_path / "log", doing="do it")

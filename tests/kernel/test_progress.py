@@ -1,0 +1,48 @@
+"""How far a build is."""
+
+import pytest
+
+from netlab.kernel.progress import BuildProgress, Meter, Printer
+
+
+class Tty:
+    """As much of a text stream as a printer asks for."""
+
+    def __init__(self, tty: bool) -> None:
+        self.text, self._tty = "", tty
+
+    def isatty(self) -> bool:
+        return self._tty
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
+    for tty, newlines in ((False, 4), (True, 0)):
+        now = [0.0]
+        stream = Tty(tty)
+        printer = Printer(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
+        for second in range(16):
+            now[0] = float(second)
+            printer(BuildProgress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o"))
+        printer.close()
+        assert stream.text.count("\n") == newlines
+        assert " 15%, about  75 s left: compile (net/ipv4/tcp.o)" in stream.text
+
+
+def test_the_estimate_follows_the_machines_own_pace() -> None:
+    now = [0.0]
+    moments: list[BuildProgress] = []
+    meter = Meter(moments.append, {"fetch": 10.0, "compile": 100.0, "install": 10.0}, clock=lambda: now[0])
+    meter.at("fetch")
+    assert moments[-1].remaining_s == 120.0
+    now[0] = 5.0
+    meter.at("compile")
+    assert (moments[-1].remaining_s, moments[-1].fraction) == (110.0, pytest.approx(10 / 120))
+    now[0] = 105.0
+    meter.at("compile", 0.5)
+    assert moments[-1].remaining_s == pytest.approx(110.0), "half took 100 s: another 100 s, and installing"

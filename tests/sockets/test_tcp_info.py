@@ -1,0 +1,27 @@
+"""What the kernel tells of a connection, whatever its age."""
+
+from __future__ import annotations
+
+import socket
+
+from netlab.sockets import tcp_info
+
+
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        near = socket.create_connection(listener.getsockname())
+        far, _ = listener.accept()
+    return near, far
+
+
+def test_tcp_info_of_an_older_kernel_reports_later_fields_as_missing() -> None:
+    near, far = tcp_pair()
+    with near, far:
+        near.sendall(b"x" * 1000)
+        whole = near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512)
+        now = tcp_info.decode(whole)
+        assert now.state == "established"
+        assert now.cwnd_segments is not None and now.cwnd_segments > 0
+        assert now.ssthresh_segments is None  # no loss yet
+        old = tcp_info.decode(whole[:104])  # Linux 2.6: up to total_retrans
+        assert (old.retransmits, old.bytes_acked, old.delivery_rate_mbps) == (0, None, None)

@@ -1,0 +1,45 @@
+"""Stand-ins that several tests use."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from netlab.engines.base import OnEvent, Requirement, cancelled, require
+
+
+class Fake:
+    """An engine that delivers every datagram, and half-way tells what it is doing."""
+
+    name = "fake"
+    clock = "virtual"
+
+    def __init__(self, missing: tuple[Requirement, ...] = ()) -> None:
+        self.missing = missing
+        self.plan: dict[str, Any] = {}
+
+    def requirements(self) -> list[Requirement]:
+        return [Requirement("tc", True, "/sbin/tc"), *self.missing]
+
+    def execute(
+        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+    ) -> dict[str, Any]:
+        require(self.requirements())
+        self.plan = plan
+        on_event({"event": "agent"})
+        on_event({"event": "progress", "t_s": plan["duration_s"] / 2})
+        if cancel is not None and cancel.is_set():
+            raise cancelled()
+        on_event({"event": "progress", "t_s": plan["duration_s"]})
+        echoes = [{"seq": 1, "t_s": 0.0, "rtt_ms": 20.0}]
+        return {
+            "flows": [{"flow": item["label"], "echoes": echoes, "error": None} for item in plan["traffic"]],
+            "streams": [],
+            "datagrams": [],
+            "queues": [],
+            "kernel": "7.0",
+            "python": "3.11",
+            "tc": {"h1": ["qdisc ..."]},
+            "hosts_without_offload": [],
+            "engine": {"engine": self.name, "clock": self.clock},
+        }
