@@ -18,7 +18,7 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
 from netlab.kernel import building, cache
-from netlab.kernel.installed import CAPABILITIES
+from netlab.kernel.installed import PARTS
 
 ENOUGH_FREE_BYTES = 1 << 30
 ENOUGH_MEMORY_BYTES = 256 << 20
@@ -98,7 +98,7 @@ def pocket() -> list[Requirement]:
             )
         )
         return found
-    lacking = sorted(set(CAPABILITIES) - here.capabilities - here.modules)
+    lacking = sorted(set(PARTS) - here.capabilities - here.modules)
     clock = "virtual_time" in here.capabilities
     found += [
         Requirement(

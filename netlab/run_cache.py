@@ -27,7 +27,7 @@ from netlab.results import Run
 from netlab.version import VERSION
 
 LIMIT_BYTES = 1 << 30
-CODE = ("agent", "engines", "sockets", "measure.py", "results.py", "units.py")
+CODE = ("agent", "engines", "sockets", "measure.py", "netlink.py", "queues.py", "results.py", "units.py")
 
 
 class RunCache:

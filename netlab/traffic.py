@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from netlab.congestion import CONGESTION_CONTROLS
 from netlab.errors import one_of
 from netlab.values import is_integer, is_number, plain, shown
 
-CONGESTION_CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "htcp", "tahoe")
 UDP_HEADER_ROOM_BYTES = 32
 LARGEST_UDP_PAYLOAD_BYTES = 1472
 SLOWEST_UDP_MBPS = 1e-6
@@ -58,7 +58,7 @@ class Tcp(_Flow):
     num_bytes : int or None
         Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end.
     congestion : str
-        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe.
+        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.congestion` says what each goes by.
     streams : int
         Number of parallel connections, 1 to 256.
     window_bytes : int or None
@@ -84,8 +84,8 @@ class Tcp(_Flow):
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
         found = list(_time_problems(self, where))
-        if self.congestion not in CONGESTION_CONTROLS:
-            found.append(f"{where}: congestion: {one_of(self.congestion, CONGESTION_CONTROLS)}")
+        if not isinstance(self.congestion, str) or self.congestion not in CONGESTION_CONTROLS:
+            found.append(f"{where}: congestion: {one_of(self.congestion, list(CONGESTION_CONTROLS))}")
         found += _integer_problems(where, "streams", self.streams, 1, 1000)
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         found += _integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None)

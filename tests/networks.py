@@ -26,7 +26,7 @@ QUEUES: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.fixed_dictionaries(
         {
             "rate_mbps": st.just(5),
-            "aqm": st.sampled_from(["red", "codel", "fq_codel", "pie"]),
+            "aqm": st.sampled_from(["red", "codel", "fq_codel", "pie", "fq_pie"]),
             "aqm_options": st.fixed_dictionaries({}, optional={"ecn": st.booleans()}),
         }
     ),

@@ -4,7 +4,7 @@ Python itself is the init: a shell script would start a process per mount.
 
 Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says where
 Python finds netlab and Mininet (`packages`), the shell its programs (`path`) and, for a kernel that has parts of itself as
-modules, where these are (`modules`).
+modules, where these are and which are needed (`modules`).
 """
 
 from __future__ import annotations
@@ -24,31 +24,6 @@ RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
 SYS_FINIT_MODULE = 313
-# All that an experiment may ask for: the kernel's own way to load on demand needs modprobe and a place in /lib.
-MODULES = (
-    "overlay",
-    "veth",
-    "ifb",
-    "bridge",
-    "sch_ingress",
-    "cls_matchall",
-    "act_mirred",
-    "sch_tbf",
-    "sch_netem",
-    "sch_htb",
-    "sch_red",
-    "sch_codel",
-    "sch_fq_codel",
-    "sch_fq",
-    "sch_pie",
-    "sch_cake",
-    "sch_dualpi2",
-    "tcp_bbr",
-    "tcp_dctcp",
-    "tcp_vegas",
-    "tcp_westwood",
-    "tcp_htcp",
-)
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
@@ -61,14 +36,14 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
 
 
-def load_modules(directory: str) -> None:
-    """Load from a modules directory (with its modules.dep) what experiments need and the kernel does not have built in."""
+def load_modules(directory: str, names: list[str]) -> None:
+    """Load those modules that the directory (with its modules.dep) has, each after those that it needs itself."""
     files = {}
     with open(f"{directory}/modules.dep") as lines:
         for line in lines:
             file, _, needed = line.partition(":")
             files[os.path.basename(file).partition(".")[0]] = [*reversed(needed.split()), file]
-    for name in MODULES:
+    for name in names:
         for file in files.get(name, ()):
             with open(f"{directory}/{file}", "rb") as module:
                 if libc.syscall(SYS_FINIT_MODULE, module.fileno(), b"", 0) != 0 and ctypes.get_errno() != errno.EEXIST:
@@ -120,15 +95,15 @@ def main() -> None:
     folder = sys.argv[1]
     try:
         with open(f"{folder}/boot.json") as file:
-            words = json.load(file)
-        os.environ["PATH"] = ":".join(words["path"])
+            boot = json.load(file)
+        os.environ["PATH"] = ":".join(boot["path"])
         os.environ["SHELL"] = "/bin/sh"
         os.environ["HOME"] = "/root"
-        if words["modules"]:
-            load_modules(words["modules"])
+        if boot["modules"]:
+            load_modules(boot["modules"]["directory"], boot["modules"]["names"])
         enter_overlay(folder)
         # Run by path and without `site`, which would cost a tenth of a second.
-        sys.path.extend(words["packages"])
+        sys.path.extend(boot["packages"])
         from pathlib import Path
 
         from netlab.agent.main import run

@@ -26,7 +26,9 @@ from mininet.link import Intf, Link
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
+from netlab.agent import qdiscs
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
+from netlab.agent.shaping import queue_options
 from netlab.errors import RunError
 from netlab.plan import AgentPlan
 
@@ -159,8 +161,19 @@ class Network:
                 self._set_sysctls(name)
             _batch("ip", ["link set dev lo up", *lines[name], *ip_lines.get(name, [])], node.pid)
             _batch("tc", tc_lines.get(name, []), node.pid)
-
+        self._set_queue_options()
         self._wait_for_links()
+
+    def _set_queue_options(self) -> None:
+        for hop in self.plan["directions"]:
+            options = queue_options(hop["shape"])
+            if options is None:
+                continue
+            with visit(self.pid(hop["src"])):
+                try:
+                    qdiscs.change(hop["interface"], hop["shape"]["aqm"], options)
+                except OSError as error:
+                    raise RunError(f"The queue's options were refused: {error}.") from None
 
     def _wait_for_links(self) -> None:
         # The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given.

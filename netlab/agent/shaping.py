@@ -16,41 +16,21 @@ from __future__ import annotations
 
 from typing import cast
 
+from netlab import queues
+from netlab.headers import FRAME_BYTES
 from netlab.plan import Hop, Item, Shape, TcpItem
+from netlab.queues import tc_rate, tc_time
 
-FRAME_BYTES = 1514
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; a smaller bucket would split it after all.
 LARGEST_SEGMENT_BYTES = 80_000
 SEGMENT_HEADER_BYTES = 66
-KERNEL_QUEUE_PACKETS = 1000
 ETHERNET_OVERHEAD_BYTES = 24
 SMALLEST_ETHERNET_BYTES = 84
 OFFLOAD_ABOVE_MBPS = 1000
-LARGEST_RED_PACKETS = 9_000
-FASTEST_RED_MBPS = 30_000
-"""`tc` reads RED's bandwidth in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
 WIRE_LIMIT_PACKETS = 10_000_000
 IN_ORDER_RATE = "1000gbit"
 REAL_CLOCK_BURST_S = 0.01
-
-
-def rate_word(rate_mbps: float) -> str:
-    """A rate as `tc` understands it without doubt, in bit/s (its ``mbps`` would be megabytes).
-
-    >>> rate_word(4.798)
-    '4798000bit'
-    """
-    return f"{round(rate_mbps * 1e6)}bit"
-
-
-def time_word(time_ms: float) -> str:
-    """A time as every `tc` understands it, to its grain of a microsecond.
-
-    >>> time_word(10)
-    '10000us'
-    """
-    return f"{round(time_ms * 1e3)}us"
 
 
 def offloads(shape: Shape) -> bool:
@@ -90,37 +70,37 @@ def queue_lines(interface: str, shape: Shape, clock: str) -> list[str]:
         f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES}" if shape["framing"] == "ethernet" else ""
     )
     return [
-        f"qdisc add dev {interface} root handle 1: tbf rate {rate_word(rate_mbps)} burst {burst_bytes}b limit 1000000000b{framing}",
-        f"qdisc add dev {interface} parent 1: handle 2: {_discipline(shape)}",
+        f"qdisc add dev {interface} root handle 1: tbf rate {tc_rate(rate_mbps)} burst {burst_bytes}b limit 1000000000b{framing}",
+        f"qdisc add dev {interface} parent 1: handle 2: {queues.discipline(shape['aqm']).tc(wanted_queue(shape))}",
     ]
 
 
 def wire_lines(device: str, shape: Shape) -> list[str]:
     """`tc` lines for the wire on the intermediate `device`."""
-    words = [f"qdisc add dev {device} root handle 1: netem limit {WIRE_LIMIT_PACKETS}"]
+    line = [f"qdisc add dev {device} root handle 1: netem limit {WIRE_LIMIT_PACKETS}"]
     if shape["delay_ms"] or shape["jitter_ms"]:
-        words.append(f"delay {time_word(shape['delay_ms'])}")
+        line.append(f"delay {tc_time(shape['delay_ms'])}")
         if shape["jitter_ms"]:
-            words.append(time_word(shape["jitter_ms"]))
+            line.append(tc_time(shape["jitter_ms"]))
     burst = shape["burst_loss"]
     if burst:
         bad, good = burst.get("bad_loss_rate", 1.0), burst.get("good_loss_rate", 0.0)
-        words.append(
+        line.append(
             f"loss gemodel {_percent(burst['enter_rate'])} {_percent(burst['leave_rate'])} {_percent(bad)} {_percent(good)}"
         )
     elif shape["loss_rate"]:
-        words.append(f"loss random {_percent(shape['loss_rate'])}")
+        line.append(f"loss random {_percent(shape['loss_rate'])}")
     if shape["duplicate_rate"]:
-        words.append(f"duplicate {_percent(shape['duplicate_rate'])}")
+        line.append(f"duplicate {_percent(shape['duplicate_rate'])}")
     if shape["jitter_ms"] and shape["reorder"]:
-        return [" ".join(words)]
+        return [" ".join(line)]
     if shape["rate_mbps"] is not None:
         overhead = f" {ETHERNET_OVERHEAD_BYTES}" if shape["framing"] == "ethernet" else ""
-        words.append(f"rate {rate_word(shape['rate_mbps'])}{overhead}")
+        line.append(f"rate {tc_rate(shape['rate_mbps'])}{overhead}")
     elif shape["jitter_ms"]:
         # With a rate, netem sends each packet after the one before it: that is what keeps the order.
-        words.append(f"rate {IN_ORDER_RATE}")
-    return [" ".join(words)]
+        line.append(f"rate {IN_ORDER_RATE}")
+    return [" ".join(line)]
 
 
 def redirect_lines(interface: str, device: str) -> list[str]:
@@ -201,54 +181,27 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
     return False
 
 
-def _discipline(shape: Shape) -> str:
-    options = shape["aqm_options"]
-    in_bytes = shape["queue_bytes"]
-    packets = KERNEL_QUEUE_PACKETS if shape["queue_packets"] is None else shape["queue_packets"]
-    aqm = shape["aqm"]
-    frame_bytes = FRAME_BYTES
-    ecn = " ecn" if options.get("ecn") else ""
-    target = f" target {time_word(options['target_ms'])}" if "target_ms" in options else ""
-    interval = f" interval {time_word(options['interval_ms'])}" if "interval_ms" in options else ""
-    if aqm == "fifo":
-        if in_bytes is not None:
-            return f"bfifo limit {in_bytes}b"
-        if offloads(shape):
-            # One packet here may be 45 frames: only bytes mean what the student meant.
-            return f"bfifo limit {packets * frame_bytes}b"
-        return f"pfifo limit {packets}"
-    if aqm == "red":
-        limit_bytes = in_bytes if in_bytes is not None else packets * frame_bytes
-        largest = options.get("max_packets", min(limit_bytes / frame_bytes / 4, LARGEST_RED_PACKETS))
-        low = options.get("min_packets", max(1, largest / 3))
-        high = options.get("max_packets", 3 * low)
-        probability = options.get("probability", 0.1)
-        bandwidth_mbps = min(shape["rate_mbps"] or FASTEST_RED_MBPS, FASTEST_RED_MBPS)
-        return (
-            f"red limit {limit_bytes}b min {round(low * frame_bytes)}b max {round(high * frame_bytes)}b avpkt 1000b "
-            f"burst {_red_burst(low, high)} probability {probability} bandwidth {rate_word(bandwidth_mbps)}{ecn}"
-        )
-    if aqm == "codel":
-        return f"codel limit {packets}{target}{interval}{ecn or ' noecn'}"
-    if aqm == "fq_codel":
-        flows = f" flows {options['flows']}" if "flows" in options else ""
-        return f"fq_codel limit {packets}{target}{interval}{flows}{ecn or ' noecn'}"
-    if aqm == "pie":
-        return f"pie limit {packets}{target}{ecn}"
-    rtt = f" rtt {time_word(options['rtt_ms'])}" if "rtt_ms" in options else ""
-    memory = in_bytes if in_bytes is not None else packets * frame_bytes
-    return f"cake unlimited besteffort raw no-split-gso memlimit {memory}b{rtt}"
+def wanted_queue(shape: Shape) -> queues.Wanted:
+    """What this direction asks of its queue.
+
+    Raises
+    ------
+    ValueError
+        When the direction has no rate, and so no queue.
+    """
+    if shape["rate_mbps"] is None:
+        raise ValueError("a direction without a rate has no queue")
+    return queues.Wanted(
+        shape["rate_mbps"], shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape)
+    )
 
 
-def _red_burst(low_packets: float, high_packets: float) -> int:
-    """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it."""
-    burst = max(1, round((2 * low_packets + high_packets) / 3))
-    least = round(low_packets * FRAME_BYTES / 1000) + 1
-    # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
-    log = 31 - round(high_packets * FRAME_BYTES).bit_length()
-    while burst > least and burst + 1 - low_packets * FRAME_BYTES / 1000 > (1 - (1 - 2**-log) ** burst) * 2**log:
-        burst = max(least, burst * 9 // 10)
-    return max(burst, least)
+def queue_options(shape: Shape) -> bytes | None:
+    """What the queue is told by netlink after `tc` has made it; None where `tc` says it all."""
+    row = queues.discipline(shape["aqm"])
+    if shape["rate_mbps"] is None or row.netlink is None:
+        return None
+    return row.netlink(wanted_queue(shape))
 
 
 def _percent(rate: float) -> str:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from netlab import kernel
 from netlab.agent import files, guest
@@ -19,7 +20,8 @@ from netlab.engines import launcher, scratch
 from netlab.engines.base import POLL_S, EventTail, OnEvent, Requirement, cancelled, read_result, require
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
-from netlab.plan import AgentPlan, Outcome, Plan
+from netlab.kernel.installed import MODULES
+from netlab.plan import AgentPlan, Outcome, Plan, TcpItem
 
 MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000
@@ -68,12 +70,14 @@ class PocketEngine:
             When `cancel` was set.
         """
         require(self.requirements())
+        self._refuse_what_the_kernel_lacks(plan)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = directory / "out"
             folder.mkdir()
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}
             (folder / files.PLAN).write_text(json.dumps(whole))
-            modules = str(self.kernel.modules_path) if self.kernel.modules_path else None
+            directory_of_modules = self.kernel.modules_path
+            modules = {"directory": str(directory_of_modules), "names": MODULES} if directory_of_modules else None
             (folder / files.BOOT).write_text(
                 json.dumps({"packages": python_path(), "path": system_path(), "modules": modules})
             )
@@ -104,6 +108,16 @@ class PocketEngine:
             "confined": launcher.landlock_version() > 0,
         }
         return {**counters, "engine": settings}
+
+    def _refuse_what_the_kernel_lacks(self, plan: Plan) -> None:
+        wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}
+        wanted |= {cast("TcpItem", item)["congestion"] for item in plan["traffic"] if item["kind"] == "tcp"}
+        lacking = sorted(wanted - self.kernel.capabilities - self.kernel.modules)
+        if lacking:
+            raise EngineError(
+                f"This experiment needs {', '.join(lacking)}, which the kernel {self.kernel.path} (Linux "
+                f"{self.kernel.release}) does not have; build one that does with `netlab kernel build`, or choose another."
+            )
 
     def _boot(
         self, directory: Path, folder: Path, seed: int, cpu: int, slot: int | None, log: Path

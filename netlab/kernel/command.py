@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netlab.errors import KernelError
 from netlab.kernel import apt, archive, building, installed
-from netlab.kernel.installed import CAPABILITIES, Kernel
+from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
 
 
@@ -99,7 +99,7 @@ def describe(kernel: Kernel) -> str:
         lines.append("built:         not by netlab")
     clock = "virtual" if "virtual_time" in kernel.capabilities else "real time only"
     lines.append(f"clock:         {clock}")
-    names = sorted({*CAPABILITIES, "seccomp"})
+    names = sorted({*PARTS, "seccomp"})
     lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
     if kernel.modules:
         lines.append("as modules:    " + " ".join(name for name in names if name in kernel.modules))

@@ -9,41 +9,48 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from netlab.congestion import CONGESTION_CONTROLS
 from netlab.errors import KernelError
 from netlab.kernel import cache
 from netlab.kernel.fragment import Version, parse_version, read_config
 from netlab.kernel.recipe_key import recipe_hash
+from netlab.queues import DISCIPLINES
 
 ASK_TIMEOUT_S = 10.0
 SECCOMP_SINCE = (6, 16)
 FILES = ("linux", "mnexec", "config", "build.json")
 
-# What a capability needs to be configured.
-CAPABILITIES = {
-    "virtual_time": "CONFIG_UML_TIME_TRAVEL_SUPPORT",
-    "seeded_random": "CONFIG_NETLAB_SEED",
-    "hostfs": "CONFIG_HOSTFS",
-    "overlay": "CONFIG_OVERLAY_FS",
-    "bridge": "CONFIG_BRIDGE",
-    "netem": "CONFIG_NET_SCH_NETEM",
-    "tbf": "CONFIG_NET_SCH_TBF",
-    "htb": "CONFIG_NET_SCH_HTB",
-    "red": "CONFIG_NET_SCH_RED",
-    "ecn": "CONFIG_INET",
-    "codel": "CONFIG_NET_SCH_CODEL",
-    "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
-    "pie": "CONFIG_NET_SCH_PIE",
-    "cake": "CONFIG_NET_SCH_CAKE",
-    "dualpi2": "CONFIG_NET_SCH_DUALPI2",
-    "reno": "CONFIG_INET",
-    "cubic": "CONFIG_TCP_CONG_CUBIC",
-    "bbr": "CONFIG_TCP_CONG_BBR",
-    "dctcp": "CONFIG_TCP_CONG_DCTCP",
-    "vegas": "CONFIG_TCP_CONG_VEGAS",
-    "westwood": "CONFIG_TCP_CONG_WESTWOOD",
-    "htcp": "CONFIG_TCP_CONG_HTCP",
-    "tahoe": "CONFIG_TCP_CONG_TAHOE",
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the kernel: the symbol that configures it, and the module's name where it is one."""
+
+    symbol: str
+    module: str = ""
+
+
+# In the order in which modules are loaded.
+PARTS = {
+    "virtual_time": Part("CONFIG_UML_TIME_TRAVEL_SUPPORT"),
+    "seeded_random": Part("CONFIG_NETLAB_SEED"),
+    "hostfs": Part("CONFIG_HOSTFS"),
+    "ecn": Part("CONFIG_INET"),
+    "overlay": Part("CONFIG_OVERLAY_FS", "overlay"),
+    "veth": Part("CONFIG_VETH", "veth"),
+    "ifb": Part("CONFIG_IFB", "ifb"),
+    "bridge": Part("CONFIG_BRIDGE", "bridge"),
+    "ingress": Part("CONFIG_NET_SCH_INGRESS", "sch_ingress"),
+    "matchall": Part("CONFIG_NET_CLS_MATCHALL", "cls_matchall"),
+    "mirred": Part("CONFIG_NET_ACT_MIRRED", "act_mirred"),
+    "tbf": Part("CONFIG_NET_SCH_TBF", "sch_tbf"),
+    "netem": Part("CONFIG_NET_SCH_NETEM", "sch_netem"),
+    **{row.name: Part(row.symbol, row.module) for row in DISCIPLINES.values()},
+    **{row.name: Part(row.symbol, row.module) for row in CONGESTION_CONTROLS.values()},
 }
+"""What netlab uses of a kernel, by the name of the capability."""
+
+MODULES = tuple(part.module for part in PARTS.values() if part.module)
+"""All that an experiment may ask for: the kernel's own way to load on demand needs modprobe and a place in /lib."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Kernel:
     version : tuple of int
         The release's numbers, to compare: `(7, 3, 4)`.
     capabilities : frozenset of str
-        Names of `CAPABILITIES` that are built in, and "seccomp" where that mode exists.
+        Names of `PARTS` that are built in, and "seccomp" where that mode exists.
     modules : frozenset of str
         Capabilities that this kernel has as loadable modules.
     modules_path : Path or None
@@ -87,8 +94,8 @@ def capabilities_of(config: str, version: Version) -> tuple[frozenset[str], froz
     ['bbr']
     """
     values = read_config(config)
-    built_in = {name for name, option in CAPABILITIES.items() if values.get(option) == "y"}
-    modules = {name for name, option in CAPABILITIES.items() if values.get(option) == "m"}
+    built_in = {name for name, part in PARTS.items() if values.get(part.symbol) == "y"}
+    modules = {name for name, part in PARTS.items() if values.get(part.symbol) == "m"}
     if version >= SECCOMP_SINCE:
         built_in.add("seccomp")
     return frozenset(built_in), frozenset(modules)

@@ -11,17 +11,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from netlab.errors import ScenarioError, one_of
+from netlab.queues import MOST_PACKETS, discipline
 from netlab.values import is_integer, is_number, plain, shown
-
-AQM_OPTIONS: dict[str, tuple[str, ...]] = {
-    "fifo": (),
-    "red": ("min_packets", "max_packets", "probability", "ecn"),
-    "codel": ("target_ms", "interval_ms", "ecn"),
-    "fq_codel": ("target_ms", "interval_ms", "ecn", "flows"),
-    "pie": ("target_ms", "ecn"),
-    "cake": ("rtt_ms",),
-}
-"""The queue disciplines a link may have, and what each of them can be told in `aqm_options`."""
 
 FRAMINGS = ("tc", "ethernet")
 """What a link's rate counts: tc's own 14 bytes of Ethernet header, or all 38 bytes that a real wire spends."""
@@ -29,18 +20,12 @@ FRAMINGS = ("tc", "ethernet")
 BURST_LOSS_WORDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
 
 SMALLEST_QUEUE_BYTES = 1514
-LARGEST_QUEUE_PACKETS = 1_000_000
 LARGEST_QUEUE_BYTES = 1_000_000_000
 SLOWEST_MBPS = 0.001
 FASTEST_MBPS = 100_000
 SHORTEST_DELAY_MS = 0.001
 LONGEST_DELAY_MS = 250_000
 """`tc` counts time in microseconds, and in 32 bits: to 274 s."""
-
-LONGEST_AQM_MS = 60_000
-# RED counts in 32 bits, of which its averaging and its probability take their share.
-RED_OPTIONS = {"min_packets": (1, 3_000), "max_packets": (2, 10_000), "probability": (0.01, 1)}
-MOST_QUEUES = 65_536
 
 
 @dataclass(frozen=True)
@@ -67,8 +52,9 @@ class LinkShape:
     queue_packets, queue_bytes : int or None
         Room in front of the rate limit, in packets or in bytes; neither means the kernel's 1000 packets.
     aqm : str
-        Discipline of that queue: fifo, red, codel, fq_codel, pie or cake (whose limit counts kernel memory, several
-        times a frame's bytes, so that it holds fewer packets than asked for).
+        Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq or sfq; `netlab.queues` says
+        what each does. (The limit of cake counts kernel memory, several times a frame's bytes, so that it holds fewer
+        packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets.)
     aqm_options : mapping
         Parameters of that discipline, e.g. ``{"min_packets": 5, "max_packets": 15, "ecn": True}`` for red.
     framing : {"tc", "ethernet"}
@@ -116,7 +102,7 @@ class LinkShape:
             hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
             require(is_number(value) and 0 <= value <= 1, f"{name} must be in [0, 1], got {shown(value)}{hint}")
         for name, low, high, why in (
-            ("queue_packets", 1, LARGEST_QUEUE_PACKETS, ""),
+            ("queue_packets", 1, MOST_PACKETS, ""),
             ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
         ):
             value = getattr(self, name)
@@ -152,23 +138,11 @@ class LinkShape:
         return found
 
     def _aqm_problems(self) -> Iterable[str]:
-        if not isinstance(self.aqm, str) or self.aqm not in AQM_OPTIONS:
-            yield f"aqm: {one_of(self.aqm, list(AQM_OPTIONS))}"
-            return
-        if not isinstance(self.aqm_options, Mapping):
-            yield f"aqm_options must be a mapping, got {shown(self.aqm_options)}"
-            return
-        allowed = AQM_OPTIONS[self.aqm]
-        for name, value in self.aqm_options.items():
-            if name not in allowed:
-                yield f"aqm_options of {self.aqm}: {one_of(name, allowed or ['none'])}"
-            else:
-                yield from _aqm_option_problems(name, value)
-        low, high = self.aqm_options.get("min_packets"), self.aqm_options.get("max_packets")
-        if low is not None and high is not None and is_number(low) and is_number(high) and not low < high:
-            yield f"aqm_options: min_packets must be below max_packets, got {low!r} and {high!r}"
-        if self.aqm in ("codel", "fq_codel", "pie") and self.queue_bytes is not None:
-            yield f"aqm={self.aqm!r} limits its queue in packets; give queue_packets instead of queue_bytes"
+        try:
+            row = discipline(self.aqm)
+        except ValueError as unknown:
+            return [str(unknown)]
+        return row.problems(self.aqm_options, self.queue_packets, self.queue_bytes)
 
     def _burst_loss_problems(self) -> Iterable[str]:
         if self.burst_loss is None:
@@ -243,22 +217,6 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         if self.reverse:
             words["reverse"] = dict(self.reverse)
         return words
-
-
-def _aqm_option_problems(name: str, value: Any) -> Iterable[str]:
-    if name == "ecn":
-        if not isinstance(value, bool):
-            yield f"aqm_options: ecn must be true or false, got {shown(value)}"
-    elif name == "flows":
-        if not (is_integer(value) and 1 <= value <= MOST_QUEUES):
-            yield f"aqm_options: flows must be a whole number from 1 to {MOST_QUEUES}, got {shown(value)}"
-    elif name.endswith("_ms"):
-        if not (is_number(value) and SHORTEST_DELAY_MS <= value <= LONGEST_AQM_MS):
-            yield f"aqm_options: {name} must be a number from {SHORTEST_DELAY_MS:g} to {LONGEST_AQM_MS}, got {shown(value)}"
-    else:
-        low, high = RED_OPTIONS[name]
-        if not (is_number(value) and low <= value <= high):
-            yield f"aqm_options: {name} must be a number from {low} to {high}, got {shown(value)}"
 
 
 def _not_default(direction: LinkShape) -> dict[str, Any]:

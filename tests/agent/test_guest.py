@@ -9,6 +9,8 @@ import pytest
 
 from netlab.agent import guest
 
+NEEDED = ["overlay", "veth", "bridge", "sch_red"]
+
 
 class Libc:
     """Notes which module files the kernel is given, and refuses one with `refusal`."""
@@ -39,7 +41,7 @@ def test_a_module_is_loaded_after_those_it_needs_and_nothing_else_is(
 ) -> None:
     libc = Libc()
     monkeypatch.setattr(guest, "libc", libc)
-    guest.load_modules(modules)
+    guest.load_modules(modules, NEEDED)
     assert libc.loaded == ["veth.ko", "llc.ko", "stp.ko", "bridge.ko"]
 
 
@@ -47,7 +49,7 @@ def test_a_module_that_is_there_already_is_no_error_and_one_that_does_not_fit_is
     modules: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guest, "libc", Libc("veth.ko", errno.EEXIST))
-    guest.load_modules(modules)
+    guest.load_modules(modules, NEEDED)
     monkeypatch.setattr(guest, "libc", Libc("veth.ko", errno.ENOEXEC))
     with pytest.raises(OSError, match="load the module veth.ko"):
-        guest.load_modules(modules)
+        guest.load_modules(modules, NEEDED)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.errors import ScenarioError
-from netlab.network.link import AQM_OPTIONS, SHAPE_FIELDS, LinkShape
+from netlab.network.link import SHAPE_FIELDS, LinkShape
+from netlab.queues import DISCIPLINES
 from tests.networks import ANYTHING, networks
 
 HOSTS = ["h1", "h2"]
@@ -127,7 +128,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"reorder": 1}, "reorder must be true or false, got 1"),
         ({"segmentation_offload": 1}, "segmentation_offload must be true, false or null, got 1"),
         ({"framing": ["tc"]}, "framing: got ['tc']; allowed: tc, ethernet"),
-        ({"rate_mbps": 1, "aqm": ["red"]}, "aqm: got ['red']; allowed: fifo, red, codel, fq_codel, pie, cake"),
+        (
+            {"rate_mbps": 1, "aqm": ["red"]},
+            "aqm: got ['red']; allowed: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq, sfq",
+        ),
         ({"rate_mbps": 1, "aqm": "codel", "aqm_options": 5}, "aqm_options must be a mapping, got 5"),
         (
             {"rate_mbps": 1, "aqm": "fifo", "aqm_options": {"ecn": True}},
@@ -189,8 +193,10 @@ def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:
 @settings(max_examples=300)
 @given(
     fields=st.dictionaries(st.sampled_from([*SHAPE_FIELDS, "reverse", "bandwidth"]), ANYTHING, max_size=5),
-    options=st.dictionaries(st.sampled_from(sum(AQM_OPTIONS.values(), ("speed",))), ANYTHING, max_size=3),
-    aqm=st.sampled_from([*AQM_OPTIONS, "drr"]),
+    options=st.dictionaries(
+        st.sampled_from(sorted({"speed"}.union(*(row.options for row in DISCIPLINES.values())))), ANYTHING, max_size=3
+    ),
+    aqm=st.sampled_from([*DISCIPLINES, "drr"]),
 )
 def test_no_value_of_a_link_makes_a_traceback(fields: dict[str, Any], options: dict[str, Any], aqm: str) -> None:
     """Sound or a ScenarioError; and what is sound is plain JSON."""

@@ -1,0 +1,100 @@
+"""TCP's congestion controls: a row for each that a flow may choose, read by the host and by the guest.
+
+To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`, and its source
+in `kernel/recipe` where Linux has none (as with Tahoe).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CongestionControl:
+    """A congestion control.
+
+    Parameters
+    ----------
+    name : str
+        As Linux and a flow's `congestion` say it.
+    about : str
+        What it goes by, in a sentence.
+    source : str
+        Where it is described.
+    symbol, module : str
+        The kernel's configuration symbol, and the module's name where it is one.
+    needs_ecn : bool
+        Whether it works on ECN marks: without a queue that marks, it behaves like Reno.
+    """
+
+    name: str
+    about: str
+    source: str
+    symbol: str
+    module: str
+    needs_ecn: bool = False
+
+
+CONGESTION_CONTROLS: dict[str, CongestionControl] = {
+    row.name: row
+    for row in (
+        CongestionControl(
+            "reno",
+            "AIMD: one segment more per RTT, half the window at a loss; fast retransmit and fast recovery.",
+            "RFC 5681",
+            "CONFIG_INET",
+            "",
+        ),
+        CongestionControl(
+            "cubic",
+            "The window grows with the cube of the time since the last loss, independent of the RTT; Linux's own choice.",
+            "RFC 9438",
+            "CONFIG_TCP_CONG_CUBIC",
+            "tcp_cubic",
+        ),
+        CongestionControl(
+            "bbr",
+            "Paces at the rate that it measures the path to deliver, and keeps little more than one BDP under way.",
+            "Cardwell et al., ACM Queue 14(5), 2016",
+            "CONFIG_TCP_CONG_BBR",
+            "tcp_bbr",
+        ),
+        CongestionControl(
+            "dctcp",
+            "Cuts the window by the share of its packets that were marked, so that a shallow queue is enough.",
+            "RFC 8257",
+            "CONFIG_TCP_CONG_DCTCP",
+            "tcp_dctcp",
+            needs_ecn=True,
+        ),
+        CongestionControl(
+            "vegas",
+            "Holds back when the RTT grows: it keeps a few packets in the queue and yields to those that fill it.",
+            "Brakmo, O'Malley and Peterson, ACM SIGCOMM 1994",
+            "CONFIG_TCP_CONG_VEGAS",
+            "tcp_vegas",
+        ),
+        CongestionControl(
+            "westwood",
+            "After a loss, goes on with the window that the measured rate of acknowledgements fills.",
+            "Mascolo et al., ACM MobiCom 2001",
+            "CONFIG_TCP_CONG_WESTWOOD",
+            "tcp_westwood",
+        ),
+        CongestionControl(
+            "htcp",
+            "The longer ago the last loss, the faster the window grows; for paths with a large BDP.",
+            "Leith and Shorten, PFLDnet 2004",
+            "CONFIG_TCP_CONG_HTCP",
+            "tcp_htcp",
+        ),
+        CongestionControl(
+            "tahoe",
+            "Fast retransmit, but no fast recovery: after any loss it starts again with slow start.",
+            "Jacobson, ACM SIGCOMM 1988",
+            "CONFIG_TCP_CONG_TAHOE",
+            "tcp_tahoe",
+        ),
+    )
+}
+"""The congestion controls by name; the first is what every kernel has."""
