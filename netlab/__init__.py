@@ -68,6 +68,11 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(_MODULES[name])
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name[:1].isupper():
+        # Kinds of traffic that were added to the table.
+        for kind in importlib.import_module("netlab.traffic").KINDS.values():
+            if kind.__name__ == name:
+                return kind
     raise AttributeError(f"module 'netlab' has no attribute {name!r}")
 
 

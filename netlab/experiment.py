@@ -13,19 +13,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tqdm.auto import tqdm
 
 from netlab import engines, measure, traffic
+from netlab.artifacts import Artifacts
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
 from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
-from netlab.plan import Event, Item, Plan
+from netlab.plan import Event, Plan
 from netlab.results import Run
-from netlab.traffic import Command, Tcp, Traffic, Udp
+from netlab.traffic import Flow, Traffic
 from netlab.units import ms_to_s
 from netlab.values import is_integer, is_number, plain, shown
 from netlab.version import VERSION
@@ -62,7 +63,7 @@ class Scenario:
     Parameters
     ----------
     topology : Topology
-    traffic : sequence of Tcp, Udp, Ping or Command
+    traffic : sequence of Tcp, Udp, Ping, Command or another kind in `netlab.traffic.KINDS`
     duration_s : float
         Network time in s, above 0 and at most a day.
     seed : int
@@ -150,15 +151,14 @@ class Scenario:
             return [f"topology must be a netlab.Topology, got {shown(self.topology)}"]
         if not isinstance(self.traffic, (list, tuple)):
             return [f"traffic must be a list such as [netlab.Tcp('h1', 'h2')], got {shown(self.traffic)}"]
-        kinds = tuple(traffic.KINDS.values())
         found = [
-            f"traffic {number} must be a netlab.Tcp, Udp, Ping or Command, got {shown(item)}"
+            f"traffic {number} must be a {traffic.class_names()}, got {shown(item)}"
             for number, item in enumerate(self.traffic, start=1)
-            if not isinstance(item, kinds)
+            if not traffic.is_known(item)
         ]
         if not self.traffic:
             found.append(NO_TRAFFIC)
-        items = [item if isinstance(item, kinds) else None for item in self.traffic]
+        items = [item if traffic.is_known(item) else None for item in self.traffic]
         return found + self._problems(self.topology, items, whole=True)
 
     def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
@@ -166,11 +166,16 @@ class Scenario:
         found = topology.problems() if topology is not None else []
         paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
         found += self._settings_problems()
+        saved_by: dict[str, int] = {}
         for number, item in enumerate(items, start=1):
             if item is None:
                 continue
             where = f"traffic {number} ({item.kind})"
-            found += item.problems(where)
+            wrong = item.problems(where)
+            for name in () if wrong else item.saves:
+                if saved_by.setdefault(name, number) != number:
+                    found.append(f"{where}: saves: {name} is left by traffic {saved_by[name]} too; choose another name")
+            found += wrong
             if topology is not None and topology.nodes:
                 found += _end_problems(topology, paths, item, where)
             if is_number(item.start_s) and is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
@@ -215,8 +220,7 @@ class Scenario:
             "directions": [hop.to_dict() for hop in wiring.hops],
             **plan_addresses(wiring).to_dict(),
             "traffic": [
-                cast("Item", {**item.to_dict(), "label": label, **self._spacing(item)})
-                for item, label in zip(self.traffic, labels, strict=True)
+                item.planned(label, self.traffic) for item, label in zip(self.traffic, labels, strict=True)
             ],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
@@ -225,21 +229,15 @@ class Scenario:
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
 
-    def _spacing(self, item: Traffic) -> dict[str, str]:
-        if not isinstance(item, Udp) or item.spacing != "auto":
-            return {}
-        alone = sum(isinstance(other, Udp) for other in self.traffic) == 1
-        return {"spacing": "even" if alone else "random"}
-
     def _drain_s(self) -> float:
         """Longest time that a packet sent at the end can still take, there and back."""
         paths = Paths(self.topology.wiring())
         longest_s = 0.0
         for item in self.traffic:
-            if isinstance(item, (Command, Tcp)):
+            if not (isinstance(item, Flow) and item.crossings):
                 continue
             crossed = paths.hops(item.src, item.dst)
-            if not isinstance(item, Udp):
+            if item.crossings > 1:
                 crossed += paths.hops(item.dst, item.src)
             longest_s = max(longest_s, sum(_slowest_s(hop.shape) for hop in crossed))
         return longest_s + 0.1
@@ -259,14 +257,11 @@ def _slowest_s(shape: LinkShape) -> float:
 
 
 def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
-    if isinstance(item, Command):
-        ends = {"host": item.host}
-        allowed = topology.nodes
-    else:
-        ends = {"src": item.src, "dst": item.dst}
-        allowed = [*topology.hosts, *topology.routers]
-    found = [f"{where}: {word}: {one_of(name, allowed)}" for word, name in ends.items() if name not in allowed]
-    if found or isinstance(item, Command):
+    allowed = topology.nodes if item.anywhere else [*topology.hosts, *topology.routers]
+    found = [
+        f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed
+    ]
+    if found or not isinstance(item, Flow):
         return found
     if item.src == item.dst:
         return [f"{where}: src and dst are both {item.src}; traffic needs two ends"]
@@ -277,13 +272,9 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
         paths.hops(item.dst, item.src)
     except ScenarioError as error:
         return [f"{where}: {problem}" for problem in error.problems]
-    if isinstance(item, Tcp) and item.num_bytes is None and all(math.isinf(hop.rate_mbps) for hop in there):
-        return [
-            (
-                f"{where}: no link between {item.src} and {item.dst} has a rate_mbps, so TCP would never stop to "
-                "breathe; give one link a rate, or the flow a num_bytes"
-            )
-        ]
+    unlimited = item.without_rate()
+    if unlimited is not None and all(math.isinf(hop.rate_mbps) for hop in there):
+        return [f"{where}: {unlimited}"]
     return []
 
 
@@ -351,6 +342,7 @@ def run(
                 tell(event["t_s"], scenario.duration_s)
 
         raw = runner.execute(plan, on_event=heard, cancel=cancel)
+    artifacts = Artifacts(Path(raw["artifacts"]) if "artifacts" in raw else None, unsaved=raw.get("unsaved"), owned=True)
     settings = {
         "scenario": scenario.to_dict(),
         "network_s": float(scenario.duration_s),
@@ -363,7 +355,7 @@ def run(
         "wall_s": round(time.monotonic() - began, 3),
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    return measure.to_run(raw, plan, settings)
+    return measure.to_run(raw, plan, settings, artifacts)
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:

@@ -75,7 +75,7 @@ class Addressing(TypedDict):
 
 
 class Item(TypedDict):
-    """What all kinds of traffic have; a kind's own fields are in the type that extends this one."""
+    """What all kinds of traffic have; `netlab.traffic` has the type of each kind, which extends this one."""
 
     kind: str
     label: str
@@ -87,41 +87,6 @@ class FlowItem(Item):
 
     src: str
     dst: str
-
-
-class TcpItem(FlowItem):
-    """See `netlab.traffic.Tcp`."""
-
-    duration_s: float | None
-    num_bytes: int | None
-    congestion: str
-    streams: int
-    window_bytes: int | None
-    mss_bytes: int | None
-
-
-class UdpItem(FlowItem):
-    """See `netlab.traffic.Udp`; `spacing` is even or random."""
-
-    rate_mbps: float
-    payload_bytes: int
-    duration_s: float | None
-    spacing: str
-
-
-class PingItem(FlowItem):
-    """See `netlab.traffic.Ping`."""
-
-    interval_s: float
-    count: int | None
-    payload_bytes: int
-
-
-class CommandItem(Item):
-    """See `netlab.traffic.Command`."""
-
-    host: str
-    command: str
 
 
 class Plan(Addressing):
@@ -150,7 +115,7 @@ class AgentPlan(Plan):
 
 
 class Totals(TypedDict):
-    """What is known of each item of traffic at its end; the totals of a kind are in the type that extends this one."""
+    """What is known of each item of traffic at its end; `netlab.traffic` has the type of each kind, which extends this one."""
 
     flow: str
     error: str | None
@@ -181,67 +146,6 @@ class StreamSample(StreamState):
     t_s: float
 
 
-class StreamTotals(StreamState):
-    """A connection at its end: arrival of its first bytes, and its end. `throughput_bytes` counts headers and all segments."""
-
-    stream: int
-    first_s: float
-    last_s: float
-    throughput_bytes: float
-
-
-class TcpTotals(Totals):
-    """The connections that delivered something."""
-
-    streams: list[StreamTotals]
-
-
-class UdpCounted(TypedDict):
-    """What sender and receiver of datagrams counted."""
-
-    sent_bytes: int
-    sent_datagrams: int
-    received_bytes: int
-    received_datagrams: int
-    duplicates: int
-    reordered: int
-    jitter_ms: float
-    delay_min_ms: float
-    delay_mean_ms: float
-    delay_max_ms: float
-    receiver_drops: int
-    first_s: float | None
-    last_s: float | None
-    throughput_bytes: int
-
-
-class UdpTotals(Totals, UdpCounted, total=False):
-    """The counts are absent where the flow did not start."""
-
-
-class Echo(TypedDict):
-    """One echo request: its number from 1, when it left, and its RTT (None when no reply came)."""
-
-    seq: int
-    t_s: float
-    rtt_ms: float | None
-
-
-class PingTotals(Totals):
-    """Every request."""
-
-    echoes: list[Echo]
-
-
-class CommandTotals(Totals):
-    """What a command printed; `exit_code` is None when it had not ended."""
-
-    stdout: str
-    stderr: str
-    exit_code: int | None
-    t_s: float
-
-
 class DatagramInterval(TypedDict):
     """Datagrams of a UDP flow that arrived in interval number `interval`, counted from 0 at the run's start."""
 
@@ -265,7 +169,11 @@ class QueueSample(TypedDict):
 
 
 class Counters(TypedDict):
-    """What the agent counted. `tc` has the lines given to `tc` by node."""
+    """What the agent counted.
+
+    `tc` has the lines given to `tc` by node, `unsaved` by name why a file
+    that should have been among the artifacts is not.
+    """
 
     flows: list[Totals]
     streams: list[StreamSample]
@@ -275,12 +183,21 @@ class Counters(TypedDict):
     python: str
     hosts_without_offload: list[str]
     tc: dict[str, list[str]]
+    unsaved: dict[str, str]
 
 
-class Outcome(Counters):
-    """The counters, and under `engine` what is to be known of how they came about."""
-
+class _Run(Counters):
     engine: dict[str, Any]
+
+
+class Outcome(_Run, total=False):
+    """The counters, and under `engine` what is to be known of how they came about.
+
+    `artifacts` is a directory with the files that the run left, which whoever takes the outcome removes; it is absent where
+    there are none.
+    """
+
+    artifacts: str
 
 
 # Events -----------------------------------------------------------------------------------------------------

@@ -6,12 +6,14 @@ import json
 import math
 import os
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from netlab.artifacts import Artifacts, beside
 from netlab.errors import NetlabError
 
 FLOW_COLUMNS = (
@@ -99,7 +101,9 @@ class Run:
     Attributes
     ----------
     flows : pandas.DataFrame
-        A row per flow. `goodput_mbps`: application data delivered once, over the flow's own time from its first arrival;
+        A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of any
+        flow with the same `start_s` arrives (for UDP its own first) and ends with the flow: those of flows with the same
+        start and end can be summed;
         `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `loss_rate`: for UDP
         1 - received / sent, for TCP segments sent again / segments sent, for a ping 1 - replies / requests.
     intervals : pandas.DataFrame
@@ -113,6 +117,10 @@ class Run:
         A row per echo request (`rtt_ms` is NaN when no reply came) and per command.
     settings : dict
         The scenario, engine, clock, kernel, versions and `wall_s`.
+    more : mapping of str to pandas.DataFrame
+        Tables that a kind of traffic has for itself.
+    artifacts : Artifacts
+        Files that the run left, by name.
     """
 
     flows: pd.DataFrame
@@ -123,6 +131,8 @@ class Run:
     pings: pd.DataFrame
     commands: pd.DataFrame
     settings: dict[str, Any]
+    more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    artifacts: Artifacts = field(default_factory=Artifacts)
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -153,18 +163,28 @@ class Run:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: each table as a list of records, missing values as None."""
-        tables = {name: _records(getattr(self, name)) for name in TABLES}
+        """Plain data: each table as a list of records, missing values as None; of the artifacts the names only."""
+        tables: dict[str, Any] = {name: _records(getattr(self, name)) for name in TABLES}
+        if self.more:
+            tables["more"] = {name: _records(table) for name, table in self.more.items()}
+        if self.artifacts or self.artifacts.unsaved:
+            tables["artifacts"] = self.artifacts.to_dict()
         return {**tables, "settings": self.settings}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Run:
-        """The inverse of `to_dict`."""
-        frames = {name: frame(data.get(name, []), columns) for name, columns in TABLES.items()}
-        return cls(**frames, settings=dict(data["settings"]))
+        """The inverse of `to_dict`; the files that the run left are not in the data, `from_json` finds them."""
+        frames = {name: frame(data.get(name, []), columns, others=True) for name, columns in TABLES.items()}
+        more = {name: frame(records, others=True) for name, records in data.get("more", {}).items()}
+        left = data.get("artifacts", {})
+        reasons = dict.fromkeys(left.get("names", []), "its file was not read along with the run's tables")
+        artifacts = Artifacts(unsaved={**reasons, **left.get("unsaved", {})})
+        return cls(**frames, settings=dict(data["settings"]), more=more, artifacts=artifacts)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a file; a file that is there is replaced at once or not at all.
+
+        Files that the run left go into a directory beside it: those of ``result.json`` into ``result.artifacts``.
 
         Raises
         ------
@@ -179,6 +199,8 @@ class Run:
                 target.write_text(text)
                 return
             target = target.resolve()
+            if self.artifacts:
+                self.artifacts.copy_to(beside(target))
             with tempfile.NamedTemporaryFile(
                 "w", dir=target.absolute().parent, prefix=f".{target.name}.", delete=False
             ) as file:
@@ -196,7 +218,7 @@ class Run:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Run:
-        """Read a run that `to_json` or `netlab run` wrote.
+        """Read a run that `to_json` or `netlab run` wrote; files that it left are those in the directory beside it.
 
         Raises
         ------
@@ -204,20 +226,31 @@ class Run:
             When the file is missing or is not a run.
         """
         try:
-            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            run = cls.from_dict(data)
+            left = data.get("artifacts")
+            if left:
+                artifacts = Artifacts(beside(Path(path).resolve()), list(left["names"]), left["unsaved"])
+                run = replace(run, artifacts=artifacts)
+            return run
         except OSError as error:
             raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NetlabError(f"{path} is not a run; it should be a file that `netlab run --output` wrote.") from None
 
 
-def frame(records: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
-    """A table with exactly these columns; what is missing is NaN (None in text columns)."""
+def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> pd.DataFrame:
+    """A table with these columns, and those of the records' `others` if wanted; what is missing is NaN (None in text)."""
+    more = [name for name in dict.fromkeys(name for record in records for name in record) if name not in columns]
+    columns = (*columns, *(more if others else ()))
     table = pd.DataFrame.from_records(records, columns=list(columns))
     text = {"flow", "kind", "src", "dst", "congestion", "interface", "host", "command", "stdout", "stderr", "error"}
     for name in columns:
         known = table[name].notna()
-        table[name] = table[name].astype(object).where(known, None) if name in text else pd.to_numeric(table[name])
+        if name in text or (name in more and any(isinstance(value, str) for value in table[name])):
+            table[name] = table[name].astype(object).where(known, None)
+        else:
+            table[name] = pd.to_numeric(table[name])
     return table
 
 

@@ -9,16 +9,17 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from netlab.agent import files
-from netlab.agent.flows import Flow, UdpFlow, make_flows
+from netlab.agent.artifacts import Keeper
+from netlab.agent.flows import Flow, make_flows, runner_of
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
 from netlab.agent.shaping import hosts_without_offload, shape_network
 from netlab.errors import NetlabError
-from netlab.plan import AgentPlan, Counters, Event, QueueSample, StreamSample, Totals
+from netlab.plan import AgentPlan, Counters, Event, FlowItem, Item, QueueSample, StreamSample
 from netlab.sockets.streams import forbid_timer_slack
 
 SETTLE_S = 0.01
@@ -42,7 +43,7 @@ def run(folder: Path) -> int:
     events.tell({"event": "agent"})
     try:
         plan: AgentPlan = json.loads((folder / files.PLAN).read_text())
-        result = experiment(plan, events)
+        result = experiment(plan, events, Keeper(str(folder / files.ARTIFACTS)))
     except NetlabError as error:
         events.tell({"event": "error", "message": str(error)})
         return 1
@@ -58,18 +59,19 @@ def run(folder: Path) -> int:
     return 0
 
 
-def experiment(plan: AgentPlan, events: Events) -> Counters:
+def experiment(plan: AgentPlan, events: Events, keeper: Keeper) -> Counters:
     """Build the network of `plan`, run its traffic, and return everything that was measured."""
     clock = plan["clock"]
     # Threads inherit it: every flow then starts on time, not up to 50 us later.
     forbid_timer_slack()
     network = Network(plan)
     events.tell({"event": "nodes"})
-    without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, plan["traffic"])
+    segment_bytes = _segment_bytes(plan["traffic"])
+    without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, segment_bytes)
     ip_lines, tc_lines = shape_network(plan["directions"], clock, without_offload)
     network.configure(ip_lines, tc_lines)
     events.tell({"event": "network"})
-    flows = make_flows(plan, network)
+    flows = make_flows(plan, network, keeper)
     readers = _queue_readers(plan, network)
     # A round time: building took a little longer or shorter with this Python.
     origin_s = math.ceil((time.monotonic() + SETTLE_S) / GRID_S) * GRID_S
@@ -80,15 +82,27 @@ def experiment(plan: AgentPlan, events: Events) -> Counters:
     for flow in flows:
         flow.finish(finish_s)
     return {
-        "flows": [cast("Totals", {"flow": flow.label, **flow.summary()}) for flow in flows],
+        "flows": [flow.totals() for flow in flows],
         "streams": streams,
-        "datagrams": [row for flow in flows if isinstance(flow, UdpFlow) for row in flow.intervals()],
+        "datagrams": [row for flow in flows for row in flow.intervals()],
         "queues": queues,
         "kernel": platform.release(),
         "python": platform.python_version(),
         "hosts_without_offload": without_offload,
         "tc": tc_lines,
+        "unsaved": keeper.unsaved,
     }
+
+
+def _segment_bytes(traffic: list[Item]) -> dict[str, int]:
+    """The smallest segments that each host sends, where its traffic chooses a size."""
+    smallest: dict[str, int] = {}
+    for item in traffic:
+        size_bytes = runner_of(item).segment_bytes(item)
+        if size_bytes is not None:
+            src = cast("FlowItem", item)["src"]
+            smallest[src] = min(size_bytes, smallest.get(src, size_bytes))
+    return smallest
 
 
 def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader]:
@@ -104,7 +118,7 @@ def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader]:
 
 
 def _sample(
-    plan: AgentPlan, flows: list[Flow], readers: list[QueueReader], origin_s: float, events: Events
+    plan: AgentPlan, flows: list[Flow[Any]], readers: list[QueueReader], origin_s: float, events: Events
 ) -> tuple[list[StreamSample], list[QueueSample]]:
     streams: list[StreamSample] = []
     queues: list[QueueSample] = []

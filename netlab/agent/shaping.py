@@ -14,11 +14,11 @@ Three things in three places:
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
 
 from netlab import queues
 from netlab.headers import FRAME_BYTES
-from netlab.plan import Hop, Item, Shape, TcpItem
+from netlab.plan import Hop, Shape
 from netlab.queues import tc_rate, tc_time
 
 LATENESS_BYTES = 504
@@ -141,14 +141,14 @@ def shape_network(
     return ip_lines, tc_lines
 
 
-def hosts_without_offload(directions: list[Hop], hosts: list[str], clock: str, traffic: list[Item]) -> list[str]:
+def hosts_without_offload(directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]) -> list[str]:
     """Hosts whose segmentation offload must be off, because something would count or lose many frames as one packet.
 
     An offloaded segment (GSO, up to 64 kB) may leave a host only where every way out of it is without effect on packets
-    up to a `tbf` that splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small segments.
+    up to a `tbf` that splits it (or up to the receiver). A `tbf` splits what its bucket cannot hold: not two small
+    segments; `segment_bytes` says by host how small they are, where its traffic chose their size.
     """
-    tcp = [cast("TcpItem", item) for item in traffic if item["kind"] == "tcp"]
-    small = {item["src"] for item in tcp if _two_fit_the_bucket(item["mss_bytes"])}
+    small = {host for host, size_bytes in segment_bytes.items() if _two_fit_the_bucket(size_bytes)}
     leaving: dict[str, list[Hop]] = {}
     for direction in directions:
         leaving.setdefault(direction["src"], []).append(direction)
@@ -159,8 +159,8 @@ def hosts_without_offload(directions: list[Hop], hosts: list[str], clock: str, t
     ]
 
 
-def _two_fit_the_bucket(mss_bytes: int | None) -> bool:
-    return mss_bytes is not None and 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
+def _two_fit_the_bucket(mss_bytes: int) -> bool:
+    return 2 * (mss_bytes + SEGMENT_HEADER_BYTES) <= FRAME_BYTES + LATENESS_BYTES
 
 
 def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[str], splits: bool) -> bool:

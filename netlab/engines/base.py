@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import shutil
+import subprocess
+import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from netlab.agent import files
+from netlab.agent.artifacts import MOST_BYTES
 from netlab.errors import EngineError, RunCancelled, RunError
 from netlab.plan import Counters, Event, Outcome, Plan
 
@@ -69,6 +76,58 @@ class EventTail:
             if event["event"] == "error":
                 self.failure = event
             self._on_event(event)
+
+
+def follow(
+    process: subprocess.Popen[bytes], tail: EventTail, cancel: threading.Event | None, start_patience_s: float = math.inf
+) -> None:
+    """Hand on what the agent tells until its process ends, or has told nothing for so long that it cannot have started.
+
+    Raises
+    ------
+    RunCancelled
+        When `cancel` was set.
+    """
+    began_s = time.monotonic()
+    while process.poll() is None:
+        tail.poll()
+        if cancel is not None and cancel.is_set():
+            raise cancelled()
+        if not tail.started and time.monotonic() - began_s > start_patience_s:
+            break
+        try:
+            process.wait(POLL_S)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def run_folder(directory: Path) -> Path:
+    """A folder for the agent's files in a run's directory; the agent may be another user, so all is made beforehand."""
+    folder = directory / "out"
+    folder.mkdir()
+    (folder / files.ARTIFACTS).mkdir()
+    return folder
+
+
+def take_artifacts(folder: Path) -> Path | None:
+    """The files that the run left, moved to a directory that outlives the run's own; None without any.
+
+    Raises
+    ------
+    RunError
+        When they are more than the agent keeps.
+    """
+    # Whatever the guest made of its folder: only ordinary files count, never what a link names.
+    found = [entry for entry in os.scandir(folder / files.ARTIFACTS) if entry.is_file(follow_symlinks=False)]
+    if not found:
+        return None
+    size_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in found)
+    if size_bytes > MOST_BYTES:
+        raise RunError(f"The run left files of {size_bytes} bytes; {MOST_BYTES} is the most. Save less.")
+    kept = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
+    for entry in found:
+        shutil.move(entry.path, kept / entry.name)
+    return kept
 
 
 def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:

@@ -12,7 +12,7 @@ import threading
 
 from netlab.agent import files
 from netlab.engines import scratch
-from netlab.engines.base import POLL_S, EventTail, OnEvent, Requirement, cancelled, read_result, require
+from netlab.engines.base import EventTail, OnEvent, Requirement, follow, read_result, require, run_folder, take_artifacts
 from netlab.engines.paths import python_path, system_path
 from netlab.plan import AgentPlan, Outcome, Plan
 
@@ -61,8 +61,7 @@ class NativeEngine:
         """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
         require(self.requirements())
         with scratch.run_directory(RESULT_BYTES) as directory:
-            folder = directory / "out"
-            folder.mkdir()
+            folder = run_folder(directory)
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": {}}
             (folder / files.PLAN).write_text(json.dumps(whole))
             (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
@@ -87,20 +86,14 @@ class NativeEngine:
                     command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd="/"
                 )
             try:
-                while process.poll() is None:
-                    tail.poll()
-                    if cancel is not None and cancel.is_set():
-                        raise cancelled()
-                    try:
-                        process.wait(POLL_S)
-                    except subprocess.TimeoutExpired:
-                        continue
+                follow(process, tail, cancel)
             finally:
                 if process.poll() is None:
                     process.terminate()
                     process.wait()
             tail.poll()
             counters = read_result(folder, tail, log)
+            kept = take_artifacts(folder)
         settings = {
             "engine": self.name,
             "clock": self.clock,
@@ -108,7 +101,10 @@ class NativeEngine:
             "confined": False,
             "machine": platform.node(),
         }
-        return {**counters, "engine": settings}
+        outcome: Outcome = {**counters, "engine": settings}
+        if kept is not None:
+            outcome["artifacts"] = str(kept)
+        return outcome
 
 
 def privilege() -> list[str] | None:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -17,7 +16,7 @@ from typing import cast
 from netlab import kernel
 from netlab.agent import files, guest
 from netlab.engines import launcher, scratch
-from netlab.engines.base import POLL_S, EventTail, OnEvent, Requirement, cancelled, read_result, require
+from netlab.engines.base import EventTail, OnEvent, Requirement, follow, read_result, require, run_folder, take_artifacts
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
 from netlab.kernel.installed import MODULES
@@ -72,8 +71,7 @@ class PocketEngine:
         require(self.requirements())
         self._refuse_what_the_kernel_lacks(plan)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
-            folder = directory / "out"
-            folder.mkdir()
+            folder = run_folder(directory)
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}
             (folder / files.PLAN).write_text(json.dumps(whole))
             directory_of_modules = self.kernel.modules_path
@@ -82,24 +80,15 @@ class PocketEngine:
                 json.dumps({"packages": python_path(), "path": system_path(), "modules": modules})
             )
             log = directory / "console.log"
-            began_s = time.monotonic()
             tail = EventTail(folder, on_event)
             process = self._boot(directory, folder, plan["seed"], cpu, slot, log)
             try:
-                while process.poll() is None:
-                    tail.poll()
-                    if cancel is not None and cancel.is_set():
-                        raise cancelled()
-                    if not tail.started and time.monotonic() - began_s > BOOT_PATIENCE_S:
-                        break
-                    try:
-                        process.wait(POLL_S)
-                    except subprocess.TimeoutExpired:
-                        continue
+                follow(process, tail, cancel, BOOT_PATIENCE_S)
             finally:
                 end_group(process)
             tail.poll()
             counters = read_result(folder, tail, log)
+            kept = take_artifacts(folder)
         settings = {
             "engine": self.name,
             "clock": self.clock,
@@ -107,7 +96,10 @@ class PocketEngine:
             "seeded": "seeded_random" in self.kernel.capabilities and self.clock == "virtual",
             "confined": launcher.landlock_version() > 0,
         }
-        return {**counters, "engine": settings}
+        outcome: Outcome = {**counters, "engine": settings}
+        if kept is not None:
+            outcome["artifacts"] = str(kept)
+        return outcome
 
     def _refuse_what_the_kernel_lacks(self, plan: Plan) -> None:
         wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}

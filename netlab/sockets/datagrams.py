@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import sub
@@ -71,6 +71,10 @@ class StreamAccount:
         First and last arrival on the process's monotonic clock.
     next_seq : int
         One more than the highest sequence number seen.
+    timely_datagrams, timely_bytes, timely_duplicates : int
+        Of these counts, what arrived less than `timely_ns` after the first datagram; all of it, where that is None.
+    timely_last_s : float | None
+        Last arrival among them.
     intervals : dict[int, Interval]
         By number of the interval since the receiver's `origin_s`, when it keeps intervals.
 
@@ -88,15 +92,20 @@ class StreamAccount:
     (3, 1, 1, 3)
     """
 
-    def __init__(self, interval_ns: int | None = None, origin_ns: int = 0) -> None:
+    def __init__(self, interval_ns: int | None = None, origin_ns: int = 0, timely_ns: int | None = None) -> None:
         self.received_datagrams = 0
         self.received_bytes = 0
         self.duplicates = 0
         self.reordered = 0
         self.next_seq = 0
         self.intervals: dict[int, Interval] = {}
+        self.timely_datagrams = 0
+        self.timely_bytes = 0
+        self.timely_duplicates = 0
         self._interval_ns = interval_ns
         self._origin_ns = origin_ns
+        self._timely_ns = timely_ns
+        self._timely_last_ns: int | None = None
         self._jitter_ns = 0.0
         self._last_transit_ns: int | None = None
         self._delay_min_ns: float = math.inf
@@ -138,6 +147,11 @@ class StreamAccount:
         """Last arrival in s of the monotonic clock."""
         return None if self._last_ns is None else self._last_ns / 1e9
 
+    @property
+    def timely_last_s(self) -> float | None:
+        """Last timely arrival in s of the monotonic clock."""
+        return None if self._timely_last_ns is None else self._timely_last_ns / 1e9
+
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
         """Book one datagram; both times on one clock for a meaningful delay, arrival on the monotonic one."""
         if seq >= self.next_seq:
@@ -148,6 +162,8 @@ class StreamAccount:
             self.reordered += 1
         else:
             self.duplicates += 1
+            if self._first_ns is not None and arrival_ns < self._timely_end_ns(self._first_ns):
+                self.timely_duplicates += 1
             return
         transit = arrival_ns - sent_ns
         self._book((transit,), (arrival_ns,), 1, size)
@@ -200,6 +216,7 @@ class StreamAccount:
         self._last_ns = last
         self.received_datagrams += count
         self.received_bytes += size
+        self._book_timely(arrivals_ns, count, size, self._timely_end_ns(self._first_ns))
         if self._interval_ns is None:
             return
         number = (first - self._origin_ns) // self._interval_ns
@@ -207,6 +224,21 @@ class StreamAccount:
             self._book_interval(number, count, size, delay_sum_ns, self.next_seq)
         else:
             self._split_over_intervals(transits_ns, arrivals_ns, size)
+
+    def _timely_end_ns(self, first_ns: int) -> float:
+        return math.inf if self._timely_ns is None else first_ns + self._timely_ns
+
+    def _book_timely(self, arrivals_ns: Sequence[int], count: int, size: int, end_ns: float) -> None:
+        if arrivals_ns[-1] >= end_ns:
+            # A train arrives at one instant; only of a run can the first part be timely and the rest late.
+            arrivals_ns = arrivals_ns[: bisect_left(arrivals_ns, end_ns)]
+            if not arrivals_ns:
+                return
+            size = size // count * len(arrivals_ns)
+            count = len(arrivals_ns)
+        self.timely_datagrams += count
+        self.timely_bytes += size
+        self._timely_last_ns = arrivals_ns[-1]
 
     def _book_interval(self, number: int, count: int, size: int, delay_sum_ns: int, next_seq: int) -> None:
         interval = self.intervals.get(number)

@@ -523,6 +523,8 @@ class UdpReceiver:
         Monotonic time at which interval 0 begins; by default the moment of construction.
     batch : bool
         Let the kernel hand over trains of datagrams (UDP_GRO).
+    timely_s : float | None
+        Keep apart what arrives within this time of a stream's first datagram; see `StreamAccount`.
 
     Attributes
     ----------
@@ -542,6 +544,7 @@ class UdpReceiver:
         interval_s: float | None = None,
         origin_s: float | None = None,
         batch: bool = False,
+        timely_s: float | None = None,
     ) -> None:
         self.sock = sock
         self.streams: dict[int, StreamAccount] = {}
@@ -550,6 +553,7 @@ class UdpReceiver:
         origin_s = time.monotonic() if origin_s is None else origin_s
         self._interval_ns = None if interval_s is None else round(interval_s * _NS_PER_S)
         self._origin_ns = round(origin_s * _NS_PER_S)
+        self._timely_ns = None if timely_s is None else round(timely_s * _NS_PER_S)
         # Set before anything can arrive, so that every datagram carries the time of its arrival.
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)
@@ -562,7 +566,7 @@ class UdpReceiver:
 
     def expect(self, stream_id: int) -> StreamAccount:
         """Keep books of one more stream."""
-        return self.streams.setdefault(stream_id, StreamAccount(self._interval_ns, self._origin_ns))
+        return self.streams.setdefault(stream_id, StreamAccount(self._interval_ns, self._origin_ns, self._timely_ns))
 
     @property
     def buffer_drops(self) -> int:

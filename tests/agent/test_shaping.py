@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -35,7 +34,7 @@ def shape(**fields: Any) -> dict[str, Any]:
 def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
     directions = [way.to_dict() for way in topology.hops()]
-    ip_lines, tc_lines = shape_network(directions, clock, hosts_without_offload(directions, topology.hosts, clock, []))
+    ip_lines, tc_lines = shape_network(directions, clock, hosts_without_offload(directions, topology.hosts, clock, {}))
     return ip_lines, {node: lines for node, lines in tc_lines.items() if lines}
 
 
@@ -251,10 +250,10 @@ def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
     assert wire_lines("wire0", shape(**fields)) == [f"qdisc add dev wire0 root handle 1: netem limit 10000000 {words}"]
 
 
-def senders(links: list[nl.Link], clock: str = "virtual", traffic: Sequence[dict[str, Any]] = ()) -> list[str]:
+def senders(links: list[nl.Link], clock: str = "virtual", **segment_bytes: int) -> list[str]:
     """Hosts whose segmentation offload must be off, of h1 and h2 beside routers r1 and r2 and the switch s1."""
     topology = nl.Topology(["h1", "h2"], ["r1", "r2"], ["s1"], links)
-    return hosts_without_offload([way.to_dict() for way in topology.hops()], topology.hosts, clock, list(traffic))
+    return hosts_without_offload([way.to_dict() for way in topology.hops()], topology.hosts, clock, segment_bytes)
 
 
 def test_segmentation_offload_holds_towards_a_queue_that_splits() -> None:
@@ -270,12 +269,9 @@ def test_segmentation_offload_is_off_where_two_segments_fit_the_bucket() -> None
     """A bucket of 2018 bytes would let two frames of 1009 bytes pass as one packet, and the queue would count one."""
     path = [nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5)]
 
-    def tcp(mss_bytes: int | None) -> list[dict[str, Any]]:
-        return [nl.Tcp("h1", "h2", mss_bytes=mss_bytes).to_dict(), nl.Udp("h2", "h1", rate_mbps=1).to_dict()]
-
-    assert senders(path, traffic=tcp(943)) == ["h1"]
-    assert senders(path, traffic=tcp(944)) == senders(path, traffic=tcp(None)) == []
-    assert senders([nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5000)], traffic=tcp(500)) == []
+    assert senders(path, h1=943) == ["h1"]
+    assert senders(path, h1=944) == senders(path) == []
+    assert senders([nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5000)], h1=500) == []
 
 
 def test_an_offloaded_segment_must_not_meet_loss_or_delay() -> None:

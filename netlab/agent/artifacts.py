@@ -1,0 +1,55 @@
+"""Bring the files that a run leaves to where the engine finds them, as many as there is room for."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+MOST_BYTES = 64 << 20
+"""What all files of a run may have together: they are kept with each run in the cache."""
+CHUNK_BYTES = 1 << 20
+
+
+class Keeper:
+    """Copies files into the folder that outlives the run.
+
+    Parameters
+    ----------
+    folder : str
+        A directory of the engine's own.
+
+    Attributes
+    ----------
+    unsaved : dict
+        By name, why a file that should have been kept was not.
+    """
+
+    def __init__(self, folder: str, most_bytes: int = MOST_BYTES) -> None:
+        self.unsaved: dict[str, str] = {}
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._left_bytes = most_bytes
+
+    def keep(self, path: str, name: str) -> None:
+        """Keep a regular file under a name, or note why not."""
+        try:
+            # Nothing that a link names: the agent may read more than whoever asked.
+            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as source:
+                found = os.fstat(source.fileno())
+                if not stat.S_ISREG(found.st_mode):
+                    self.unsaved[name] = "it is no ordinary file"
+                elif found.st_size > self._left_bytes:
+                    self.unsaved[name] = (
+                        f"it has {found.st_size} bytes, and the files of a run may have {self._most_bytes} together; save less, "
+                        "for example the head of each packet only"
+                    )
+                else:
+                    self._left_bytes -= found.st_size
+                    with open(os.path.join(self._folder, name), "wb") as target:
+                        left_bytes = found.st_size
+                        while left_bytes and (chunk := source.read(min(left_bytes, CHUNK_BYTES))):
+                            left_bytes -= target.write(chunk)
+        except FileNotFoundError:
+            self.unsaved[name] = "the command did not write it into its working directory"
+        except OSError as error:
+            self.unsaved[name] = f"it could not be copied ({error.strerror})"

@@ -1,0 +1,57 @@
+"""Run the traffic: every socket of every host in this one process, a thread per endpoint.
+
+A socket stays in the namespace in which it was made, so one process can be all hosts. Switching between threads of one
+process is what the guest does cheaply; switching between processes is not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netlab.agent.artifacts import Keeper
+from netlab.agent.flows.base import Flow, Place
+from netlab.agent.flows.command import CommandFlow
+from netlab.agent.flows.ping import PingFlow
+from netlab.agent.flows.tcp import TcpFlow
+from netlab.agent.flows.udp import UdpFlow
+from netlab.agent.network import Network
+from netlab.errors import RunError, ThroughputError, one_of
+from netlab.plan import AgentPlan, Item
+
+RUNNERS: dict[str, type[Flow[Any]]] = {
+    "tcp": TcpFlow,
+    "udp": UdpFlow,
+    "ping": PingFlow,
+    "command": CommandFlow,
+}
+FIRST_PORT = 5001
+
+__all__ = ["RUNNERS", "Flow", "Place", "make_flows", "runner_of"]
+
+
+def runner_of(item: Item) -> type[Flow[Any]]:
+    """What runs this item.
+
+    Raises
+    ------
+    RunError
+        When the agent does not know its kind.
+    """
+    found = RUNNERS.get(item["kind"])
+    if found is None:
+        raise RunError(f"{item['label']}: the agent does not know this kind of traffic: {one_of(item['kind'], list(RUNNERS))}.")
+    return found
+
+
+def make_flows(plan: AgentPlan, network: Network, keeper: Keeper) -> list[Flow[Any]]:
+    """One object for each item of the plan's traffic, with its sockets open."""
+    made: list[Flow[Any]] = []
+    port = FIRST_PORT
+    for number, item in enumerate(plan["traffic"], start=1):
+        runner = runner_of(item)
+        try:
+            made.append(runner(item, Place(plan, network, keeper, number, port)))
+        except (OSError, ThroughputError) as error:
+            raise RunError(f"{item['label']} could not be set up: {error}") from None
+        port += runner.ports(item)
+    return made

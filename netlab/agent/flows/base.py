@@ -1,0 +1,118 @@
+"""What every kind of traffic does in the guest: it opens its sockets, starts, is looked at, ends and tells its totals."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from netlab.agent.artifacts import Keeper
+from netlab.agent.network import Network
+from netlab.errors import ThroughputError
+from netlab.plan import AgentPlan, DatagramInterval, FlowItem, Item, StreamSample, Totals
+
+ItemType = TypeVar("ItemType", bound=Item)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an item of traffic runs.
+
+    Parameters
+    ----------
+    plan : AgentPlan
+    network : Network
+        Running.
+    keeper : Keeper
+        Takes the files that a flow leaves.
+    number : int
+        The item's place in the traffic, from 1.
+    port : int
+        The first of the ports that are its own; as many as its `ports` says.
+    """
+
+    plan: AgentPlan
+    network: Network
+    keeper: Keeper
+    number: int
+    port: int
+
+    def pid(self, node: str) -> int:
+        """Process that holds the namespace of a node."""
+        return self.network.pid(node)
+
+    def address(self, item: FlowItem) -> str:
+        """IPv4 address at which a flow finds its destination."""
+        return self.plan["primary"][item["dst"]]
+
+
+class Flow(Generic[ItemType]):
+    """An item of traffic at work.
+
+    Parameters
+    ----------
+    item : Item
+        As the plan has it.
+    place : Place
+        Where.
+    """
+
+    def __init__(self, item: ItemType, place: Place) -> None:
+        self.item = item
+        self.label = item["label"]
+        own_s = cast("float | None", item.get("duration_s"))
+        whole_s = place.plan["duration_s"]
+        self.start_s = item["start_s"]
+        self.end_s = whole_s if own_s is None else min(whole_s, self.start_s + own_s)
+        self.errors: list[str] = []
+        self._origin_s = 0.0
+        self._threads: list[threading.Thread] = []
+
+    @staticmethod
+    def ports(item: Any) -> int:
+        """How many ports it takes."""
+        return 0
+
+    @staticmethod
+    def segment_bytes(item: Any) -> int | None:
+        """Data bytes of the segments into which the kernel divides what it sends; None is as the path's MTU allows."""
+        return None
+
+    def launch(self, origin_s: float) -> None:
+        """Start in a thread; traffic begins at `origin_s` + `start_s` on the monotonic clock."""
+        raise NotImplementedError
+
+    def sample(self, at_s: float) -> list[StreamSample]:
+        """Cumulative figures of each TCP connection now; `at_s` is for the books only."""
+        return []
+
+    def finish(self, until_s: float) -> None:
+        """Let what is under way arrive, at most until `until_s` (monotonic), then stop."""
+
+    def intervals(self) -> list[DatagramInterval]:
+        """What arrived in each interval, where datagrams are counted."""
+        return []
+
+    def totals(self) -> Totals:
+        """What is known at its end; a kind's own totals are in the type that extends this one."""
+        return {"flow": self.label, "error": "; ".join(self.errors) or None}
+
+    def _start(self, target: Callable[..., None], *args: Any) -> None:
+        def guarded() -> None:
+            try:
+                target(*args)
+            except (OSError, ThroughputError) as error:
+                self.errors.append(str(error))
+
+        thread = threading.Thread(target=guarded, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+
+def sleep_until(when_s: float) -> None:
+    """Sleep to a moment of the monotonic clock; not at all when it is past."""
+    left_s = when_s - time.monotonic()
+    if left_s > 0:
+        time.sleep(left_s)

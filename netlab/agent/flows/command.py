@@ -1,0 +1,60 @@
+"""Commands in a node's shell, and the files that they leave."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from netlab.agent.flows.base import Flow, Place, sleep_until
+
+if TYPE_CHECKING:
+    from netlab.traffic.command import CommandItem, CommandTotals
+
+PATIENCE_S = 5.0
+
+
+class CommandFlow(Flow["CommandItem"]):
+    """A command in a node's shell."""
+
+    def __init__(self, item: CommandItem, place: Place) -> None:
+        super().__init__(item, place)
+        self._node = place.network.nodes[item["host"]]
+        self._keeper = place.keeper
+        self._directory: str | None = None
+        if item["saves"]:
+            import tempfile
+
+            self._directory = tempfile.mkdtemp(prefix="command-")
+        self._stdout, self._stderr = "", ""
+        self._exit_code: int | None = None
+
+    def launch(self, origin_s: float) -> None:
+        """Start it at its time."""
+        self._origin_s = origin_s
+        self._start(self._run)
+
+    def _run(self) -> None:
+        sleep_until(self._origin_s + self.start_s)
+        where = {} if self._directory is None else {"cwd": self._directory}
+        self._stdout, self._stderr, self._exit_code = self._node.pexec(["sh", "-c", self.item["command"]], **where)
+
+    def finish(self, until_s: float) -> None:
+        """Wait for its end, and keep its files."""
+        for thread in self._threads:
+            thread.join(max(PATIENCE_S, until_s - time.monotonic()))
+        if self._directory is not None:
+            for name in self.item["saves"]:
+                self._keeper.keep(os.path.join(self._directory, name), name)
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def totals(self) -> CommandTotals:
+        """What it printed and its exit code (None when it has not ended)."""
+        return {
+            **super().totals(),
+            "stdout": self._stdout,
+            "stderr": self._stderr,
+            "exit_code": self._exit_code,
+            "t_s": self.start_s,
+        }

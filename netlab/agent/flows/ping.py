@@ -1,0 +1,54 @@
+"""Echo requests."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from netlab.agent.echo import Pinger
+from netlab.agent.flows.base import Flow, Place
+from netlab.agent.namespaces import visit
+
+if TYPE_CHECKING:
+    from netlab.traffic.ping import PingItem, PingTotals
+
+
+class PingFlow(Flow["PingItem"]):
+    """Echo requests."""
+
+    def __init__(self, item: PingItem, place: Place) -> None:
+        super().__init__(item, place)
+        with visit(place.pid(item["src"])):
+            raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        self.pinger = Pinger(
+            raw,
+            place.address(item),
+            identifier=place.number,
+            interval_s=item["interval_s"],
+            payload_bytes=item["payload_bytes"],
+        )
+
+    def launch(self, origin_s: float) -> None:
+        """Start sender and receiver."""
+        self._origin_s = origin_s
+        self._start(self.pinger.receive)
+        self._start(self.pinger.send, origin_s + self.start_s, self.item["count"], origin_s + self.end_s)
+
+    def finish(self, until_s: float) -> None:
+        """Wait for the replies that can still come."""
+        echoes = self.pinger.echoes
+        while time.monotonic() < until_s and len(echoes.rtt_ms) < len(echoes.sent_s):
+            time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
+        self.pinger.stop()
+
+    def totals(self) -> PingTotals:
+        """Each echo: its number, time and RTT (None when no reply came)."""
+        echoes = self.pinger.echoes
+        return {
+            **super().totals(),
+            "echoes": [
+                {"seq": seq, "t_s": sent_s - self._origin_s, "rtt_ms": echoes.rtt_ms.get(seq)}
+                for seq, sent_s in sorted(echoes.sent_s.items())
+            ],
+        }

@@ -1,0 +1,192 @@
+"""TCP connections, each with both of its ends in this process."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from netlab.agent.flows.base import Flow, Place, sleep_until
+from netlab.agent.namespaces import visit
+from netlab.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
+from netlab.plan import StreamSample, StreamState
+from netlab.sockets import options, tcp_info
+from netlab.sockets.streams import TcpReceiver, TcpSender
+
+if TYPE_CHECKING:
+    from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
+
+CONNECT_PATIENCE_S = 60.0
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class TcpStream:
+    """One connection: both of its sockets are ours."""
+
+    def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem) -> None:
+        mss_bytes = item["mss_bytes"]
+        tuning = {
+            "congestion": item["congestion"],
+            "window_bytes": item["window_bytes"],
+            "mss_bytes": None if mss_bytes is None else mss_bytes + TCP_TIMESTAMPS_BYTES,
+        }
+        self.address = (address, port)
+        with visit(dst_pid):
+            self.listener = socket.socket()
+        options.tune_tcp(self.listener, **tuning)
+        self.listener.bind(self.address)
+        self.listener.listen(1)
+        with visit(src_pid):
+            self.source = socket.socket()
+        options.tune_tcp(self.source, **tuning)
+        self.sink: socket.socket | None = None
+        self.sender: TcpSender | None = None
+        self.receiver: TcpReceiver | None = None
+        self.last_info: StreamState = {}
+
+    def connect(self) -> None:
+        """Handshake; both ends are in this process, so the listener's side is taken right after."""
+        self.source.settimeout(CONNECT_PATIENCE_S)
+        self.source.connect(self.address)
+        self.sink, _ = self.listener.accept()
+        self.listener.close()
+
+    def read(self) -> StreamState | None:
+        """Cumulative counters and present state of both ends."""
+        if self.sink is None or self.receiver is None:
+            return None
+        try:
+            ours, theirs = tcp_info.read(self.source), tcp_info.read(self.sink)
+        except OSError:
+            return None
+        self.last_info = {
+            # The receiver's own count costs a third system call; it differs only once the stream has ended (by its FIN).
+            "received_bytes": self.receiver.received_bytes if self.receiver.finished else theirs.bytes_received,
+            "cwnd_segments": ours.cwnd_segments,
+            "ssthresh_segments": ours.ssthresh_segments,
+            "rtt_ms": ours.rtt_ms,
+            "rtt_min_ms": ours.rtt_min_ms,
+            "retransmits": ours.retransmits,
+            "delivery_rate_mbps": ours.delivery_rate_mbps,
+            "sent_bytes": ours.bytes_sent,
+            "segments_out": ours.data_segments_out,
+            "segments_in": theirs.data_segments_in,
+            "marks": ours.delivered_ce_segments,
+            "timeouts": ours.timeouts,
+        }
+        return self.last_info
+
+    def close(self) -> None:
+        """End both sides at once: a reset drops what the sender still holds, so nothing runs on after the flow's end."""
+        for end in (self.source, self.sink, self.listener):
+            if end is not None:
+                try:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                    end.close()
+                except OSError:
+                    continue
+
+
+class _Ended(NamedTuple):
+    """A connection after its end: its last reading, arrival of the first bytes and the end, both monotonic."""
+
+    state: StreamState
+    first_s: float | None
+    last_s: float | None
+
+
+class TcpFlow(Flow["TcpItem"]):
+    """One or more connections with the same ends."""
+
+    def __init__(self, item: TcpItem, place: Place) -> None:
+        super().__init__(item, place)
+        src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), place.address(item)
+        self.streams = [TcpStream(src, dst, address, place.port + k, item) for k in range(item["streams"])]
+        self._ended: dict[int, _Ended] = {}
+        self._told_end: set[int] = set()
+
+    @staticmethod
+    def ports(item: TcpItem) -> int:
+        """A port for each connection."""
+        return item["streams"]
+
+    @staticmethod
+    def segment_bytes(item: TcpItem) -> int | None:
+        """Data bytes of a segment."""
+        return item["mss_bytes"]
+
+    def launch(self, origin_s: float) -> None:
+        """Start every stream in a thread of its own."""
+        self._origin_s = origin_s
+        for number, stream in enumerate(self.streams):
+            self._start(self._run, number, stream)
+
+    def _run(self, number: int, stream: TcpStream) -> None:
+        sleep_until(self._origin_s + self.start_s)
+        end_s = self._origin_s + self.end_s
+        stream.connect()
+        assert stream.sink is not None
+        num_bytes = self.item["num_bytes"]
+        if num_bytes is not None:
+            share, rest = divmod(num_bytes, len(self.streams))
+            num_bytes = share + (number < rest)
+        stream.receiver = TcpReceiver(stream.sink, window_bytes=self.item["window_bytes"])
+        stream.sender = TcpSender(stream.source, end_s=end_s, num_bytes=num_bytes)
+        reading = threading.Thread(target=stream.receiver.run, daemon=True)
+        reading.start()
+        stream.sender.run()
+        if num_bytes is not None:
+            reading.join(max(0.0, end_s - time.monotonic()))
+        else:
+            sleep_until(end_s)
+        info = stream.read() or stream.last_info
+        finished_s = stream.receiver.last_s if stream.receiver.finished else time.monotonic()
+        self._ended[number] = _Ended(info, stream.receiver.first_s, finished_s)
+        stream.close()
+
+    def sample(self, at_s: float) -> list[StreamSample]:
+        """The state of each connection that is open."""
+        found: list[StreamSample] = []
+        for number, stream in enumerate(self.streams):
+            # The last reading of a stream that has just ended is its total; after that there is nothing to tell.
+            ended = self._ended.get(number)
+            reading = stream.read() if ended is None else ended.state
+            if number in self._told_end:
+                continue
+            if ended is not None:
+                self._told_end.add(number)
+            if reading:
+                found.append(cast("StreamSample", {"flow": self.label, "stream": number, "t_s": at_s, **reading}))
+        return found
+
+    def finish(self, until_s: float) -> None:
+        """TCP ends by itself at the flow's end."""
+        for thread in self._threads:
+            thread.join(max(0.1, until_s - time.monotonic()))
+
+    def totals(self) -> TcpTotals:
+        """Each connection that delivered something."""
+        rows = [
+            self._row(number, ended, ended.first_s)
+            for number, ended in sorted(self._ended.items())
+            if ended.first_s is not None
+        ]
+        missing = len(self.streams) - len(rows)
+        if missing and not self.errors:
+            self.errors.append(f"{missing} of {len(self.streams)} connections delivered nothing before the flow's end")
+        return {**super().totals(), "streams": rows}
+
+    def _row(self, number: int, ended: _Ended, first_s: float) -> StreamTotals:
+        state = ended.state
+        segments_out = state.get("segments_out") or 0
+        segment_bytes = (state.get("sent_bytes") or 0) / segments_out if segments_out else 0.0
+        header_bytes = IP_HEADER_BYTES + TCP_HEADER_BYTES
+        return {
+            **state,
+            "stream": number,
+            "first_s": first_s - self._origin_s,
+            "last_s": (ended.last_s or first_s) - self._origin_s,
+            "throughput_bytes": (state.get("segments_in") or 0) * (segment_bytes + header_bytes),
+        }

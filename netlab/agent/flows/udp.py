@@ -1,0 +1,137 @@
+"""Datagrams at a constant rate."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from netlab.agent.flows.base import Flow, Place, sleep_until
+from netlab.agent.namespaces import visit
+from netlab.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.plan import DatagramInterval
+from netlab.sockets import options
+from netlab.sockets.streams import UdpReceiver, UdpSender
+
+if TYPE_CHECKING:
+    from netlab.traffic.udp import UdpItem, UdpTotals
+
+SEND_BUFFER_BYTES = 1 << 28
+
+
+class UdpFlow(Flow["UdpItem"]):
+    """Datagrams at a constant rate."""
+
+    def __init__(self, item: UdpItem, place: Place) -> None:
+        super().__init__(item, place)
+        self._seed = place.plan["seed"]
+        address, port = place.address(item), place.port
+        with visit(place.pid(item["dst"])):
+            self.sink = socket.socket(type=socket.SOCK_DGRAM)
+        self.sink.bind((address, port))
+        with visit(place.pid(item["src"])):
+            self.source = socket.socket(type=socket.SOCK_DGRAM)
+        # What stands in the sender's own interface counts against its socket: with a small one the socket would wait,
+        # and send late, where the queue should drop.
+        options.set_buffer(self.source, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        self.address = (address, port)
+        self.stream_id = port
+        self._interval_s = place.plan["interval_s"]
+        self.sender: UdpSender | None = None
+        self.receiver: UdpReceiver | None = None
+
+    @staticmethod
+    def ports(item: UdpItem) -> int:
+        """One port."""
+        return 1
+
+    def launch(self, origin_s: float) -> None:
+        """Start the receiver, and the sender at its time."""
+        self._origin_s = origin_s
+        self.receiver = UdpReceiver(
+            self.sink,
+            stream_ids=[self.stream_id],
+            interval_s=self._interval_s,
+            origin_s=origin_s,
+            timely_s=self.end_s - self.start_s,
+        )
+        self._start(self.receiver.run)
+        self._start(self._send)
+
+    def _send(self) -> None:
+        sleep_until(self._origin_s + self.start_s)
+        self.sender = UdpSender(
+            self.source,
+            self.address,
+            rate_bps=round(self.item["rate_mbps"] * 1e6),
+            payload_bytes=self.item["payload_bytes"],
+            stream_id=self.stream_id,
+            end_s=self._origin_s + self.end_s,
+            spread_seed=self._seed + self.stream_id if self.item["spacing"] == "random" else None,
+        )
+        self.sender.run()
+
+    def finish(self, until_s: float) -> None:
+        """Wait until every datagram has come or can come no more."""
+        if self.receiver is None or self.sender is None:
+            return
+        account = self.receiver.streams[self.stream_id]
+        pause_s = 0.01
+        while time.monotonic() < until_s:
+            self.receiver.read_now()
+            if account.received_datagrams >= self.sender.sent_datagrams:
+                break
+            time.sleep(min(pause_s, max(0.0, until_s - time.monotonic())))
+            pause_s *= 1.5
+        self.receiver.stop()
+
+    def intervals(self) -> list[DatagramInterval]:
+        """Bytes and datagrams that arrived in each interval."""
+        assert self.receiver is not None
+        account = self.receiver.streams[self.stream_id]
+        return [
+            {"flow": self.label, "interval": number, "bytes": part.bytes, "datagrams": part.datagrams}
+            for number, part in sorted(account.intervals.items())
+        ]
+
+    def totals(self) -> UdpTotals:
+        """What sender and receiver counted."""
+        if self.receiver is None or self.sender is None:
+            self.errors = self.errors or ["the flow did not start"]
+            return {**super().totals()}
+        account = self.receiver.streams[self.stream_id]
+        for part in (self.sender, self.receiver):
+            if part.error is not None:
+                self.errors.append(str(part.error))
+        return {
+            **super().totals(),
+            "sent_bytes": self.sender.sent_bytes,
+            "sent_datagrams": self.sender.sent_datagrams,
+            "received_bytes": account.received_bytes,
+            "received_datagrams": account.received_datagrams,
+            "duplicates": account.duplicates,
+            "reordered": account.reordered,
+            "jitter_ms": account.jitter_ms,
+            "delay_min_ms": account.delay_min_ms,
+            "delay_mean_ms": account.delay_mean_ms,
+            "delay_max_ms": account.delay_max_ms,
+            "receiver_drops": self.receiver.buffer_drops,
+            "first_s": self._since_origin(account.first_s),
+            "last_s": self._since_origin(account.last_s),
+            "throughput_bytes": self._with_headers(
+                account.received_bytes, account.received_datagrams, account.duplicates
+            ),
+            "timely_bytes": account.timely_bytes,
+            "timely_datagrams": account.timely_datagrams,
+            "timely_throughput_bytes": self._with_headers(
+                account.timely_bytes, account.timely_datagrams, account.timely_duplicates
+            ),
+            "timely_last_s": self._since_origin(account.timely_last_s),
+        }
+
+    def _since_origin(self, at_s: float | None) -> float | None:
+        return None if at_s is None else at_s - self._origin_s
+
+    def _with_headers(self, new_bytes: int, datagrams: int, duplicates: int) -> int:
+        headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
+        return new_bytes + headers_bytes + duplicates * self.item["payload_bytes"]

@@ -1,0 +1,85 @@
+"""From the agent's counters to the rates, ratios and series of a `Run`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from netlab import results
+from netlab.artifacts import Artifacts
+from netlab.errors import RunError, one_of
+from netlab.measure.base import Measure, Row, Seen, Tables
+from netlab.measure.command import CommandMeasure
+from netlab.measure.ping import PingMeasure
+from netlab.measure.tcp import TcpMeasure
+from netlab.measure.udp import UdpMeasure
+from netlab.plan import Counters, Plan
+from netlab.results import Run
+
+MEASURES: dict[str, type[Measure[Any, Any]]] = {
+    "tcp": TcpMeasure,
+    "udp": UdpMeasure,
+    "ping": PingMeasure,
+    "command": CommandMeasure,
+}
+
+__all__ = ["MEASURES", "Measure", "Seen", "Tables", "to_run"]
+
+
+def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
+    """Turn what the agent counted into a `Run`.
+
+    Parameters
+    ----------
+    raw : Counters
+        What the agent counted.
+    plan : Plan
+        What it was asked for.
+    settings : dict
+        To be kept with the run.
+    artifacts : Artifacts, optional
+        The files that the run left.
+
+    Raises
+    ------
+    RunError
+        When nothing here knows what the counters of a kind of traffic mean.
+    """
+    measures = _measures(raw, plan)
+    # Flows that start together share the beginning of their time; otherwise those that come late to a shared link would
+    # count a short time in which the link was theirs, and the sum of all would exceed what it carries.
+    begins_s: dict[float, float] = {}
+    for measure in measures:
+        if measure.first_s is not None:
+            start_s = measure.item["start_s"]
+            begins_s[start_s] = min(measure.first_s, begins_s.get(start_s, measure.first_s))
+    tables: dict[str, list[Row]] = {name: [] for name in results.TABLES}
+    for measure in measures:
+        start_s = measure.item["start_s"]
+        for name, rows in measure.tables(begins_s.get(start_s, start_s)).items():
+            tables.setdefault(name, []).extend(rows)
+    # As they were sampled: all of a moment, flow by flow, before all of the next.
+    tables["stream_intervals"].sort(key=lambda row: row["t_s"])
+    tables["queues"] = [dict(row) for row in raw["queues"]]
+    # A kind may have figures of its own for its flows, and tables of its own.
+    frames = {
+        name: results.frame(tables.pop(name), columns, others=name == "flows") for name, columns in results.TABLES.items()
+    }
+    more = {name: results.frame(rows, others=True) for name, rows in tables.items()}
+    return Run(**frames, settings=settings, more=more, artifacts=artifacts or Artifacts())
+
+
+def _measures(raw: Counters, plan: Plan) -> list[Measure[Any, Any]]:
+    totals = {row["flow"]: row for row in raw["flows"]}
+    samples, arrivals = defaultdict(list), defaultdict(list)
+    for sample in raw["streams"]:
+        samples[sample["flow"]].append(sample)
+    for arrival in raw["datagrams"]:
+        arrivals[arrival["flow"]].append(arrival)
+    found = []
+    for item in plan["traffic"]:
+        label, kind = item["label"], item["kind"]
+        if kind not in MEASURES:
+            raise RunError(f"{label}: nothing here measures this kind of traffic: {one_of(kind, list(MEASURES))}.")
+        found.append(MEASURES[kind](item, totals[label], Seen(plan, samples[label], arrivals[label])))
+    return found

@@ -1,0 +1,105 @@
+"""What every kind of traffic has to say of its counters: when its first data came, and its rows in a run's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from netlab.plan import DatagramInterval, FlowItem, Item, Plan, StreamSample, Totals
+from netlab.units import rate_mbps
+
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+"""Rows by the name of their table: those of `netlab.results.TABLES`, or one of a kind's own."""
+
+ItemType = TypeVar("ItemType", bound=Item)
+TotalsType = TypeVar("TotalsType", bound=Totals)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that was seen of one item of traffic.
+
+    Parameters
+    ----------
+    plan : Plan
+    samples : list of StreamSample
+        Of its own connections, in time's order.
+    arrivals : list of DatagramInterval
+        Its own.
+    """
+
+    plan: Plan
+    samples: list[StreamSample]
+    arrivals: list[DatagramInterval]
+
+
+class Measure(Generic[ItemType, TotalsType]):
+    """The figures of one item of traffic.
+
+    Parameters
+    ----------
+    item : Item
+        As it was planned.
+    totals : Totals
+        As they were counted.
+    seen : Seen
+    """
+
+    def __init__(self, item: ItemType, totals: TotalsType, seen: Seen) -> None:
+        self.item = item
+        self.totals = totals
+        self.seen = seen
+
+    @property
+    def first_s(self) -> float | None:
+        """When the first of its data arrived; None when none did, or when it is not data that it delivers."""
+        return None
+
+    @property
+    def end_s(self) -> float:
+        """When it was to end."""
+        own_s = cast("float | None", self.item.get("duration_s"))
+        whole_s = self.seen.plan["duration_s"]
+        return whole_s if own_s is None else min(whole_s, self.item["start_s"] + own_s)
+
+    def tables(self, begin_s: float) -> Tables:
+        """Its rows.
+
+        Parameters
+        ----------
+        begin_s : float
+            When the first data arrived of any flow that started together with this one, in s after the run's start.
+        """
+        raise NotImplementedError
+
+    def flow_row(self, **figures: object) -> Row:
+        """Its row in `flows`, for traffic between two nodes."""
+        item = cast("FlowItem", self.item)
+        return {
+            "flow": item["label"],
+            "kind": item["kind"],
+            "src": item["src"],
+            "dst": item["dst"],
+            "start_s": item["start_s"],
+            "duration_s": self.end_s - item["start_s"],
+            "error": self.totals.get("error"),
+            **figures,
+        }
+
+
+def goodput_mbps(volume_bytes: float, active_s: float) -> float:
+    """Rate in Mbit/s; 0 where the flow's time was over when its first data came."""
+    return rate_mbps(volume_bytes, active_s) if active_s > 0 else 0.0
+
+
+def mean(values: list[float | None]) -> float | None:
+    """Mean of those that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def total(values: list[float | None]) -> float | None:
+    """Sum of those that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

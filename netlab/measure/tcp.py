@@ -1,0 +1,117 @@
+"""The figures of TCP flows and of their connections."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from netlab.measure.base import Measure, Row, Tables, goodput_mbps, mean, total
+from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
+from netlab.units import rate_mbps
+
+
+class TcpMeasure(Measure[TcpItem, TcpTotals]):
+    """A flow of one or more connections."""
+
+    @property
+    def first_s(self) -> float | None:
+        """When the first bytes of any connection arrived."""
+        return min((stream["first_s"] for stream in self.totals["streams"]), default=None)
+
+    def tables(self, begin_s: float) -> Tables:
+        """A row of the flow, rows of its connections, and the intervals of both."""
+        rtts_ms: dict[int, list[float]] = defaultdict(list)
+        for sample in self.seen.samples:
+            rtt_ms = sample["rtt_ms"]
+            if rtt_ms is not None:
+                rtts_ms[sample["stream"]].append(rtt_ms)
+        streams = [self._stream(own, rtts_ms[own["stream"]], begin_s) for own in self.totals["streams"]]
+        stream_intervals = self._stream_intervals()
+        return {
+            "flows": [self._flow(streams, begin_s)],
+            "intervals": _summed(stream_intervals),
+            "streams": streams,
+            "stream_intervals": stream_intervals,
+        }
+
+    def _flow(self, streams: list[Row], begin_s: float) -> Row:
+        item = self.item
+        row = self.flow_row(congestion=item["congestion"], streams=item["streams"])
+        if not streams:
+            return row | {"received_bytes": 0, "goodput_mbps": 0.0, "throughput_mbps": 0.0}
+        # One time for all streams of a flow, so that their sum is the flow's.
+        active_s = max(s["last_s"] for s in streams) - begin_s
+        retransmits = sum(s["retransmits"] or 0 for s in streams)
+        segments_out = sum(s["segments_out"] or 0 for s in streams)
+        return row | {
+            "sent_bytes": sum(s["sent_bytes"] or 0 for s in streams),
+            "received_bytes": sum(s["received_bytes"] for s in streams),
+            "goodput_mbps": goodput_mbps(sum(s["received_bytes"] for s in streams), active_s),
+            "throughput_mbps": goodput_mbps(sum(s["throughput_bytes"] for s in streams), active_s),
+            "retransmits": retransmits,
+            "timeouts": sum(s["timeouts"] or 0 for s in streams),
+            "marks": sum(s["marks"] or 0 for s in streams),
+            "loss_rate": retransmits / segments_out if segments_out else math.nan,
+            "rtt_ms": mean([s["rtt_ms"] for s in streams]),
+            "rtt_min_ms": min((s["rtt_min_ms"] for s in streams if s["rtt_min_ms"] is not None), default=math.nan),
+            "rtt_max_ms": max((s["rtt_max_ms"] for s in streams if s["rtt_max_ms"] is not None), default=math.nan),
+        }
+
+    def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
+        active_s = own["last_s"] - begin_s
+        return {
+            **own,
+            "flow": self.item["label"],
+            "goodput_mbps": goodput_mbps(own["received_bytes"] or 0, active_s),
+            "throughput_mbps": goodput_mbps(own["throughput_bytes"], active_s),
+            "rtt_ms": sum(rtts_ms) / len(rtts_ms) if rtts_ms else own["rtt_ms"],
+            "rtt_max_ms": max(rtts_ms) if rtts_ms else own["rtt_ms"],
+        }
+
+    def _stream_intervals(self) -> list[Row]:
+        before: dict[int, int] = defaultdict(int)
+        rows = []
+        for sample in self.seen.samples:
+            received_bytes = sample["received_bytes"] or 0
+            fresh_bytes = received_bytes - before[sample["stream"]]
+            before[sample["stream"]] = received_bytes
+            rows.append(
+                {
+                    "flow": sample["flow"],
+                    "stream": sample["stream"],
+                    "t_s": sample["t_s"],
+                    "goodput_mbps": rate_mbps(fresh_bytes, self.seen.plan["interval_s"]),
+                    "cwnd_segments": sample["cwnd_segments"],
+                    "ssthresh_segments": sample["ssthresh_segments"],
+                    "rtt_ms": sample["rtt_ms"],
+                    "retransmits": sample["retransmits"],
+                    "delivery_rate_mbps": sample["delivery_rate_mbps"],
+                }
+            )
+        return rows
+
+
+def _summed(rows: list[Row]) -> list[Row]:
+    """The intervals of a flow, from those of its connections."""
+    groups: dict[float, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["t_s"]].append(row)
+    # What a stream had sent again when it ended stays in its flow's count.
+    retransmits: dict[int, float | None] = {}
+    found = []
+    for t_s, group in groups.items():
+        sums = {
+            name: total([row[name] for row in group])
+            for name in ("goodput_mbps", "cwnd_segments", "ssthresh_segments", "delivery_rate_mbps")
+        }
+        retransmits.update((row["stream"], row["retransmits"]) for row in group)
+        found.append(
+            {
+                "flow": group[0]["flow"],
+                "t_s": t_s,
+                **sums,
+                "retransmits": total(list(retransmits.values())),
+                "rtt_ms": mean([row["rtt_ms"] for row in group]),
+            }
+        )
+    return found

@@ -1,0 +1,79 @@
+"""The figures of UDP flows."""
+
+from __future__ import annotations
+
+import math
+
+from netlab.measure.base import Measure, Row, Tables
+from netlab.traffic.udp import UdpItem, UdpTotals
+from netlab.units import rate_mbps
+
+
+class UdpMeasure(Measure[UdpItem, UdpTotals]):
+    """A flow of datagrams."""
+
+    @property
+    def first_s(self) -> float | None:
+        """When the first datagram arrived."""
+        return self.totals.get("first_s")
+
+    def tables(self, begin_s: float) -> Tables:
+        """A row of the flow, and its intervals."""
+        return {"flows": [self.flow_row(**self._figures())], "intervals": self._intervals()}
+
+    def _figures(self) -> Row:
+        counted = self.totals
+        if "sent_bytes" not in counted:
+            return {}
+        received, sent = counted["received_datagrams"], counted["sent_datagrams"]
+        active_s, timely_bytes, timely_throughput_bytes = self._timely()
+        return {
+            "sent_bytes": counted["sent_bytes"],
+            "received_bytes": counted["received_bytes"],
+            "goodput_mbps": rate_mbps(timely_bytes, active_s),
+            "throughput_mbps": rate_mbps(timely_throughput_bytes, active_s),
+            "loss_rate": 1 - received / sent if sent else math.nan,
+            "jitter_ms": counted["jitter_ms"] if received else math.nan,
+            "delay_ms": counted["delay_mean_ms"] if received else math.nan,
+            "sent_datagrams": sent,
+            "received_datagrams": received,
+            "duplicates": counted["duplicates"],
+            "reordered": counted["reordered"],
+        }
+
+    def _timely(self) -> tuple[float, int, int]:
+        """The flow's time, and the bytes that count for goodput and for throughput in it."""
+        counted = self.totals
+        duration_s = self.end_s - self.item["start_s"]
+        first_s, last_s, timely_last_s = counted["first_s"], counted["last_s"], counted["timely_last_s"]
+        if first_s is None or last_s is None or timely_last_s is None or last_s - first_s <= duration_s:
+            return duration_s, counted["received_bytes"], counted["throughput_bytes"]
+        # A queue went on after the sender had stopped. What came later does not count; and n datagrams at a steady rate
+        # take n intervals, not the n - 1 between first and last arrival, which is a little longer than the duration.
+        timely = counted["timely_datagrams"]
+        active_s = (timely_last_s - first_s) * timely / (timely - 1) if timely > 1 else duration_s
+        return max(duration_s, active_s), counted["timely_bytes"], counted["timely_throughput_bytes"]
+
+    def _intervals(self) -> list[Row]:
+        item = self.item
+        arrived = {row["interval"]: row for row in self.seen.arrivals}
+        step_s, whole_s = self.seen.plan["interval_s"], self.seen.plan["duration_s"]
+        datagram_bits = item["payload_bytes"] * 8
+        found = []
+        for number in range(max(1, round(whole_s / step_s))):
+            begin_s, end_s = number * step_s, (number + 1) * step_s
+            overlap_s = min(end_s, self.end_s) - max(begin_s, item["start_s"])
+            row = arrived.get(number)
+            if overlap_s <= 0 and row is None:
+                continue
+            received = row["datagrams"] if row else 0
+            due = item["rate_mbps"] * 1e6 * overlap_s / datagram_bits
+            found.append(
+                {
+                    "flow": item["label"],
+                    "t_s": round(end_s, 9),
+                    "goodput_mbps": rate_mbps(row["bytes"] if row else 0, step_s),
+                    "loss_rate": max(0.0, 1 - received / due) if due >= 1 else None,
+                }
+            )
+        return found

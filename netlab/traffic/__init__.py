@@ -1,0 +1,97 @@
+"""Describe what is sent: TCP and UDP flows, pings and commands. Nothing runs here.
+
+A kind of traffic is a module here (its fields), one in `netlab.agent.flows` (what the guest does) and one in
+`netlab.measure` (what its counters mean), each with a row in its package's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, cast
+
+from netlab.errors import one_of
+from netlab.traffic.base import Flow, Traffic
+from netlab.traffic.command import Command
+from netlab.traffic.ping import Ping
+from netlab.traffic.tcp import Tcp
+from netlab.traffic.udp import Udp
+from netlab.values import shown
+
+KINDS: dict[str, type[Traffic]] = {
+    Tcp.kind: Tcp,
+    Udp.kind: Udp,
+    Ping.kind: Ping,
+    Command.kind: Command,
+}
+
+__all__ = [
+    "KINDS",
+    "Command",
+    "Flow",
+    "Ping",
+    "Tcp",
+    "Traffic",
+    "Udp",
+    "class_names",
+    "is_known",
+    "read",
+    "unique_labels",
+]
+
+
+def is_known(item: object) -> bool:
+    """Whether this is traffic of a kind in the table."""
+    return isinstance(item, Traffic) and KINDS.get(item.kind) is type(item)
+
+
+def class_names() -> str:
+    """The kinds as one writes them in Python, for a message.
+
+    >>> class_names()
+    'netlab.Tcp, Udp, Ping or Command'
+    """
+    names = [cls.__name__ for cls in KINDS.values()]
+    return f"netlab.{', '.join(names[:-1])} or {names[-1]}"
+
+
+def read(given: object, where: str) -> tuple[Traffic | None, list[str]]:
+    """One item of a scenario's `traffic`, as far as its fields make one, and a sentence for each that does not fit.
+
+    What the item's fields hold is checked by its `problems`.
+    """
+    if isinstance(given, Traffic):
+        return given, []
+    if not isinstance(given, Mapping):
+        return None, [f"{where} must be an object with a kind, got {shown(given)}"]
+    kind = given.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        return None, [f"{where}: kind: {one_of(kind, list(KINDS))}"]
+    cls: Any = KINDS[kind]
+    allowed = [field.name for field in fields(cls)]
+    known = {name: value for name, value in given.items() if name in allowed}
+    missing = [name for name in cls.required if name not in known]
+    problems = [
+        f"{where}: unknown field: {one_of(name, allowed)}" for name in given if name != "kind" and name not in allowed
+    ]
+    problems += [f"{where}: {name} is missing; a {kind} item needs {', '.join(cls.required)}" for name in missing]
+    if missing:
+        # The fields that are there are checked all the same, beside stand-ins for the others.
+        problems += cls(**known, **{name: cls.required[name] for name in missing}).problems(where)
+        return None, problems
+    return cast("Traffic", cls(**known)), problems
+
+
+def unique_labels(traffic: Sequence[Traffic]) -> list[str]:
+    """One label per item; where two would be equal, they are numbered.
+
+    >>> unique_labels([Tcp("h1", "h2"), Tcp("h1", "h2"), Ping("h1", "h2")])
+    ['h1-h2 cubic', 'h1-h2 cubic (2)', 'h1-h2 ping']
+    """
+    seen: dict[str, int] = {}
+    labels = []
+    for item in traffic:
+        label = item.label
+        seen[label] = seen.get(label, 0) + 1
+        labels.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return labels

@@ -1,0 +1,93 @@
+"""A command in a node's shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from netlab.plan import Item, Totals
+from netlab.traffic.base import Traffic, time_problems
+from netlab.values import shown
+
+FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+
+
+class CommandItem(Item):
+    """A `Command` in the plan."""
+
+    host: str
+    command: str
+    saves: list[str]
+
+
+class CommandTotals(Totals):
+    """What a command printed; `exit_code` is None when it had not ended."""
+
+    stdout: str
+    stderr: str
+    exit_code: int | None
+    t_s: float
+
+
+@dataclass(frozen=True)
+class Command(Traffic):
+    """A shell command that runs in a host, e.g. ``tc -s qdisc`` or ``ip route``; its output is in ``run.commands``.
+
+    Parameters
+    ----------
+    host : str
+        Host, router or switch.
+    command : str
+        What its shell runs, as root of the experiment's own system.
+    start_s : float
+        In s after the run's start.
+    saves : str or sequence of str
+        Names of files that the command writes into its working directory, an empty one of its own; at the run's end they
+        are in ``run.artifacts``.
+    """
+
+    host: str
+    command: str
+    start_s: float = 0.0
+    saves: Sequence[str] = ()
+    kind: ClassVar[str] = "command"
+    required: ClassVar[Mapping[str, Any]] = {"host": "", "command": "true"}
+    anywhere: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.saves, str):
+            object.__setattr__(self, "saves", (self.saves,))
+        elif isinstance(self.saves, list):
+            object.__setattr__(self, "saves", tuple(self.saves))
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """The nodes it names, by field."""
+        return {"host": self.host}
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and legends."""
+        return f"{self.host} {self.kind}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as a scenario file has it."""
+        return {**super().to_dict(), "saves": list(self.saves) if isinstance(self.saves, tuple) else self.saves}
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in the fields, a sentence each."""
+        found = list(time_problems(self, where))
+        if not (isinstance(self.command, str) and self.command.strip()):
+            found.append(f"{where}: command must be a line for the shell, got {shown(self.command)}")
+        if not isinstance(self.saves, tuple):
+            return [*found, f"{where}: saves must be a file name or a list of them, got {shown(self.saves)}"]
+        for name in self.saves:
+            if not (isinstance(name, str) and FILE_NAME.fullmatch(name)):
+                found.append(
+                    f"{where}: saves: a name is 1 to 100 letters, digits and ._- without a directory and begins with none "
+                    f"of .-, got {shown(name)}"
+                )
+        return found

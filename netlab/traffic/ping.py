@@ -1,0 +1,72 @@
+"""ICMP echo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypedDict
+
+from netlab.plan import FlowItem, Totals
+from netlab.traffic.base import Flow, integer_problems, time_problems
+from netlab.values import is_number, shown
+
+SHORTEST_INTERVAL_S = 0.001
+LARGEST_PAYLOAD_BYTES = 1472
+
+
+class PingItem(FlowItem):
+    """A `Ping` in the plan."""
+
+    interval_s: float
+    count: int | None
+    payload_bytes: int
+
+
+class Echo(TypedDict):
+    """One echo request: its number from 1, when it left, and its RTT (None when no reply came)."""
+
+    seq: int
+    t_s: float
+    rtt_ms: float | None
+
+
+class PingTotals(Totals):
+    """Every request."""
+
+    echoes: list[Echo]
+
+
+@dataclass(frozen=True)
+class Ping(Flow):
+    """ICMP echo requests from `src` to `dst`.
+
+    Parameters
+    ----------
+    src, dst : str
+        Hosts or routers.
+    interval_s : float
+        Time between requests in s, at least 0.001.
+    count : int or None
+        Number of requests; None is until the run ends.
+    start_s : float
+        First request, in s after the run's start.
+    payload_bytes : int
+        Data bytes after the ICMP header, 16 to 1472.
+    """
+
+    interval_s: float = 0.2
+    count: int | None = None
+    start_s: float = 0.0
+    payload_bytes: int = 56
+    kind: ClassVar[str] = "ping"
+    crossings: ClassVar[int] = 2
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in the fields, a sentence each."""
+        found = list(time_problems(self, where))
+        if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
+            found.append(
+                f"{where}: interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {shown(self.interval_s)}"
+            )
+        found += integer_problems(where, "count", self.count, 1, None, optional=True)
+        found += integer_problems(where, "payload_bytes", self.payload_bytes, 16, LARGEST_PAYLOAD_BYTES)
+        return found

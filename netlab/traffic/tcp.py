@@ -1,0 +1,120 @@
+"""Bulk data over TCP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netlab.congestion import CONGESTION_CONTROLS
+from netlab.errors import one_of
+from netlab.headers import MSS_BYTES
+from netlab.plan import FlowItem, StreamState, Totals
+from netlab.traffic.base import Flow, integer_problems, time_problems
+from netlab.values import is_integer, shown
+
+MOST_STREAMS = 1000
+SMALLEST_WINDOW_BYTES = 2000
+WINDOW_SEGMENTS = 2
+"""A window that holds no two full segments makes the receiver wait with each acknowledgement for a second segment, until
+its timer ends (RFC 1122, section 4.2.3.2): that timer would limit the flow, not the window."""
+
+
+class TcpItem(FlowItem):
+    """A `Tcp` in the plan."""
+
+    duration_s: float | None
+    num_bytes: int | None
+    congestion: str
+    streams: int
+    window_bytes: int | None
+    mss_bytes: int | None
+
+
+class StreamTotals(StreamState):
+    """A connection at its end: arrival of its first bytes, and its end. `throughput_bytes` counts headers and all segments."""
+
+    stream: int
+    first_s: float
+    last_s: float
+    throughput_bytes: float
+
+
+class TcpTotals(Totals):
+    """The connections that delivered something."""
+
+    streams: list[StreamTotals]
+
+
+@dataclass(frozen=True)
+class Tcp(Flow):
+    """Bulk data over TCP from `src` to `dst`, as fast as the congestion control lets it.
+
+    Parameters
+    ----------
+    src, dst : str
+        Hosts.
+    start_s : float
+        Start in s after the run's start.
+    duration_s : float or None
+        How long it sends, in s; None is until the run ends.
+    num_bytes : int or None
+        Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end.
+    congestion : str
+        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.congestion` says what each goes by.
+    streams : int
+        Number of parallel connections, 1 to 1000.
+    window_bytes : int or None
+        Largest receive window in bytes, at least 2000 and two segments; None leaves it to the kernel's autotuning.
+    mss_bytes : int or None
+        Data bytes in a full segment, 76 to 1448; None is what the path's MTU allows (1448).
+    """
+
+    start_s: float = 0.0
+    duration_s: float | None = None
+    num_bytes: int | None = None
+    congestion: str = "cubic"
+    streams: int = 1
+    window_bytes: int | None = None
+    mss_bytes: int | None = None
+    kind: ClassVar[str] = "tcp"
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and legends."""
+        return f"{self.src}-{self.dst} {self.congestion}" + (f" ×{self.streams}" if self.streams > 1 else "")
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in the fields, a sentence each."""
+        found = list(time_problems(self, where))
+        if not isinstance(self.congestion, str) or self.congestion not in CONGESTION_CONTROLS:
+            found.append(f"{where}: congestion: {one_of(self.congestion, list(CONGESTION_CONTROLS))}")
+        found += integer_problems(where, "streams", self.streams, 1, MOST_STREAMS)
+        fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
+        found += integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None, optional=True)
+        wrong = [*integer_problems(where, "mss_bytes", self.mss_bytes, 76, MSS_BYTES, optional=True)]
+        mss_bytes = MSS_BYTES if wrong or self.mss_bytes is None else self.mss_bytes
+        found += self._window_problems(where, mss_bytes)
+        return found + wrong
+
+    def _window_problems(self, where: str, mss_bytes: int) -> list[str]:
+        found = [
+            *integer_problems(
+                where, "window_bytes", self.window_bytes, SMALLEST_WINDOW_BYTES, 2**30 - 1, optional=True
+            )
+        ]
+        if not found and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
+            found.append(
+                f"{where}: window_bytes must hold {WINDOW_SEGMENTS} segments of {mss_bytes} bytes, so it is "
+                f"{WINDOW_SEGMENTS * mss_bytes} at least, got {shown(self.window_bytes)}; for a smaller window choose a "
+                "smaller mss_bytes"
+            )
+        return found
+
+    def without_rate(self) -> str | None:
+        """What is wrong where no link on its way has a rate; None where that is no matter."""
+        if self.num_bytes is not None:
+            return None
+        return (
+            f"no link between {self.src} and {self.dst} has a rate_mbps, so TCP would never stop to "
+            "breathe; give one link a rate, or the flow a num_bytes"
+        )

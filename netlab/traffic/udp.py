@@ -1,0 +1,105 @@
+"""Datagrams at a constant rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from netlab.errors import one_of
+from netlab.plan import FlowItem, Item, Totals
+from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
+from netlab.values import is_number, shown
+
+HEADER_ROOM_BYTES = 32
+LARGEST_PAYLOAD_BYTES = 1472
+SLOWEST_MBPS = 1e-6
+FASTEST_MBPS = 100_000
+SPACINGS = ("auto", "even", "random")
+
+
+class UdpItem(FlowItem):
+    """A `Udp` in the plan; `spacing` is even or random."""
+
+    rate_mbps: float
+    payload_bytes: int
+    duration_s: float | None
+    spacing: str
+
+
+class UdpTotals(Totals, total=False):
+    """What sender and receiver counted; all of it is absent where the flow did not start.
+
+    `timely_*` is what arrived within the flow's duration from its first arrival on; `throughput_bytes` counts headers
+    and duplicates.
+    """
+
+    sent_bytes: int
+    sent_datagrams: int
+    received_bytes: int
+    received_datagrams: int
+    duplicates: int
+    reordered: int
+    jitter_ms: float
+    delay_min_ms: float
+    delay_mean_ms: float
+    delay_max_ms: float
+    receiver_drops: int
+    first_s: float | None
+    last_s: float | None
+    throughput_bytes: int
+    timely_bytes: int
+    timely_datagrams: int
+    timely_throughput_bytes: int
+    timely_last_s: float | None
+
+
+@dataclass(frozen=True)
+class Udp(Flow):
+    """Datagrams from `src` to `dst` at a constant rate, whatever the network does with them.
+
+    Parameters
+    ----------
+    src, dst : str
+        Hosts.
+    rate_mbps : float
+        Rate of application data (payload) in Mbit/s, above 0.
+    payload_bytes : int
+        Data bytes in a datagram, 32 to 1472.
+    start_s, duration_s : float
+        As for `Tcp`.
+    spacing : {"auto", "even", "random"}
+        Whether datagrams leave on an exact grid, or the same number at random moments (a seeded Poisson process). "auto"
+        is even for the only UDP flow of a run and random beside others: the grids of two flows lock in phase, as no two
+        real clocks do, and then one of them takes all the losses.
+    """
+
+    rate_mbps: float = math.nan
+    payload_bytes: int = 1000
+    start_s: float = 0.0
+    duration_s: float | None = None
+    spacing: str = "auto"
+    kind: ClassVar[str] = "udp"
+    required: ClassVar[Mapping[str, Any]] = {"src": "", "dst": "", "rate_mbps": 1.0}
+    crossings: ClassVar[int] = 1
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in the fields, a sentence each."""
+        found = list(time_problems(self, where))
+        if not (is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS):
+            found.append(
+                f"{where}: rate_mbps must be a number from {SLOWEST_MBPS:f} to {FASTEST_MBPS}, "
+                f"got {shown(self.rate_mbps)}"
+            )
+        found += integer_problems(where, "payload_bytes", self.payload_bytes, HEADER_ROOM_BYTES, LARGEST_PAYLOAD_BYTES)
+        if self.spacing not in SPACINGS:
+            found.append(f"{where}: spacing: {one_of(self.spacing, SPACINGS)}")
+        return found
+
+    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
+        """The item as the agent gets it, with its spacing chosen."""
+        spacing = self.spacing
+        if spacing == "auto":
+            spacing = "even" if sum(isinstance(other, Udp) for other in beside) == 1 else "random"
+        return cast("Item", {**super().planned(label, beside), "spacing": spacing})
