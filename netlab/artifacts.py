@@ -15,7 +15,7 @@ from netlab.errors import NetlabError
 SUFFIX = ".artifacts"
 
 
-class NoArtifact(NetlabError, KeyError):
+class NoArtifactError(NetlabError, KeyError):
     """A run did not leave a file of that name; the text says why, and which there are."""
 
     def __str__(self) -> str:
@@ -33,12 +33,19 @@ class Artifacts(Mapping[str, Path]):
     ----------
     directory : Path, optional
         Where they are.
-    names : iterable of str
-        Which of the files there; those that are gone are as good as `unsaved`.
+    names : list of str, optional
+        Which of the files there; None is all of them. Those that are gone are `lost`.
     unsaved : mapping of str to str
         Names that a run should have left, and why it did not.
     owned : bool
         Whether the directory is removed when this object is no longer used.
+
+    Attributes
+    ----------
+    unsaved : dict
+        By name, why a file that the run should have left is not here.
+    lost : list of str
+        Those among them that were once saved.
 
     Examples
     --------
@@ -49,21 +56,23 @@ class Artifacts(Mapping[str, Path]):
     def __init__(
         self,
         directory: Path | None = None,
-        names: Iterator[str] | list[str] | None = None,
+        names: list[str] | None = None,
         unsaved: Mapping[str, str] | None = None,
         *,
         owned: bool = False,
     ) -> None:
         self.unsaved = dict(unsaved or {})
+        self.lost: list[str] = []
         self._paths: dict[str, Path] = {}
         self._remove = None
         if directory is None:
             return
-        for name in sorted(os.listdir(directory) if names is None else names):
+        for name in sorted(path.name for path in directory.iterdir()) if names is None else names:
             if (directory / name).is_file():
                 self._paths[name] = directory / name
             else:
-                self.unsaved.setdefault(name, f"it is not in {directory}, where the run's file says that it lies")
+                self.lost.append(name)
+                self.unsaved[name] = f"it is not in {directory}, beside the run's file"
         if owned:
             self._remove = weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
 
@@ -72,7 +81,7 @@ class Artifacts(Mapping[str, Path]):
             return self._paths[name]
         reason = f": {self.unsaved[name]}" if name in self.unsaved else ""
         there = f"it has {', '.join(self)}" if self else "it has none"
-        raise NoArtifact(f"This run has no artifact {name!r}{reason}; {there}.")
+        raise NoArtifactError(f"This run has no artifact {name!r}{reason}; {there}.")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -106,7 +115,7 @@ class Artifacts(Mapping[str, Path]):
                 if path.parent.resolve() == target.resolve():
                     continue
                 with tempfile.TemporaryDirectory(dir=target, prefix=".copying-") as half:
-                    os.replace(shutil.copyfile(path, Path(half) / name), target / name)
+                    shutil.copyfile(path, Path(half) / name).replace(target / name)
         except OSError as error:
             raise NetlabError(
                 f"The run's files cannot be written to {target}: {error.strerror}. Choose another place."
@@ -123,7 +132,8 @@ class Artifacts(Mapping[str, Path]):
 
     def to_dict(self) -> dict[str, Any]:
         """Names and reasons, without the files."""
-        return {"names": list(self), "unsaved": self.unsaved}
+        unsaved = {name: reason for name, reason in self.unsaved.items() if name not in self.lost}
+        return {"names": [*self, *self.lost], "unsaved": unsaved}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Another machine of a cluster gets the files themselves.

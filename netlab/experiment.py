@@ -219,9 +219,7 @@ class Scenario:
             "switches": topology.switches,
             "directions": [hop.to_dict() for hop in wiring.hops],
             **plan_addresses(wiring).to_dict(),
-            "traffic": [
-                item.planned(label, self.traffic) for item, label in zip(self.traffic, labels, strict=True)
-            ],
+            "traffic": [item.planned(label, self.traffic) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
             "drain_s": self._drain_s(),
@@ -258,9 +256,7 @@ def _slowest_s(shape: LinkShape) -> float:
 
 def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
     allowed = topology.nodes if item.anywhere else [*topology.hosts, *topology.routers]
-    found = [
-        f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed
-    ]
+    found = [f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed]
     if found or not isinstance(item, Flow):
         return found
     if item.src == item.dst:
@@ -342,7 +338,8 @@ def run(
                 tell(event["t_s"], scenario.duration_s)
 
         raw = runner.execute(plan, on_event=heard, cancel=cancel)
-    artifacts = Artifacts(Path(raw["artifacts"]) if "artifacts" in raw else None, unsaved=raw.get("unsaved"), owned=True)
+    left = raw.get("artifacts")
+    artifacts = Artifacts(Path(left) if left else None, unsaved=raw.get("unsaved"), owned=True)
     settings = {
         "scenario": scenario.to_dict(),
         "network_s": float(scenario.duration_s),

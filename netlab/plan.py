@@ -186,18 +186,14 @@ class Counters(TypedDict):
     unsaved: dict[str, str]
 
 
-class _Run(Counters):
-    engine: dict[str, Any]
-
-
-class Outcome(_Run, total=False):
+class Outcome(Counters):
     """The counters, and under `engine` what is to be known of how they came about.
 
-    `artifacts` is a directory with the files that the run left, which whoever takes the outcome removes; it is absent where
-    there are none.
+    `artifacts` is a directory with the files that the run left, which whoever takes the outcome removes; None without any.
     """
 
-    artifacts: str
+    engine: dict[str, Any]
+    artifacts: str | None
 
 
 # Events -----------------------------------------------------------------------------------------------------

@@ -227,12 +227,11 @@ class Run:
         """
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
-            run = cls.from_dict(data)
             left = data.get("artifacts")
-            if left:
-                artifacts = Artifacts(beside(Path(path).resolve()), list(left["names"]), left["unsaved"])
-                run = replace(run, artifacts=artifacts)
-            return run
+            if not left:
+                return cls.from_dict(data)
+            artifacts = Artifacts(beside(Path(path).resolve()), list(left["names"]), left["unsaved"])
+            return replace(cls.from_dict(data), artifacts=artifacts)
         except OSError as error:
             raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -4,8 +4,9 @@ A run is found again by all that decides its figures: the scenario and the plan 
 the kernel's own bytes, Python and Mininet, and the sources of whatever runs in the guest or turns counters into figures.
 A change of any of them makes another key, so a stale figure cannot come back.
 
-Runs are plain JSON files, one each, written at once or not at all. A database or pickles would save nothing here, and
-these can be read by eye, by `Run.from_json` and after an update of pandas; loading one runs no code.
+Runs are plain JSON files, one each, written at once or not at all; files that a run left are in a directory beside it. A
+database or pickles would save nothing here, and these can be read by eye, by `Run.from_json` and after an update of pandas;
+loading one runs no code.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from netlab.artifacts import SUFFIX
 from netlab.engines.base import Engine
 from netlab.errors import NetlabError
 from netlab.experiment import Scenario
@@ -27,7 +31,26 @@ from netlab.results import Run
 from netlab.version import VERSION
 
 LIMIT_BYTES = 1 << 30
-CODE = ("agent", "engines", "sockets", "measure.py", "netlink.py", "queues.py", "results.py", "units.py")
+CODE = (
+    "agent",
+    "artifacts.py",
+    "congestion.py",
+    "engines",
+    "errors.py",
+    "headers.py",
+    "location.py",
+    "measure",
+    "netlink.py",
+    "plan.py",
+    "queues.py",
+    "results.py",
+    "sockets",
+    "traffic",
+    "units.py",
+    "values.py",
+)
+"""What the agent, the engines and the measure consist of: all that they import but the kernel's recipe, whose product is
+hashed itself, and the version, which is in the key."""
 
 
 class RunCache:
@@ -52,9 +75,12 @@ class RunCache:
             run = Run.from_json(path)
             # The time of its last use, by which `prune` chooses.
             os.utime(path)
+            if run.artifacts.lost:
+                return None
+            # Its files are the cache's, which may prune them while the run is in use.
+            return replace(run, artifacts=run.artifacts.own_copy())
         except (NetlabError, OSError, ValueError):
             return None
-        return run
 
     def store(self, key: str, run: Run) -> None:
         """Keep a run.
@@ -74,26 +100,36 @@ class RunCache:
 
     def prune(self) -> None:
         """Remove the runs used longest ago until the rest is no larger than the limit."""
-        files = sorted(self._files(), reverse=True)
         room = self.limit_bytes
-        for _, size, path in files:
+        for _, size, paths in sorted(self._runs(), reverse=True):
             room -= size
             if room < 0:
-                path.unlink(missing_ok=True)
+                for path in paths:
+                    if path.is_dir():
+                        shutil.rmtree(path, ignore_errors=True)
+                    else:
+                        path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
         return self.directory / f"{key}.json"
 
-    def _files(self) -> Iterator[tuple[int, int, Path]]:
+    def _runs(self) -> Iterator[tuple[int, int, list[Path]]]:
+        """Time of the last use, size and paths of each run: its file, and the directory of what it left."""
         if not self.directory.is_dir():
             return
         # Everything in it, so that what a killed process left half-written goes as well.
+        paths_of: dict[str, list[Path]] = {}
         for path in self.directory.iterdir():
-            try:
-                found = path.stat()
-            except FileNotFoundError:
-                continue
-            yield found.st_mtime_ns, found.st_size, path
+            paths_of.setdefault(path.name.removesuffix(SUFFIX).removesuffix(".json"), []).append(path)
+        for paths in paths_of.values():
+            found = []
+            for path in (part for whole in paths for part in (whole, *whole.glob("*"))):
+                try:
+                    found.append(path.stat())
+                except FileNotFoundError:
+                    continue
+            if found:
+                yield max(part.st_mtime_ns for part in found), sum(part.st_size for part in found), paths
 
 
 def conditions(engine: Engine) -> str:
@@ -118,13 +154,19 @@ def conditions(engine: Engine) -> str:
     )
 
 
-def code_hash() -> str:
-    """Hash of netlab's own sources that decide a figure once the plan is made."""
+def code_hash(package: Path = PACKAGE) -> str:
+    """Hash of netlab's own sources that decide a figure once the plan is made.
+
+    Parameters
+    ----------
+    package : Path
+        Where netlab's sources are.
+    """
     return _digest(
         sorted(
             path
             for name in CODE
-            for path in ((PACKAGE / name).rglob("*.py") if (PACKAGE / name).is_dir() else [PACKAGE / name])
+            for path in ((package / name).rglob("*.py") if (package / name).is_dir() else [package / name])
         )
     )
 

@@ -15,7 +15,6 @@ from netlab.errors import NetlabError
 from netlab.results import Run
 from netlab.tables import ran_on, text_table
 
-EXIT_FAILED = 1
 STANDARD = "-"
 
 
@@ -46,10 +45,17 @@ def main(options: argparse.Namespace) -> int:
         _write_out(flow_table(run) + "\n")
         if options.output is not None:
             run.to_json(options.output)
-    failures = run.flows[run.flows["error"].notna()]
-    for flow, error in zip(failures["flow"], failures["error"], strict=True):
-        print(f"netlab: {flow}: {error}", file=sys.stderr)
-    return EXIT_FAILED if len(failures) else 0
+    for flow, error, received_bytes in run.flows[["flow", "error", "received_bytes"]].itertuples(index=False):
+        if error is not None or received_bytes == 0:
+            print(f"netlab: warning: {flow}: {error or 'nothing of it arrived'}", file=sys.stderr)
+    for name, reason in run.artifacts.unsaved.items():
+        print(f"netlab: warning: {name} was not saved: {reason}", file=sys.stderr)
+    if run.artifacts and (options.output is None or options.output == STANDARD):
+        names = ", ".join(run.artifacts)
+        print(
+            f"netlab: warning: {names} came back from the run; only with --output FILE are they kept", file=sys.stderr
+        )
+    return 0
 
 
 def _require_writable(target: Path, scenario: Path) -> None:

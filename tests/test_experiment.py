@@ -88,7 +88,7 @@ TRAFFIC = st.one_of(
         num_bytes=st.none() | st.integers(16, 10**12),
         congestion=st.sampled_from(["reno", "cubic", "tahoe"]),
         streams=st.integers(1, 16),
-        window_bytes=st.none() | st.integers(2000, 10**6),
+        window_bytes=st.none() | st.integers(2896, 10**6),
         mss_bytes=st.none() | st.integers(76, 1448),
     ),
     st.builds(

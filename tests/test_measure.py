@@ -37,6 +37,10 @@ def udp(sent: int, received: int, first_s: float = 0.0, last_s: float = 10.0, **
         "delay_mean_ms": 10.0,
         "first_s": first_s if received else None,
         "last_s": last_s if received else None,
+        "timely_datagrams": received,
+        "timely_bytes": 1000 * received,
+        "timely_throughput_bytes": 1028 * received,
+        "timely_last_s": last_s if received else None,
         **more,
     }
 
@@ -87,8 +91,10 @@ def test_udp_goodput_is_over_the_flows_own_time() -> None:
 
 
 def test_what_a_queue_delivers_late_does_not_raise_the_rate() -> None:
-    """5 arrivals, 3 s apart, in 12 s: N - 1 intervals, so the rate is one datagram in 3 s."""
-    run = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(9, 5, 0.5, 12.5)])
+    """5 arrivals, 3 s apart, in 12 s, 4 of them in the flow's 10 s: these take 4 intervals, so the rate is one in 3 s."""
+    timely = {"timely_datagrams": 4, "timely_bytes": 4000, "timely_throughput_bytes": 4112, "timely_last_s": 9.5}
+    run = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(9, 5, 0.5, 12.5, **timely)])
+    assert run.flows.loss_rate[0] == pytest.approx(4 / 9)
     assert run.flows.goodput_mbps[0] == pytest.approx(8000 / 3e6)
 
 
@@ -144,7 +150,7 @@ def test_a_flows_streams_add_up_over_one_time() -> None:
     flow = run.flows.iloc[0]
     assert flow.flow == "h1-h2 cubic ×2"
     assert flow.goodput_mbps == pytest.approx(2.0)
-    assert list(run.streams.goodput_mbps) == pytest.approx([2.0, 2.0])
+    assert list(run.streams.goodput_mbps) == pytest.approx([2.0, 1.0])
     assert (flow.retransmits, flow.timeouts, flow.marks, flow.received_bytes, flow.rtt_min_ms) == (2, 1, 3, 2e6, 19)
 
 

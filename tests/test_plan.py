@@ -10,6 +10,10 @@ import pytest
 import netlab as nl
 from netlab import plan
 from netlab.network.link import LinkShape
+from netlab.traffic.command import CommandItem
+from netlab.traffic.ping import PingItem
+from netlab.traffic.tcp import TcpItem
+from netlab.traffic.udp import UdpItem
 
 
 def test_a_shape_has_the_fields_of_a_links_direction() -> None:
@@ -19,10 +23,10 @@ def test_a_shape_has_the_fields_of_a_links_direction() -> None:
 @pytest.mark.parametrize(
     ("description", "row"),
     [
-        (nl.Tcp("h1", "h2"), plan.TcpItem),
-        (nl.Udp("h1", "h2", rate_mbps=1), plan.UdpItem),
-        (nl.Ping("h1", "h2"), plan.PingItem),
-        (nl.Command("h1", "true"), plan.CommandItem),
+        (nl.Tcp("h1", "h2"), TcpItem),
+        (nl.Udp("h1", "h2", rate_mbps=1), UdpItem),
+        (nl.Ping("h1", "h2"), PingItem),
+        (nl.Command("h1", "true"), CommandItem),
     ],
     ids=lambda value: getattr(value, "kind", ""),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 MOST_BYTES = 64 << 20
 """What all files of a run may have together: they are kept with each run in the cache."""
@@ -15,7 +16,7 @@ class Keeper:
 
     Parameters
     ----------
-    folder : str
+    folder : Path
         A directory of the engine's own.
 
     Attributes
@@ -24,17 +25,17 @@ class Keeper:
         By name, why a file that should have been kept was not.
     """
 
-    def __init__(self, folder: str, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.unsaved: dict[str, str] = {}
         self._folder = folder
         self._most_bytes = most_bytes
         self._left_bytes = most_bytes
 
-    def keep(self, path: str, name: str) -> None:
+    def keep(self, path: Path, name: str) -> None:
         """Keep a regular file under a name, or note why not."""
         try:
             # Nothing that a link names: the agent may read more than whoever asked.
-            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as source:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as source:
                 found = os.fstat(source.fileno())
                 if not stat.S_ISREG(found.st_mode):
                     self.unsaved[name] = "it is no ordinary file"
@@ -45,7 +46,7 @@ class Keeper:
                     )
                 else:
                     self._left_bytes -= found.st_size
-                    with open(os.path.join(self._folder, name), "wb") as target:
+                    with (self._folder / name).open("wb") as target:
                         left_bytes = found.st_size
                         while left_bytes and (chunk := source.read(min(left_bytes, CHUNK_BYTES))):
                             left_bytes -= target.write(chunk)

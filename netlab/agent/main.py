@@ -43,7 +43,7 @@ def run(folder: Path) -> int:
     events.tell({"event": "agent"})
     try:
         plan: AgentPlan = json.loads((folder / files.PLAN).read_text())
-        result = experiment(plan, events, Keeper(str(folder / files.ARTIFACTS)))
+        result = experiment(plan, events, Keeper(folder / files.ARTIFACTS))
     except NetlabError as error:
         events.tell({"event": "error", "message": str(error)})
         return 1

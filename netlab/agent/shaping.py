@@ -141,7 +141,9 @@ def shape_network(
     return ip_lines, tc_lines
 
 
-def hosts_without_offload(directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]) -> list[str]:
+def hosts_without_offload(
+    directions: list[Hop], hosts: list[str], clock: str, segment_bytes: Mapping[str, int]
+) -> list[str]:
     """Hosts whose segmentation offload must be off, because something would count or lose many frames as one packet.
 
     An offloaded segment (GSO, up to 64 kB) may leave a host only where every way out of it is without effect on packets

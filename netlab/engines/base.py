@@ -79,7 +79,10 @@ class EventTail:
 
 
 def follow(
-    process: subprocess.Popen[bytes], tail: EventTail, cancel: threading.Event | None, start_patience_s: float = math.inf
+    process: subprocess.Popen[bytes],
+    tail: EventTail,
+    cancel: threading.Event | None,
+    start_patience_s: float = math.inf,
 ) -> None:
     """Hand on what the agent tells until its process ends, or has told nothing for so long that it cannot have started.
 
@@ -109,7 +112,7 @@ def run_folder(directory: Path) -> Path:
     return folder
 
 
-def take_artifacts(folder: Path) -> Path | None:
+def take_artifacts(folder: Path) -> str | None:
     """The files that the run left, moved to a directory that outlives the run's own; None without any.
 
     Raises
@@ -127,7 +130,7 @@ def take_artifacts(folder: Path) -> Path | None:
     kept = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
     for entry in found:
         shutil.move(entry.path, kept / entry.name)
-    return kept
+    return str(kept)
 
 
 def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:

@@ -12,7 +12,16 @@ import threading
 
 from netlab.agent import files
 from netlab.engines import scratch
-from netlab.engines.base import EventTail, OnEvent, Requirement, follow, read_result, require, run_folder, take_artifacts
+from netlab.engines.base import (
+    EventTail,
+    OnEvent,
+    Requirement,
+    follow,
+    read_result,
+    require,
+    run_folder,
+    take_artifacts,
+)
 from netlab.engines.paths import python_path, system_path
 from netlab.plan import AgentPlan, Outcome, Plan
 
@@ -101,10 +110,7 @@ class NativeEngine:
             "confined": False,
             "machine": platform.node(),
         }
-        outcome: Outcome = {**counters, "engine": settings}
-        if kept is not None:
-            outcome["artifacts"] = str(kept)
-        return outcome
+        return {**counters, "engine": settings, "artifacts": kept}
 
 
 def privilege() -> list[str] | None:

@@ -16,7 +16,16 @@ from typing import cast
 from netlab import kernel
 from netlab.agent import files, guest
 from netlab.engines import launcher, scratch
-from netlab.engines.base import EventTail, OnEvent, Requirement, follow, read_result, require, run_folder, take_artifacts
+from netlab.engines.base import (
+    EventTail,
+    OnEvent,
+    Requirement,
+    follow,
+    read_result,
+    require,
+    run_folder,
+    take_artifacts,
+)
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
 from netlab.kernel.installed import MODULES
@@ -96,10 +105,7 @@ class PocketEngine:
             "seeded": "seeded_random" in self.kernel.capabilities and self.clock == "virtual",
             "confined": launcher.landlock_version() > 0,
         }
-        outcome: Outcome = {**counters, "engine": settings}
-        if kept is not None:
-            outcome["artifacts"] = str(kept)
-        return outcome
+        return {**counters, "engine": settings, "artifacts": kept}
 
     def _refuse_what_the_kernel_lacks(self, plan: Plan) -> None:
         wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}

@@ -63,7 +63,8 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
     tables["queues"] = [dict(row) for row in raw["queues"]]
     # A kind may have figures of its own for its flows, and tables of its own.
     frames = {
-        name: results.frame(tables.pop(name), columns, others=name == "flows") for name, columns in results.TABLES.items()
+        name: results.frame(tables.pop(name), columns, others=name == "flows")
+        for name, columns in results.TABLES.items()
     }
     more = {name: results.frame(rows, others=True) for name, rows in tables.items()}
     return Run(**frames, settings=settings, more=more, artifacts=artifacts or Artifacts())

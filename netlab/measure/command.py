@@ -11,4 +11,5 @@ class CommandMeasure(Measure[CommandItem, CommandTotals]):
 
     def tables(self, begin_s: float) -> Tables:
         """A row of its own table."""
+        del begin_s
         return {"commands": [{**self.totals, "host": self.item["host"], "command": self.item["command"]}]}

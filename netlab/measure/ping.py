@@ -14,6 +14,7 @@ class PingMeasure(Measure[PingItem, PingTotals]):
 
     def tables(self, begin_s: float) -> Tables:
         """A row of the flow, and one of each request."""
+        del begin_s
         echoes = self.totals["echoes"]
         rtts_ms = [echo["rtt_ms"] for echo in echoes if echo["rtt_ms"] is not None]
         row = self.flow_row(

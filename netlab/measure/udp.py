@@ -19,6 +19,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
 
     def tables(self, begin_s: float) -> Tables:
         """A row of the flow, and its intervals."""
+        del begin_s
         return {"flows": [self.flow_row(**self._figures())], "intervals": self._intervals()}
 
     def _figures(self) -> Row:

@@ -84,10 +84,8 @@ class Command(Traffic):
             found.append(f"{where}: command must be a line for the shell, got {shown(self.command)}")
         if not isinstance(self.saves, tuple):
             return [*found, f"{where}: saves must be a file name or a list of them, got {shown(self.saves)}"]
-        for name in self.saves:
-            if not (isinstance(name, str) and FILE_NAME.fullmatch(name)):
-                found.append(
-                    f"{where}: saves: a name is 1 to 100 letters, digits and ._- without a directory and begins with none "
-                    f"of .-, got {shown(name)}"
-                )
-        return found
+        return found + [
+            f"{where}: saves: a name is 1 to 100 letters, digits and ._- and begins with none of .-, got {shown(name)}"
+            for name in self.saves
+            if not (isinstance(name, str) and FILE_NAME.fullmatch(name))
+        ]

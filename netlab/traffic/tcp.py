@@ -98,9 +98,7 @@ class Tcp(Flow):
 
     def _window_problems(self, where: str, mss_bytes: int) -> list[str]:
         found = [
-            *integer_problems(
-                where, "window_bytes", self.window_bytes, SMALLEST_WINDOW_BYTES, 2**30 - 1, optional=True
-            )
+            *integer_problems(where, "window_bytes", self.window_bytes, SMALLEST_WINDOW_BYTES, 2**30 - 1, optional=True)
         ]
         if not found and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
             found.append(

@@ -39,7 +39,9 @@ def runner_of(item: Item) -> type[Flow[Any]]:
     """
     found = RUNNERS.get(item["kind"])
     if found is None:
-        raise RunError(f"{item['label']}: the agent does not know this kind of traffic: {one_of(item['kind'], list(RUNNERS))}.")
+        raise RunError(
+            f"{item['label']}: the agent does not know this kind of traffic: {one_of(item['kind'], list(RUNNERS))}."
+        )
     return found
 
 

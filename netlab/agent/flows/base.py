@@ -86,6 +86,7 @@ class Flow(Generic[ItemType]):
 
     def sample(self, at_s: float) -> list[StreamSample]:
         """Cumulative figures of each TCP connection now; `at_s` is for the books only."""
+        del at_s
         return []
 
     def finish(self, until_s: float) -> None:

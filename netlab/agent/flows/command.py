@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netlab.agent.flows.base import Flow, Place, sleep_until
@@ -22,11 +23,11 @@ class CommandFlow(Flow["CommandItem"]):
         super().__init__(item, place)
         self._node = place.network.nodes[item["host"]]
         self._keeper = place.keeper
-        self._directory: str | None = None
+        self._directory: Path | None = None
         if item["saves"]:
-            import tempfile
-
-            self._directory = tempfile.mkdtemp(prefix="command-")
+            # Of its own in a system with other runs; the same in every guest, so that equal scenarios see equal names.
+            self._directory = Path(f"/tmp/netlab-{os.getpid()}-{place.number}")
+            self._directory.mkdir(mode=0o700)
         self._stdout, self._stderr = "", ""
         self._exit_code: int | None = None
 
@@ -46,7 +47,7 @@ class CommandFlow(Flow["CommandItem"]):
             thread.join(max(PATIENCE_S, until_s - time.monotonic()))
         if self._directory is not None:
             for name in self.item["saves"]:
-                self._keeper.keep(os.path.join(self._directory, name), name)
+                self._keeper.keep(self._directory / name, name)
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def totals(self) -> CommandTotals:

@@ -22,25 +22,29 @@ CONNECT_PATIENCE_S = 60.0
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
+def _tune(end: socket.socket, item: TcpItem) -> None:
+    mss_bytes = item["mss_bytes"]
+    options.tune_tcp(
+        end,
+        congestion=item["congestion"],
+        window_bytes=item["window_bytes"],
+        mss_bytes=None if mss_bytes is None else mss_bytes + TCP_TIMESTAMPS_BYTES,
+    )
+
+
 class TcpStream:
     """One connection: both of its sockets are ours."""
 
     def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem) -> None:
-        mss_bytes = item["mss_bytes"]
-        tuning = {
-            "congestion": item["congestion"],
-            "window_bytes": item["window_bytes"],
-            "mss_bytes": None if mss_bytes is None else mss_bytes + TCP_TIMESTAMPS_BYTES,
-        }
         self.address = (address, port)
         with visit(dst_pid):
             self.listener = socket.socket()
-        options.tune_tcp(self.listener, **tuning)
+        _tune(self.listener, item)
         self.listener.bind(self.address)
         self.listener.listen(1)
         with visit(src_pid):
             self.source = socket.socket()
-        options.tune_tcp(self.source, **tuning)
+        _tune(self.source, item)
         self.sink: socket.socket | None = None
         self.sender: TcpSender | None = None
         self.receiver: TcpReceiver | None = None

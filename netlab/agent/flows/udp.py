@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from netlab.agent.flows.base import Flow, Place, sleep_until
 from netlab.agent.namespaces import visit
@@ -98,7 +98,7 @@ class UdpFlow(Flow["UdpItem"]):
         """What sender and receiver counted."""
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]
-            return {**super().totals()}
+            return cast("UdpTotals", super().totals())
         account = self.receiver.streams[self.stream_id]
         for part in (self.sender, self.receiver):
             if part.error is not None:
