@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from netlab import kernel
 from netlab.agent import files, guest
@@ -29,7 +28,8 @@ from netlab.engines.base import (
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
 from netlab.kernel.installed import MODULES
-from netlab.plan import AgentPlan, Outcome, Plan, TcpItem
+from netlab.plan import AgentPlan, Outcome, Plan
+from netlab.traffic import KINDS
 
 MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000
@@ -109,7 +109,7 @@ class PocketEngine:
 
     def _refuse_what_the_kernel_lacks(self, plan: Plan) -> None:
         wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}
-        wanted |= {cast("TcpItem", item)["congestion"] for item in plan["traffic"] if item["kind"] == "tcp"}
+        wanted = wanted.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
         lacking = sorted(wanted - self.kernel.capabilities - self.kernel.modules)
         if lacking:
             raise EngineError(

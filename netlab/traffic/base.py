@@ -53,6 +53,12 @@ class Traffic:
         """What is wrong where no link on its way has a rate; None where that is no matter."""
         return None
 
+    @staticmethod
+    def kernel_needs(item: Item) -> set[str]:
+        """Parts of the kernel that an item of this kind cannot do without, by the names of `netlab.kernel`'s capabilities."""
+        del item
+        return set()
+
     def to_dict(self) -> dict[str, Any]:
         """The item as a scenario file has it."""
         own = {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}

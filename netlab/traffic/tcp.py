@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from netlab.congestion import CONGESTION_CONTROLS
 from netlab.errors import one_of
 from netlab.headers import MSS_BYTES
-from netlab.plan import FlowItem, StreamState, Totals
+from netlab.plan import FlowItem, Item, StreamState, Totals
 from netlab.traffic.base import Flow, integer_problems, time_problems
 from netlab.values import is_integer, shown
 
@@ -82,6 +82,11 @@ class Tcp(Flow):
     def label(self) -> str:
         """A short name for tables and legends."""
         return f"{self.src}-{self.dst} {self.congestion}" + (f" ×{self.streams}" if self.streams > 1 else "")
+
+    @staticmethod
+    def kernel_needs(item: Item) -> set[str]:
+        """Its congestion control."""
+        return {cast("TcpItem", item)["congestion"]}
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
