@@ -74,8 +74,10 @@ def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, v
             "dualpi2",
             {"ecn": True},
             {},
-            "aqm_options of dualpi2: got 'ecn'; allowed: target_ms, tupdate_ms, step_ms, step_packets, coupling, any_ecn; "
-            "did you mean any_ecn?",
+            (
+                "aqm_options of dualpi2: got 'ecn'; allowed: target_ms, tupdate_ms, step_ms, step_packets, coupling, any_ecn; "
+                "did you mean any_ecn?"
+            ),
         ),
         ("fq", {"ecn": True}, {}, "aqm_options of fq: got 'ecn'; allowed: flow_packets, flow_rate_mbps, pacing"),
         ("sfq", {}, {"queue_packets": 1}, "aqm='sfq' needs room for 2 to 1000000 packets, got queue_packets=1"),
