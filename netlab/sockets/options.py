@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
+from netlab.congestion import CONGESTION_CONTROLS
 from netlab.errors import ThroughputError
 
 TCP_WINDOW_CLAMP = 10
@@ -70,11 +71,12 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
     except (OSError, UnicodeError):
+        row = CONGESTION_CONTROLS.get(congestion)
+        module = row.module if row is not None and row.module else "tcp_NAME"
         raise ThroughputError(
             f"This kernel has no congestion control {congestion!r} for us; it has: "
-            f"{', '.join(available_congestion_controls()) or 'none it would tell'}. Choose one of these, or "
-            f"let root "
-            f"load another (modprobe tcp_NAME)."
+            f"{', '.join(available_congestion_controls()) or 'none it would tell'}. Choose one of these, or let root load "
+            f"another (modprobe {module})."
         ) from None
 
 
@@ -82,9 +84,8 @@ def limit_window(sock: socket.socket, window_bytes: int) -> None:
     """Limit the receive window that this end advertises; it also turns the kernel's buffer tuning off."""
     if not MIN_WINDOW_BYTES <= window_bytes <= MAX_WINDOW_BYTES:
         raise ThroughputError(
-            f"window_bytes must be from {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES}, got {window_bytes}; 65536 "
-            f"is "
-            f"what TCP could do before window scaling."
+            f"window_bytes must be from {MIN_WINDOW_BYTES} to {MAX_WINDOW_BYTES}, got {window_bytes}; 65536 is what TCP "
+            "could do before window scaling."
         )
     # Room for the kernel's bookkeeping, so that the clamp and not the buffer is what limits.
     set_buffer(sock, socket.SO_RCVBUF, 4 * window_bytes)
