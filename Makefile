@@ -13,7 +13,7 @@ setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when
 
 # Every CPU runs tests, but not more than memory is sure to hold: a guest may take a gigabyte.
 WORKERS := -n logical --maxprocesses 8 --dist loadgroup
-ARGS :=
+ARGS ?=
 
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
 	$(BIN)/python -m netlab.authoring --check

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from netlab.results import Run
+from tests.waiting import wait_for
 
 SCENARIO = {
     "topology": {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]},
@@ -160,9 +160,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
         text=True,
         env=environment(tmp_path, "hang"),
     )
-    while not (tmp_path / "started").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
+    assert wait_for(lambda: process.poll() is not None or (tmp_path / "started").exists())
     process.send_signal(number)
     _, said = process.communicate(timeout=30)
     assert process.returncode == status

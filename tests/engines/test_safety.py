@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 import netlab as nl
 from netlab.engines import launcher, scratch
 from netlab.errors import RunCancelled
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket
 
@@ -48,15 +48,6 @@ def guests() -> set[int]:
         except OSError:
             continue
     return found
-
-
-def wait_until(condition: object, patience_s: float = 20.0) -> bool:
-    deadline_s = time.monotonic() + patience_s
-    while time.monotonic() < deadline_s:
-        if condition():  # type: ignore[operator]
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def run_directories() -> set[pathlib.Path]:
@@ -105,12 +96,11 @@ def test_a_finished_run_leaves_nothing() -> None:
 
 
 def test_a_cancelled_run_leaves_nothing() -> None:
-    """Cancelled from another thread, half-way."""
+    """Cancelled when it has begun to tell how far it is."""
     cancel = threading.Event()
-    threading.Timer(1.5, cancel.set).start()
     before = run_directories()
     with pytest.raises(RunCancelled):
-        nl.run(LONG, cancel=cancel)
+        nl.run(LONG, cancel=cancel, progress=lambda _done, _whole: cancel.set())
     assert not guests()
     assert run_directories() <= before
 
@@ -132,7 +122,7 @@ def test_guests_die_with_the_program_that_started_them(number: signal.Signals) -
     assert guests()
     process.send_signal(number)
     process.wait(20)
-    assert wait_until(lambda: not guests()), f"still there after {number.name}: {guests()}"
+    assert wait_for(lambda: not guests()), f"still there after {number.name}: {guests()}"
     # What a killed program could not clear away, the next run does.
     nl.run(TWO_HOSTS, [nl.Ping("h1", "h2")], duration_s=1)
     assert not run_directories()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from netlab import kernel as kernel_room
 from netlab.errors import KernelError
 from netlab.kernel import archive, building, cache, edits, fragment, tree
 from netlab.kernel.progress import BuildProgress
+from tests.waiting import wait_for
 
 MAKEFILE = """\
 VERSION = 7
@@ -254,10 +254,8 @@ def started(source: Path, tmp_path: Path, seconds: str) -> tuple[subprocess.Pope
         [sys.executable, "-c", BUILD, source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     pid_file = tmp_path / "pid"
-    until_s = time.monotonic() + 60
-    while not (pid_file.exists() and pid_file.read_text()):
-        assert builder.poll() is None and time.monotonic() < until_s, "the build did not come to compiling"
-        time.sleep(0.05)
+    assert wait_for(lambda: builder.poll() is not None or (pid_file.exists() and pid_file.read_text()))
+    assert builder.poll() is None, "the build did not come to compiling"
     return builder, int(pid_file.read_text())
 
 
@@ -276,7 +274,7 @@ def test_a_stopped_build_leaves_nothing_behind(
     builder.send_signal(number)
     builder.communicate(timeout=60)
     assert builder.returncode == 128 + number
-    assert not running(compiling)
+    assert wait_for(lambda: not running(compiling))
     assert left_behind(own_cache) == [] and not list(own_cache.glob("kernels/*"))
 
 

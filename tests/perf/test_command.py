@@ -23,6 +23,7 @@ from netlab.perf import command
 from netlab.perf.protocol import Channel, TestRequest, greeting
 from netlab.perf.report import IntervalTable, combine
 from netlab.perf.server import Server
+from tests.waiting import free_port, wait_for
 
 ROW = re.compile(r" +[0-9.]+-[0-9.]+[* ]")
 SCRIPT = """
@@ -108,7 +109,7 @@ def test_both_sides_agree_on_every_byte(
         else:
             assert stream["rtt_min_ms"] <= stream["rtt_mean_ms"] <= stream["rtt_max_ms"]
     assert report["sum"]["received_bytes"] == num_bytes * expected_streams
-    wait_for(lambda: running.reports)
+    assert wait_for(lambda: running.reports)
     assert running.reports[0]["streams"] == report["streams"]
 
 
@@ -168,7 +169,7 @@ def test_the_server_serves_many_clients_at_once(running: Running) -> None:
         out, _ = client.communicate(timeout=60)
         assert client.returncode == 0
         assert json.loads(out)["sum"]["received_bytes"] > 0
-    wait_for(lambda: running.server.tests_done == 4)
+    assert wait_for(lambda: running.server.tests_done == 4)
 
 
 def test_a_client_that_dies_is_noticed_and_its_place_is_free(running: Running) -> None:
@@ -183,28 +184,38 @@ def test_a_client_that_dies_is_noticed_and_its_place_is_free(running: Running) -
             break
     client.kill()
     client.communicate()
-    wait_for(lambda: running.server.tests_failed == 1)
+    assert wait_for(lambda: running.server.tests_failed == 1)
     assert any("failed" in line for line in running.lines)
-    wait_for(lambda: not running.server._sessions)
+    assert wait_for(lambda: not running.server._sessions)
 
 
-def test_a_server_that_goes_away_half_way_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    server = subprocess.Popen([*PERF, "-s", "-B", "127.0.0.1", "-p", "45301"], stdout=subprocess.PIPE, text=True)
+def test_a_server_that_goes_away_half_way_is_reported() -> None:
+    port = str(free_port())
+    server = subprocess.Popen([*PERF, "-s", "-B", "127.0.0.1", "-p", port], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     server.stdout.readline()
-    killer = threading.Timer(0.5, server.kill)
-    killer.start()
-    code = perf("-c", "127.0.0.1", "-p", "45301", "-t", "30")
+    client = subprocess.Popen(
+        [*PERF, "-c", "127.0.0.1", "-p", port, "-t", "30", "-i", "0.1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert client.stdout is not None
+    while not ROW.match(client.stdout.readline()):
+        assert client.poll() is None
+    server.kill()
     server.communicate()
-    assert code == 1
-    assert "The server at 127.0.0.1 port 45301 closed the control connection" in capsys.readouterr().err
+    _, said = client.communicate()
+    assert client.returncode == 1
+    assert f"The server at 127.0.0.1 port {port} closed the control connection" in said
 
 
 def test_ctrl_c_ends_the_server_with_a_summary() -> None:
-    server = subprocess.Popen([*PERF, "-s", "-B", "127.0.0.1", "-p", "45302"], stdout=subprocess.PIPE, text=True)
+    port = str(free_port())
+    server = subprocess.Popen([*PERF, "-s", "-B", "127.0.0.1", "-p", port], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     server.stdout.readline()
-    assert perf("-c", "127.0.0.1", "-p", "45302", "-n", "1MB") == 0
+    assert perf("-c", "127.0.0.1", "-p", port, "-n", "1MB") == 0
     server.send_signal(signal.SIGINT)
     out, _ = server.communicate(timeout=10)
     assert server.returncode == 0
@@ -227,7 +238,7 @@ def test_limits_are_sentences(capsys: pytest.CaptureFixture[str]) -> None:
             assert perf("-c", "127.0.0.1", "-p", port, "-t", "1") == 1
             assert "busy with 1 tests" in capsys.readouterr().err
             channel.close()
-        wait_for(lambda: not strict.server._sessions)
+        assert wait_for(lambda: not strict.server._sessions)
         assert perf("-c", "127.0.0.1", "-p", port, "-n", "1KB") == 0
     finally:
         strict.server.close()
@@ -243,7 +254,7 @@ def test_a_crowd_of_strangers_leaves_nothing_behind(running: Running) -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as stray:
         for length in range(100):
             stray.sendto(os.urandom(length), ("127.0.0.1", running.port))
-    wait_for(lambda: running.server.strangers >= 590)
+    assert wait_for(lambda: running.server.strangers >= 590)
     for sock in crowd:
         sock.close()
     assert not running.server._sessions
@@ -352,8 +363,9 @@ SOCKET_BUFFERS_BYTES = 16_000_000
     ids=" ".join,
 )
 def test_an_iperf3_server_counts_what_we_send(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    port = str(free_port())
     server = subprocess.Popen(
-        ["iperf3", "-s", "-p", "45201", "--forceflush"],
+        ["iperf3", "-s", "-p", port, "--forceflush"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -362,7 +374,7 @@ def test_an_iperf3_server_counts_what_we_send(options: list[str], capsys: pytest
         assert server.stdout is not None
         while "listening" not in server.stdout.readline():
             pass
-        assert perf("--iperf3", "127.0.0.1", "-p", "45201", "--json", *options) == 0
+        assert perf("--iperf3", "127.0.0.1", "-p", port, "--json", *options) == 0
     finally:
         server.terminate()
         server.communicate()
@@ -374,12 +386,3 @@ def test_an_iperf3_server_counts_what_we_send(options: list[str], capsys: pytest
         assert abs(stream["sent_bytes"] - stream["received_bytes"]) <= tolerance_bytes, (
             f"sent {stream['sent_bytes']}, received {stream['received_bytes']}, tolerance {tolerance_bytes}"
         )
-
-
-def wait_for(condition: Any, patience_s: float = 20.0) -> None:
-    waited = threading.Event()
-    for _ in range(int(patience_s / 0.05)):
-        if condition():
-            return
-        waited.wait(0.05)
-    raise AssertionError(f"not within {patience_s} s")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from netlab.errors import ThroughputError
 from netlab.sockets.batch import Train
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ
 from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender, _last_sizes
+from tests.waiting import wait_for
 
 
 def run_all(*parts: TcpSender | TcpReceiver | UdpSender | UdpReceiver) -> list[threading.Thread]:
@@ -81,8 +81,7 @@ def test_bytes_read_before_the_receiver_got_the_connection_do_not_count() -> Non
         receiver = TcpReceiver(far, skipped_bytes=8)
         near.sendall(b"x" * 100)
         (thread,) = run_all(receiver)
-        while receiver.first_s is None:
-            time.sleep(0.001)
+        assert wait_for(lambda: receiver.first_s is not None)
         assert receiver.received_bytes == 100
         near.close()
         thread.join()
