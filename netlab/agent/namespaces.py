@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import select
 import signal
 import socket
 import struct
@@ -16,6 +17,7 @@ CLONE_NEWNS = 0x00020000
 PR_SET_PDEATHSIG = 1
 SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
+READY = b"."
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -38,17 +40,22 @@ def hold_new_namespace() -> int:
         try:
             check(_libc.unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare")
             _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            os.write(report, b".")
+            os.write(report, READY)
             while True:
                 signal.pause()
+        except OSError as error:
+            os.write(report, str(error).encode())
         finally:
             os._exit(1)
     os.close(report)
-    alive = os.read(ready, 1)
+    answer = os.read(ready, select.PIPE_BUF)
     os.close(ready)
-    if not alive:
+    if answer != READY:
         os.waitpid(pid, 0)
-        raise OSError("a network namespace could not be made; this needs root and a kernel with CONFIG_NET_NS")
+        reason = answer.decode() or "its process ended"
+        raise OSError(
+            f"a network namespace could not be made ({reason}); this needs root and a kernel with CONFIG_NET_NS"
+        )
     return pid
 
 

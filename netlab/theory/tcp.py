@@ -153,15 +153,16 @@ def pftk_mbps(
     *,
     rto_ms: float | None = None,
     window_segments: float = math.inf,
-    acked_segments: int = 2,
+    acked_segments: int = 1,
 ) -> Value:
     """Sending rate of a TCP Reno flow from loss rate, timeout and window: the full model of Padhye and
     others.
 
-    Holds from light loss up to some ten per cent, timeouts and a limited window included. Misleads for TCP
-    with selective acknowledgements under random loss (the model loses the rest of a round after a loss, so it
-    predicts too little), and where the lost share of what is sent matters: it counts segments sent, not
-    delivered.
+    Holds for light loss, timeouts and a limited window included: for Linux's Reno under random loss it comes
+    within 10 % up to a loss rate of 0.001 and is a sixth too low at 0.01. Misleads beyond: with selective
+    acknowledgements a loss does not cost the rest of its round, as the model has it, so that it predicts half
+    of what is measured at 0.05 and less at 0.1, further off than `mathis_mbps`, which is 50 % too high there.
+    It counts segments sent, not delivered.
 
     Parameters
     ----------
@@ -177,7 +178,9 @@ def pftk_mbps(
     window_segments : float
         The receiver's window in segments, 1 or more.
     acked_segments : int
-        Segments that one acknowledgement covers: 2 with delayed acknowledgements, else 1.
+        Segments that let the window grow as one does, 1 or more: 1 for Linux, which counts what is
+        acknowledged (RFC 3465), however many segments an acknowledgement covers; 2 for a sender that counts
+        delayed acknowledgements, as in the paper.
 
     Returns
     -------
@@ -197,7 +200,7 @@ def pftk_mbps(
     Examples
     --------
     >>> round(pftk_mbps(1448, rtt_ms=20, loss_rate=0.01), 2)
-    3.96
+    5.62
     """
     positive("mss_bytes", mss_bytes)
     positive("rtt_ms", rtt_ms)

@@ -27,8 +27,11 @@ def test_mathis_is_the_published_one(rtt_ms, loss_rate, expected):
 
 
 def test_pftk_by_hand():
-    """p = 0.01, b = 2: W = 12.175, Q = 0.2799, 111.458 segments in 0.32634 s."""
-    assert theory.pftk_mbps(1448, 20, 0.01) == pytest.approx(111.458 / 0.32634 * 1448 * 8e-6, rel=1e-4)
+    """p = 0.01; b = 1: W = 17.279, Q = 0.2105, 116.491 segments in 0.24004 s; b = 2: W = 12.175, Q = 0.2799."""
+    assert theory.pftk_mbps(1448, 20, 0.01) == pytest.approx(116.491 / 0.24004 * 1448 * 8e-6, rel=1e-4)
+    assert theory.pftk_mbps(1448, 20, 0.01, acked_segments=2) == pytest.approx(
+        111.458 / 0.32634 * 1448 * 8e-6, rel=1e-4
+    )
 
 
 def test_pftk_with_a_window_by_hand():
@@ -37,14 +40,14 @@ def test_pftk_with_a_window_by_hand():
     q = (1 - 0.99**3) * (1 + 0.99**3 * (1 - 0.99 ** (window - 3))) / (1 - 0.99**window)
     backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
     expected = (99 + window + q / 0.99) / (0.02 * (window / 4 + 99 / window + 2) + q * 0.22 * backoff / 0.99)
-    got = theory.pftk_mbps(1448, 20, p, window_segments=window)
+    got = theory.pftk_mbps(1448, 20, p, window_segments=window, acked_segments=2)
     assert got == pytest.approx(expected * 1448 * 8e-6, rel=1e-12)
 
 
 def test_pftk_tends_to_mathis_for_light_loss():
     """For p towards 0 the full model is sqrt(3 / (2 b p)) segments per round-trip time."""
     mathis = theory.mathis_mbps(1448, 100, 1e-9, c=math.sqrt(3 / 4))
-    assert theory.pftk_mbps(1448, 100, 1e-9) == pytest.approx(mathis, rel=2e-3)
+    assert theory.pftk_mbps(1448, 100, 1e-9, acked_segments=2) == pytest.approx(mathis, rel=2e-3)
 
 
 def test_pftk_tends_to_the_window_limit_for_vanishing_loss():
@@ -56,7 +59,9 @@ def test_pftk_is_close_to_its_own_approximation():
     """RFC 5348, section 3.1, is the paper's shorter equation, near the full one for light loss."""
     p, rtt, rto, b = 0.02, 0.1, 0.4, 2
     short = 1 / (rtt * math.sqrt(2 * b * p / 3) + rto * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2))
-    assert theory.pftk_mbps(1460, rtt * 1e3, p, rto_ms=rto * 1e3) == pytest.approx(short * 1460 * 8e-6, rel=0.15)
+    assert theory.pftk_mbps(1460, rtt * 1e3, p, rto_ms=rto * 1e3, acked_segments=b) == pytest.approx(
+        short * 1460 * 8e-6, rel=0.15
+    )
 
 
 def test_parallel_streams_add_up_to_the_link():
