@@ -40,7 +40,7 @@ KERNEL_QUEUE_PACKETS = 1000
 SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
 SYSCTL_VALUE = re.compile(r"[ -~\t]+")
 
-SCENARIO_WORDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls")
+SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls")
 NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
 
 WHOLE_SCENARIO = (
@@ -86,7 +86,7 @@ class Scenario:
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario in the words of its file."""
+        """The scenario as its file has it."""
         return {
             "topology": self.topology.to_dict(),
             "traffic": [item.to_dict() for item in self.traffic],
@@ -97,7 +97,7 @@ class Scenario:
         }
 
     @classmethod
-    def from_dict(cls, words: Mapping[str, Any]) -> Scenario:
+    def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
         """Read a scenario, checking everything in it.
 
         Raises
@@ -105,33 +105,35 @@ class Scenario:
         ScenarioError
             With every mistake found in the topology, the traffic and the rest.
         """
-        if not isinstance(words, Mapping):
-            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(words)}"])
+        if not isinstance(document, Mapping):
+            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(document)}"])
         problems = [
-            f"scenario: unknown word: {one_of(word, SCENARIO_WORDS)}" for word in words if word not in SCENARIO_WORDS
+            f"scenario: unknown field: {one_of(name, SCENARIO_FIELDS)}"
+            for name in document
+            if name not in SCENARIO_FIELDS
         ]
-        problems += [f"scenario: {word} is missing" for word in ("topology", "traffic") if word not in words]
+        problems += [f"scenario: {name} is missing" for name in ("topology", "traffic") if name not in document]
         topology: Topology | None = None
         unread: list[str] = []
-        if isinstance(words.get("topology"), Topology):
-            topology = words["topology"]
-        elif isinstance(words.get("topology"), Mapping):
-            topology, unread = Topology.read(words["topology"])
-        elif "topology" in words:
-            unread = [f"topology must be an object with hosts and links, got {shown(words['topology'])}"]
+        if isinstance(document.get("topology"), Topology):
+            topology = document["topology"]
+        elif isinstance(document.get("topology"), Mapping):
+            topology, unread = Topology.read(document["topology"])
+        elif "topology" in document:
+            unread = [f"topology must be an object with hosts and links, got {shown(document['topology'])}"]
         problems += unread
         items: list[Traffic | None] = []
-        given = words.get("traffic", [])
+        given = document.get("traffic", [])
         if isinstance(given, (list, tuple)):
             for number, item in enumerate(given, start=1):
                 read, found = traffic.read(item, f"traffic {number}")
                 items.append(read)
                 problems += found
-            if "traffic" in words and not given:
+            if "traffic" in document and not given:
                 problems.append(NO_TRAFFIC)
         else:
             problems.append(f"traffic must be a list, got {shown(given)}")
-        rest = {name: words[name] for name in SCENARIO_WORDS[2:] if name in words}
+        rest = {name: document[name] for name in SCENARIO_FIELDS[2:] if name in document}
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
         # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
         problems += scenario._problems(topology, items, whole=not unread)
@@ -364,7 +366,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         When the file cannot be read, is not JSON, or holds mistakes.
     """
     try:
-        words = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
     except OSError as error:
         raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
@@ -373,15 +375,15 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
         raise ScenarioError([f"{path} is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"]) from None
     except (ValueError, RecursionError):
         raise ScenarioError([f"{path} holds a number too long or lists too deep to be read"]) from None
-    return Scenario.from_dict(words)
+    return Scenario.from_dict(document)
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    words = dict(pairs)
-    if len(words) < len(pairs):
-        twice = sorted(word for word, times in Counter(word for word, _ in pairs).items() if times > 1)
-        raise ScenarioError([f"scenario: {shown(word)} is given twice in one object; keep one" for word in twice])
-    return words
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        twice = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise ScenarioError([f"scenario: {shown(name)} is given twice in one object; keep one" for name in twice])
+    return document
 
 
 class _Shown:

@@ -181,8 +181,8 @@ def key(scenario: Scenario, here: str) -> str:
     here : str
         The `conditions` it runs under.
     """
-    words = json.dumps({"scenario": scenario.to_dict(), "plan": scenario.plan()}, sort_keys=True)
-    return hashlib.sha256(f"{here}\0{words}".encode()).hexdigest()[:32]
+    text = json.dumps({"scenario": scenario.to_dict(), "plan": scenario.plan()}, sort_keys=True)
+    return hashlib.sha256(f"{here}\0{text}".encode()).hexdigest()[:32]
 
 
 def _digest(paths: list[Path]) -> str:

@@ -157,7 +157,7 @@ def test_own_sysctls_join_netlabs() -> None:
 
 
 def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
-    """Whatever else is wrong beside them: unknown words, nodes and kinds, values, a loop, a missing word."""
+    """Whatever else is wrong beside them: unknown fields, nodes and kinds, values, a loop, a missing word."""
     words = {
         "topology": {
             "hosts": ["h1", "h2"],
@@ -330,7 +330,7 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
         (
             {"durations": 5},
             (
-                "scenario: unknown word: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, "
+                "scenario: unknown field: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, "
                 "sysctls; did you mean duration_s?"
             ),
         ),

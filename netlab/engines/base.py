@@ -139,7 +139,7 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:
     Raises
     ------
     RunError
-        With the agent's own words where it had any, else with the end of the log.
+        With the agent's own message where it had one, else with the end of the log.
     """
     result = folder / files.RESULT
     if result.exists():
@@ -160,7 +160,7 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:
             "`netlab kernel build`."
         )
     raise RunError(
-        "The run ended without a result. " + (said or "Its last words were:\n" + "\n".join(lines or ["(nothing)"]))
+        "The run ended without a result. " + (said or "The end of its log:\n" + "\n".join(lines or ["(nothing)"]))
     )
 
 

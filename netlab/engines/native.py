@@ -27,9 +27,9 @@ from netlab.plan import AgentPlan, Outcome, Plan
 
 PROGRAM = """
 import json, os, sys
-words = json.load(open(sys.argv[1] + "/boot.json"))
-sys.path.extend(words["packages"])
-os.environ["PATH"] = ":".join(words["path"])
+boot = json.load(open(sys.argv[1] + "/boot.json"))
+sys.path.extend(boot["packages"])
+os.environ["PATH"] = ":".join(boot["path"])
 os.environ.setdefault("SHELL", "/bin/sh")
 from pathlib import Path
 from netlab.agent.main import run
@@ -133,6 +133,8 @@ def _netem_requirement(prefix: list[str]) -> Requirement:
     return Requirement(
         "netem and ifb",
         done.returncode == 0,
-        "the kernel has them" if done.returncode == 0 else f"the kernel has not ({done.stderr.strip() or 'no word'})",
+        "the kernel has them"
+        if done.returncode == 0
+        else f"the kernel has not ({done.stderr.strip() or 'it said nothing'})",
         "Load the modules sch_netem and ifb (Debian: linux-image, not -cloud), or use the pocket engine.",
     )

@@ -124,7 +124,7 @@ class PocketEngine:
         python, init = directory / "python", directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
         shutil.copy(guest.__file__, init)
-        words = [
+        options = [
             str(self.kernel.path),
             f"mem={MEMORY_MB}M",
             "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
@@ -132,13 +132,13 @@ class PocketEngine:
             f"init={python}",
         ]
         if "seccomp" in self.kernel.capabilities:
-            words.append("seccomp=auto")
+            options.append("seccomp=auto")
         if self.clock == "virtual":
-            words.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
+            options.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
         if "seeded_random" in self.kernel.capabilities:
-            words.append(f"netlab_seed={seed}")
-        words.append(f"-- -I -S {init} {folder}")
-        arguments = [word for group in words[1:] for word in group.split(" ")]
+            options.append(f"netlab_seed={seed}")
+        options.append(f"-- -I -S {init} {folder}")
+        arguments = [argument for group in options[1:] for argument in group.split(" ")]
         command = [
             sys.executable,
             "-I",
@@ -147,7 +147,7 @@ class PocketEngine:
             str(os.getpid()),
             str(cpu),
             str(directory),
-            words[0],
+            options[0],
             *arguments,
         ]
         with log.open("wb") as out:

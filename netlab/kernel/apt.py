@@ -68,7 +68,7 @@ def parse_targets(text: str) -> list[Target]:
     """Read what `apt-get indextargets --format TARGET_FORMAT` prints; fields apt does not know are empty."""
     targets = []
     for line in text.splitlines():
-        fields = ["" if word.startswith("$(") else word for word in line.split("|")]
+        fields = ["" if field.startswith("$(") else field for field in line.split("|")]
         if len(fields) == 5 and fields[4]:
             targets.append(Target(*fields))
     return targets

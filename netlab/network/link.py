@@ -17,7 +17,7 @@ from netlab.values import is_integer, is_number, plain, shown
 FRAMINGS = ("tc", "ethernet")
 """What a link's rate counts: tc's own 14 bytes of Ethernet header, or all 38 bytes that a real wire spends."""
 
-BURST_LOSS_WORDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
+BURST_LOSS_FIELDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
 
 SMALLEST_QUEUE_BYTES = 1514
 LARGEST_QUEUE_BYTES = 1_000_000_000
@@ -151,8 +151,8 @@ class LinkShape:
             yield f"burst_loss must be a mapping, got {shown(self.burst_loss)}"
             return
         for name, value in self.burst_loss.items():
-            if name not in BURST_LOSS_WORDS:
-                yield f"burst_loss: {one_of(name, BURST_LOSS_WORDS)}"
+            if name not in BURST_LOSS_FIELDS:
+                yield f"burst_loss: {one_of(name, BURST_LOSS_FIELDS)}"
             elif not (is_number(value) and 0 <= value <= 1):
                 yield f"burst_loss: {name} must be in [0, 1], got {shown(value)}"
         for name in ("enter_rate", "leave_rate"):
@@ -208,15 +208,15 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         return isinstance(other, Link) and self.to_dict() == other.to_dict()
 
     def __repr__(self) -> str:
-        words = [f"{k}={v!r}" for k, v in self.to_dict().items() if k not in ("a", "b")]
-        return f"Link({', '.join([repr(self.a), repr(self.b), *words])})"
+        arguments = [f"{k}={v!r}" for k, v in self.to_dict().items() if k not in ("a", "b")]
+        return f"Link({', '.join([repr(self.a), repr(self.b), *arguments])})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The link in the words of a scenario file, fields at their default left out."""
-        words = {"a": self.a, "b": self.b, **_not_default(self.forward)}
+        """The link as a scenario file has it, fields at their default left out."""
+        entry = {"a": self.a, "b": self.b, **_not_default(self.forward)}
         if self.reverse:
-            words["reverse"] = dict(self.reverse)
-        return words
+            entry["reverse"] = dict(self.reverse)
+        return entry
 
 
 def _not_default(direction: LinkShape) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The topology in the words of a scenario file."""
+        """The topology as a scenario file has it."""
         return {
             "hosts": list(self.hosts),
             "routers": list(self.routers),
@@ -88,29 +88,29 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         }
 
     @classmethod
-    def from_dict(cls, words: Mapping[str, Any]) -> Topology:
-        """Read a topology from the words of a scenario file.
+    def from_dict(cls, document: Mapping[str, Any]) -> Topology:
+        """Read a topology from what a scenario file has.
 
         Raises
         ------
         ScenarioError
-            With every unknown word, wrong type or missing end of a link.
+            With every unknown field, wrong type or missing end of a link.
         """
-        if not isinstance(words, Mapping):
-            raise ScenarioError([f"topology must be an object with hosts and links, got {shown(words)}"])
-        topology, problems = cls.read(words)
+        if not isinstance(document, Mapping):
+            raise ScenarioError([f"topology must be an object with hosts and links, got {shown(document)}"])
+        topology, problems = cls.read(document)
         if problems:
             # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
             raise ScenarioError([*problems, *topology.problems()])
         return topology
 
     @classmethod
-    def read(cls, words: Mapping[str, Any]) -> tuple[Topology, list[str]]:
-        """As much of a topology as the words of a scenario file make, and a sentence for each that makes none."""
+    def read(cls, document: Mapping[str, Any]) -> tuple[Topology, list[str]]:
+        """As much of a topology as a scenario file makes, and a sentence for each that makes none."""
         allowed = ("hosts", "routers", "switches", "links")
-        problems = [f"topology: unknown word: {one_of(word, allowed)}" for word in words if word not in allowed]
-        names = {kind: _read_names(kind, words.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
-        given_links = words.get("links", [])
+        problems = [f"topology: unknown field: {one_of(name, allowed)}" for name in document if name not in allowed]
+        names = {kind: _read_names(kind, document.get(kind, []), problems) for kind in ("hosts", "routers", "switches")}
+        given_links = document.get("links", [])
         if not isinstance(given_links, (list, tuple)):
             problems.append(f"topology: links must be a list, got {shown(given_links)}")
             given_links = []
@@ -269,7 +269,7 @@ def _read_link(given: object, position: int) -> tuple[Link | None, list[str]]:
     if missing:
         return None, [f"link {position} must name the node at its end {' and '.join(missing)}, got {shown(given)}"]
     a, b, reverse = given["a"], given["b"], given.get("reverse")
-    both_ways = {word: value for word, value in given.items() if word not in ("a", "b", "reverse")}
+    both_ways = {name: value for name, value in given.items() if name not in ("a", "b", "reverse")}
     problems = []
     if not isinstance(reverse, (Mapping, type(None))):
         problems.append(f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}")
@@ -277,6 +277,6 @@ def _read_link(given: object, position: int) -> tuple[Link | None, list[str]]:
     for where, fields_given in ((f"link {a}-{b}", both_ways), (f"link {a}-{b}, reverse", reverse or {})):
         problems += [f"{where}: {unknown_field(name)}" for name in fields_given if name not in SHAPE_FIELDS]
     both_ways, reverse = (
-        {word: value for word, value in part.items() if word in SHAPE_FIELDS} for part in (both_ways, reverse or {})
+        {name: value for name, value in part.items() if name in SHAPE_FIELDS} for part in (both_ways, reverse or {})
     )
     return Link(a, b, reverse=reverse, **both_ways), problems

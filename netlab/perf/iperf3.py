@@ -171,7 +171,7 @@ class _Test:
         return _TcpSending(index, request, sock) if request.direction == "up" else TcpReceiving(index, request, sock, 0)
 
     def _wait(self, start_s: float) -> None:
-        """Until the senders are done or the time is over; a word from the server before that is bad news."""
+        """Until the senders are done or the time is over; a message from the server before that is bad news."""
         request = self._request
         if request.direction == "up":
             done: queue.SimpleQueue[None] = queue.SimpleQueue()

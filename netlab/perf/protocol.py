@@ -214,13 +214,13 @@ class Channel:
         return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
 
 
-def greeting(*words: object) -> bytes:
+def greeting(*parts: object) -> bytes:
     """The first line of a connection."""
-    return b" ".join([GREETING, *(str(word).encode() for word in words)]) + b"\n"
+    return b" ".join([GREETING, *(str(part).encode() for part in parts)]) + b"\n"
 
 
 def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[str]:
-    """Read a connection's first line and not a byte more; returns its words after the protocol's name.
+    """Read a connection's first line and not a byte more; returns its parts after the protocol's name.
 
     Raises ThroughputError for anything that is not our greeting, OSError when the connection breaks.
     """
@@ -232,11 +232,11 @@ def read_greeting(sock: socket.socket, timeout_s: float = HANDSHAKE_S) -> list[s
         if not byte or not (GREETING + b" ").startswith(line[: len(GREETING) + 1]) or len(line) > MAX_GREETING_BYTES:
             raise ThroughputError(f"Not the greeting of a netlab perf client: {bytes(line)!r}.")
     try:
-        words = line.decode("ascii").split()[1:]
+        parts = line.decode("ascii").split()[1:]
     except UnicodeDecodeError:
-        words = []
-    if words == ["control"] or (len(words) == 3 and words[0] == "stream" and words[2].isdecimal()):
-        return words
+        parts = []
+    if parts == ["control"] or (len(parts) == 3 and parts[0] == "stream" and parts[2].isdecimal()):
+        return parts
     raise ThroughputError(f"Not the greeting of a netlab perf client: {bytes(line)!r}.")
 
 
@@ -262,7 +262,7 @@ def boot_id() -> str:
 
 
 def _notice_death(sock: socket.socket) -> None:
-    """Let the kernel notice within about half a minute that the other machine is gone without a word."""
+    """Let the kernel notice within about half a minute that the other machine is gone without a FIN."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (
         (socket.TCP_KEEPIDLE, 10),

@@ -173,12 +173,12 @@ class Server:
         """Find out what a new connection is, and hand it on."""
         try:
             with _released_once(self._greeting) as release:
-                words = read_greeting(sock)
-                if words[0] == "control":
+                parts = read_greeting(sock)
+                if parts[0] == "control":
                     Session(self, sock, peer).run(agreed=release)
                     return
-            session = self.find(words[1])
-            if session is None or not session.add_stream(int(words[2]), sock, len(greeting(*words))):
+            session = self.find(parts[1])
+            if session is None or not session.add_stream(int(parts[2]), sock, len(greeting(*parts))):
                 raise ThroughputError("It belongs to no test.")
         except (ThroughputError, OSError) as error:
             self._count_stranger()
@@ -443,7 +443,7 @@ def figures_by_index(message: Message, request: TestRequest) -> dict[int, Figure
 
 
 def describe(request: TestRequest) -> str:
-    """A test in a few words."""
+    """A test in a line."""
     way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
     length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
     rate = ""

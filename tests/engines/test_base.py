@@ -49,7 +49,7 @@ def test_a_traceback_follows_the_agents_words(tmp_path: Path) -> None:
 def test_without_a_result_the_last_words_are_shown(tmp_path: Path) -> None:
     tail = EventTail(tmp_path, lambda event: None)
     log = tmp_path / "log"
-    with pytest.raises(RunError, match=r"ended without a result\. Its last words were:\n\(nothing\)"):
+    with pytest.raises(RunError, match=r"ended without a result\. The end of its log:\n\(nothing\)"):
         read_result(tmp_path, tail, log)
     log.write_bytes(b"old\n" * 50 + b"Kernel panic \xff\n")
     with pytest.raises(RunError, match="Kernel panic"):

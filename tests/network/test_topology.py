@@ -238,7 +238,10 @@ def test_no_words_make_a_traceback(words: Any) -> None:
         ({"hosts": HOSTS, "links": {}}, "topology: links must be a list, got {}"),
         ({"hosts": "h1"}, "topology: hosts must be a list of names, got 'h1'"),
         ({"hosts": ["h1"], "routers": [1]}, "topology: routers must be a list of names, got [1]"),
-        ({"hosts": ["h1"], "node": []}, "topology: unknown word: got 'node'; allowed: hosts, routers, switches, links"),
+        (
+            {"hosts": ["h1"], "node": []},
+            "topology: unknown field: got 'node'; allowed: hosts, routers, switches, links",
+        ),
         (
             {"hosts": ["h1"], "switches": ["s1", "s2"], "links": [{"a": "s1", "b": "s2"}, {"a": "s2", "b": "s1"}]},
             "switches must not form a loop: frames would circle in it for ever; use routers there",
