@@ -144,12 +144,13 @@ goodput_mbps = climb.flows["goodput_mbps"].to_numpy()
 published_offered_mbps, published_goodput_mbps = [5, 10, 20], [4.798, 4.798, 4.798]
 rates_mbps = np.linspace(0.1, 21, 400)
 
-nl.plots.measured_against_theory(
-    offered_mbps, goodput_mbps,
-    rates_mbps, lambda offered: nl.theory.udp_goodput_mbps(offered, 5, 1000, "ethernet"),
-    published=(published_offered_mbps, published_goodput_mbps),
+nl.plots.Comparison(
     x_label="Offered rate (Mbit/s)", y_label="Goodput (Mbit/s)",
     title="More arrives than the theory of the wire allows",
+).add(
+    "measured", offered_mbps, goodput_mbps,
+    rates_mbps, lambda offered: nl.theory.udp_goodput_mbps(offered, 5, 1000, "ethernet"),
+    published=(published_offered_mbps, published_goodput_mbps),
 )
 
 # %% id="staircase-compare"
@@ -207,15 +208,16 @@ for framing in ("tc", "ethernet"):
 
 # %% id="framing-figure"
 sizes_bytes = np.geomspace(32, 1472, 60).astype(int)
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Payload (bytes)", y_label="Goodput (Mbit/s)", log_x=True,
+    title="What 5 Mbit/s carry, by payload and framing",
+)
 for framing, label in (("tc", "tc, 14 bytes"), ("ethernet", "Ethernet, 38 bytes")):
-    figure = nl.plots.measured_against_theory(
-        payload_bytes, limits_mbps[framing],
+    comparison.add(
+        label, payload_bytes, limits_mbps[framing],
         sizes_bytes, lambda size, framing=framing: nl.theory.udp_goodput_limit_mbps(5, int(size), framing),
-        x_label="Payload (bytes)", y_label="Goodput (Mbit/s)", name=label, figure=figure, log_x=True,
-        title="What 5 Mbit/s carry, by payload and framing",
     )
-figure.add_scatter(
+comparison.figure.add_scatter(
     x=sizes_bytes, y=[5.115 * size / (size + 66) for size in sizes_bytes],
     mode="lines", line={"dash": "dot", "color": "#b665a1"}, name="rival: 5.115 Mbit/s, 38 bytes", row=1, col=1,
 )
@@ -280,16 +282,14 @@ def second_half_loss(run, rates_mbps, send_s, pause_s=1):
 late_loss = second_half_loss(climb, offered_mbps, send_s=10)
 whole_loss = climb.flows["loss_rate"].to_numpy()
 
-figure = nl.plots.measured_against_theory(
-    offered_mbps, late_loss, rates_mbps, lambda offered: nl.theory.udp_loss_rate(offered, 5),
+nl.plots.Comparison(
+    x_label="Offered rate (Mbit/s)", y_label="Loss rate", residual="absolute", title="Loss rate against offered rate",
+).add(
+    "second half", offered_mbps, late_loss, rates_mbps, lambda offered: nl.theory.udp_loss_rate(offered, 5),
     published=([5, 10, 20], [0.0403, 0.5203, 0.7643]),
-    name="second half", x_label="Offered rate (Mbit/s)", y_label="Loss rate", residual="absolute",
-    title="Loss rate against offered rate",
-)
-nl.plots.measured_against_theory(
-    offered_mbps, whole_loss,
+).add(
+    "whole 10 s", offered_mbps, whole_loss,
     rates_mbps, lambda offered: nl.theory.udp_loss_rate(offered, 5, queue_packets=100, duration_s=10),
-    name="whole 10 s", x_label="Offered rate (Mbit/s)", y_label="Loss rate", residual="absolute", figure=figure,
 )
 
 # %% id="loss-compare"
@@ -350,11 +350,12 @@ echoes = slow.pings.dropna()
 drops = slow.queues[slow.queues["interface"] == "r1-eth1"]
 first_drop_s = float(drops.loc[drops["drops"] > 0, "t_s"].min())
 
-nl.plots.measured_against_theory(
-    echoes["t_s"], echoes["rtt_ms"],
-    np.linspace(0, 10, 201), lambda t_s: full_wait_ms * np.minimum(1, np.asarray(t_s) / full_after_s),
+nl.plots.Comparison(
     x_label="Time (s)", y_label="RTT (ms)", residual="absolute",
     title="Offering 4 % too much: the wait grows for 4 s and stays",
+).add(
+    "measured", echoes["t_s"], echoes["rtt_ms"],
+    np.linspace(0, 10, 201), lambda t_s: full_wait_ms * np.minimum(1, np.asarray(t_s) / full_after_s),
 )
 
 # %% id="delay-compare"
@@ -433,17 +434,18 @@ irregular, clockwork = shares("random"), shares("even")
 
 # %% id="share-figure"
 neighbour_mbps = np.linspace(0.1, 10, 200)
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Rate that h2 offers (Mbit/s)", y_label="Goodput (Mbit/s)",
+    title="Two UDP flows share 5 Mbit/s; h1 always offers 1 Mbit/s",
+)
 for host, published_mbps in (("h1", [1, 0.964, 0.487]), ("h2", [0.5, 3.83, 4.314])):
     index = 0 if host == "h1" else 1
-    figure = nl.plots.measured_against_theory(
-        others_mbps, irregular["goodput_mbps"][host],
+    comparison.add(
+        f"{host}, irregular", others_mbps, irregular["goodput_mbps"][host],
         neighbour_mbps, lambda other, index=index: nl.theory.udp_shares_mbps([1, float(other)], 5)[index],
-        published=([0.5, 4, 9], published_mbps), name=f"{host}, irregular", figure=figure,
-        x_label="Rate that h2 offers (Mbit/s)", y_label="Goodput (Mbit/s)",
-        title="Two UDP flows share 5 Mbit/s; h1 always offers 1 Mbit/s",
+        published=([0.5, 4, 9], published_mbps),
     )
-figure.add_scatter(
+comparison.figure.add_scatter(
     x=others_mbps, y=clockwork["goodput_mbps"]["h1"], mode="markers", name="h1, clockwork",
     marker={"symbol": "x-thin", "size": 11, "color": "#d55e00", "line": {"width": 3, "color": "#d55e00"}},
     row=1, col=1,
@@ -581,13 +583,14 @@ run = nl.run(
     duration_s=11 * len(around_mbps),
     interval_s=1,
 )
-nl.plots.measured_against_theory(
-    around_mbps, run.flows["loss_rate"],
+nl.plots.Comparison(
+    x_label="Offered rate (Mbit/s)", y_label="Loss rate", residual="absolute",
+    title="h1-h4, 10 s: the published 7.2 % read as 30 and as 31.46 Mbit/s",
+).add(
+    "measured", around_mbps, run.flows["loss_rate"],
     np.linspace(27, 34, 200),
     lambda offered: nl.theory.udp_loss_rate(offered, 30, 1470, queue_packets=100, duration_s=10),
-    published=([30, 30 * mebi], [0.072, 0.072]), residual="absolute",
-    x_label="Offered rate (Mbit/s)", y_label="Loss rate",
-    title="h1-h4, 10 s: the published 7.2 % read as 30 and as 31.46 Mbit/s",
+    published=([30, 30 * mebi], [0.072, 0.072]),
 )
 
 # %% id="mega-table"
@@ -634,12 +637,13 @@ udp = nl.run(
 )
 tcp = nl.run(cable, [nl.Tcp("h1", "h2")], duration_s=10)
 
-nl.plots.measured_against_theory(
-    swept_mbps, udp.flows["goodput_mbps"],
-    np.linspace(1, 126, 300), lambda offered: nl.theory.udp_goodput_mbps(offered, 100, 1470, "ethernet"),
-    published=([95], [95]),
+nl.plots.Comparison(
     x_label="Offered rate (Mbit/s)", y_label="Goodput (Mbit/s)",
     title="A cable of 100 Mbit/s; published: where siit's curve flattens",
+).add(
+    "measured", swept_mbps, udp.flows["goodput_mbps"],
+    np.linspace(1, 126, 300), lambda offered: nl.theory.udp_goodput_mbps(offered, 100, 1470, "ethernet"),
+    published=([95], [95]),
 )
 
 # %% id="wired-compare"

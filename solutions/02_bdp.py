@@ -139,16 +139,15 @@ transmission = [nl.theory.transmission_delay_ms(frame, rate_mbps=1) for frame in
 queueing = [n * frame_ms - 0.5 for n in bursts], measured_ms[8:14] - small_ms
 
 # %% id="nodal-figure"
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Delay in theory (ms)", y_label="Delay measured (ms)", log_x=True, log_y=True,
+    title="Three delays, each measured alone",
+)
 for name, (expected_ms, found_ms) in {
     "propagation": propagation, "transmission": transmission, "queueing": queueing
-}.items():  # fmt: skip
-    figure = nl.plots.measured_against_theory(
-        expected_ms, found_ms, np.geomspace(0.7, 350, 50), lambda delay: delay, name=name, figure=figure,
-        x_label="Delay in theory (ms)", y_label="Delay measured (ms)", log_x=True, log_y=True,
-        title="Three delays, each measured alone",
-    )  # fmt: skip
-figure
+}.items():
+    comparison.add(name, expected_ms, found_ms, np.geomspace(0.7, 350, 50), lambda delay: delay)
+comparison
 
 # %% id="nodal-compare"
 errors = [np.max(np.abs(np.subtract(found, expected))) for expected, found in (propagation, transmission, queueing)]
@@ -231,11 +230,10 @@ print(excess.sort_values("nodes on the way").round(2).to_string(index=False))
 def by_path(quantity, label, title):
     """One figure over the six paths: theory, measured here, published."""
     cases = range(len(pairs))
-    figure = nl.plots.measured_against_theory(
-        cases, lab_table[quantity], cases, lab_table[f"{quantity}, theory"],
-        published=(cases, lab_table[f"{quantity}, published"]), x_label="Path", y_label=label, title=title,
-    )  # fmt: skip
-    return nl.plots.over_cases(figure, lab_table["path"])
+    return nl.plots.Comparison(x_label="Path", y_label=label, title=title, cases=lab_table["path"]).add(
+        "measured", cases, lab_table[quantity], cases, lab_table[f"{quantity}, theory"],
+        published=(cases, lab_table[f"{quantity}, published"]),
+    )
 
 
 by_path("RTT", "RTT (ms)", "Round-trip times: six paths without other traffic")
@@ -340,11 +338,10 @@ def theory_mbps(kb, rtt_ms=16):
     return nl.theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, 100, rtt_ms, framing="ethernet")
 
 
-nl.plots.measured_against_theory(
-    windows_kb, found_mbps, line_kb, theory_mbps, published=(published_kb, published_mbps), log_x=True,
-    x_label="Window (kB)", y_label="Goodput (Mbit/s)",
+nl.plots.Comparison(
+    x_label="Window (kB)", y_label="Goodput (Mbit/s)", log_x=True,
     title="Left of 200 kB the window limits, right of it the link",
-)  # fmt: skip
+).add("measured", windows_kb, found_mbps, line_kb, theory_mbps, published=(published_kb, published_mbps))
 
 # %% id="cable-compare"
 print(f"100 kB over 100 Mbit/s: {found_mbps[1]:.2f}, over 200 Mbit/s: {faster_mbps:.2f} Mbit/s; theory for both: 50")
@@ -363,11 +360,10 @@ def waiting_ms(kb):
     return np.maximum(16, segments * 1538 * 8 / 100e3)
 
 
-nl.plots.measured_against_theory(
-    windows_kb, found_ms, line_kb, waiting_ms, log_x=True,
-    x_label="Window (kB)", y_label="RTT of the transfer (ms)",
+nl.plots.Comparison(
+    x_label="Window (kB)", y_label="RTT of the transfer (ms)", log_x=True,
     title="What does not fit into the pipe stands in the queue",
-)  # fmt: skip
+).add("measured", windows_kb, found_ms, line_kb, waiting_ms)
 
 # %% id="waiting-compare"
 rtt_prediction.compare(found_ms[windows_kb.index(300)])
@@ -559,14 +555,13 @@ by_room = nl.sweep({
 late_mbps = [float(run.goodput_mbps(after_s=10).iloc[0]) for run in by_room.values()]
 whole_mbps = [run.flows["goodput_mbps"].iloc[0] for run in by_room.values()]
 l3_mbps = nl.theory.tcp_goodput_limit_mbps(20)
-figure = nl.plots.measured_against_theory(
-    rooms, late_mbps, [10, 90], [l3_mbps, l3_mbps], name="after 10 s", x_label="Room in the queue (packets)",
-    y_label="Goodput (Mbit/s)", title="From 57 places on (0.43 BDP) the link is never idle",
-)  # fmt: skip
-nl.plots.measured_against_theory(
-    rooms, whole_mbps, [10, 90], [l3_mbps, l3_mbps], published=([33], [17.36]), name="all 25 s", figure=figure,
+comparison = nl.plots.Comparison(
     x_label="Room in the queue (packets)", y_label="Goodput (Mbit/s)",
-).update_yaxes(range=[14.5, 19.7], row=1)  # fmt: skip
+    title="From 57 places on (0.43 BDP) the link is never idle",
+)
+comparison.add("after 10 s", rooms, late_mbps, [10, 90], [l3_mbps, l3_mbps])
+comparison.add("all 25 s", rooms, whole_mbps, [10, 90], [l3_mbps, l3_mbps], published=([33], [17.36]))
+comparison.figure.update_yaxes(range=[14.5, 19.7], row=1)
 
 # %% id="queue-table"
 print("Goodput in Mbit/s on the path h1-h9 by the room before its slowest link; limit", round(l3_mbps, 2))
@@ -689,19 +684,20 @@ print(roomy[["window", "segment", "theory", "goodput", "again", "RTT"]].round(3)
 # theory, and draw it over window / (BDP + queue), both with headers. If this is all there is, the points left of 1 lie on one line.
 
 # %% id="map-figure"
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Window / (BDP + queue)", y_label="Goodput / theory", log_x=True,
+    title="96 settings: right of 1 the queue overflows",
+)
 for control in ("reno", "tahoe"):
     part = whole[whole["control"] == control]
-    figure = nl.plots.measured_against_theory(
-        part["filling"], part["goodput"] / part["theory"], [0.02, 1, 17], [1, 1, 1], name=control, figure=figure,
-        x_label="Window / (BDP + queue)", y_label="Goodput / theory", log_x=True,
-        title="96 settings: right of 1 the queue overflows",
+    comparison.add(
+        control, part["filling"], part["goodput"] / part["theory"], [0.02, 1, 17], [1, 1, 1],
         details=[
             f"window {w}, queue {q}, segment {s} bytes: {g:.3f} Mbit/s, {n} sent again, {t} timeouts"
             for w, q, s, g, n, t in part[["window", "queue", "segment", "goodput", "again", "timeouts"]].to_numpy(object)
         ],
-    )  # fmt: skip
-figure
+    )
+comparison
 
 # %% id="map-compare"
 fits = whole["filling"] <= 1
@@ -731,12 +727,13 @@ print(f"furthest from theory without any loss: window {furthest['window']}, segm
 
 # %% id="pair-figure"
 tahoe, reno = (whole[whole["control"] == control].reset_index(drop=True) for control in ("tahoe", "reno"))
-nl.plots.measured_against_theory(
-    tahoe["goodput"], reno["goodput"], [0.1, 0.9], [0.1, 0.9],
-    x_label="Goodput with Tahoe (Mbit/s)", y_label="Goodput with Reno (Mbit/s)", name="a setting",
+nl.plots.Comparison(
+    x_label="Goodput with Tahoe (Mbit/s)", y_label="Goodput with Reno (Mbit/s)",
     title="48 settings with both: on the line they are equal",
+).add(
+    "a setting", tahoe["goodput"], reno["goodput"], [0.1, 0.9], [0.1, 0.9],
     details=[f"window {w}, queue {q}, segment {s} bytes" for w, q, s in tahoe[["window", "queue", "segment"]].to_numpy()],
-)  # fmt: skip
+)
 
 # %% id="pair-table"
 both = tahoe[["window", "queue", "segment"]].assign(
@@ -762,13 +759,13 @@ for control, start_s in starts_s.items():
     series = runs[named].intervals.query(f"flow == 'h1-h2 {control}' and {start_s} < t_s <= {start_s + 15}")
     stall[control] = series["goodput_mbps"].to_numpy()
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(1, 128)
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Time (s)", y_label="Goodput (Mbit/s)", residual="absolute",
+    title="Window and queue of 64 kB, segments of 128 bytes",
+)
 for control in ("tahoe", "reno"):
-    figure = nl.plots.measured_against_theory(
-        times_s, stall[control], [0, 15], [limit_mbps, limit_mbps], name=control, figure=figure, residual="absolute",
-        x_label="Time (s)", y_label="Goodput (Mbit/s)", title="Window and queue of 64 kB, segments of 128 bytes",
-    )  # fmt: skip
-figure
+    comparison.add(control, times_s, stall[control], [0, 15], [limit_mbps, limit_mbps])
+comparison
 
 # %% id="stall-numbers"
 reno_flow = by_control(runs[named]).loc["reno"]

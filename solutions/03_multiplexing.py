@@ -223,12 +223,12 @@ def at_places(columns):
 
 
 names = [f"exp. {number}<br>{pair}" for number, pairs in experiments.items() for pair in pairs]
-figure = nl.plots.measured_against_theory(
-    *at_places([values for table in goodputs.values() for _, values in table.items()]),
+nl.plots.Comparison(
+    x_label="", y_label="Goodput (Mbit/s)", cases=names, title="Same network, same senders, another tenth of a second",
+).add(
+    "measured", *at_places([values for table in goodputs.values() for _, values in table.items()]),
     np.arange(9), fair["of it data"], published=(np.arange(9), np.concatenate(list(published_mbps.values()))),
-    x_label="", y_label="Goodput (Mbit/s)", title="Same network, same senders, another tenth of a second",
-)  # fmt: skip
-nl.plots.over_cases(figure, names)
+)
 
 # %% id="tcp-table"
 rows = []
@@ -318,15 +318,12 @@ def pinged(runs, column):
 def wait_figure(runs, rooms, title):
     """Longest and mean RTT of all pairs, measured, by theory and as published."""
     theory_ms = np.array([waits_ms(pair, rooms) for pairs in experiments.values() for pair in pairs])
-    labels = {"x_label": "", "y_label": "RTT (ms)", "title": title}
-    figure = nl.plots.measured_against_theory(
-        *at_places(pinged(runs, "rtt_max_ms")), np.arange(9), theory_ms[:, 1], name="longest", **labels
+    comparison = nl.plots.Comparison(x_label="", y_label="RTT (ms)", title=title, cases=names)
+    comparison.add("longest", *at_places(pinged(runs, "rtt_max_ms")), np.arange(9), theory_ms[:, 1])
+    return comparison.add(
+        "mean", *at_places(pinged(runs, "rtt_ms")), np.arange(9), theory_ms[:, 2],
+        published=(np.arange(9), published_ms),
     )
-    figure = nl.plots.measured_against_theory(
-        *at_places(pinged(runs, "rtt_ms")), np.arange(9), theory_ms[:, 2], name="mean", figure=figure,
-        published=(np.arange(9), published_ms), **labels,
-    )  # fmt: skip
-    return nl.plots.over_cases(figure, names)
 
 
 published_ms = [71.362, 71.838, 71.680, 71.044, 72.566, 70.331, 69.089, 69.058, 25.032]
@@ -445,14 +442,16 @@ print(pd.DataFrame(rows, columns=columns).round(2).to_string(index=False, na_rep
 
 # %% id="first-figure"
 thirds = {name: table for name, table in shares.items() if name.startswith("3")}
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="", y_label="Goodput (Mbit/s)", title="Experiment 3: who favours h1-h4?",
+    cases=[name[3:].replace(", ", "<br>") for name in thirds],
+)
 for pair, theirs in (("h1-h4", 18.00), ("h7-h9", 10.84)):
-    figure = nl.plots.measured_against_theory(
-        *at_places([table[pair] for table in thirds.values()]), np.arange(6), np.full(6, 14.35),
-        published=(np.arange(6), np.full(6, theirs)), name=pair, figure=figure,
-        x_label="", y_label="Goodput (Mbit/s)", title="Experiment 3: who favours h1-h4?",
-    )  # fmt: skip
-nl.plots.over_cases(figure, [name[3:].replace(", ", "<br>") for name in thirds])
+    comparison.add(
+        pair, *at_places([table[pair] for table in thirds.values()]), np.arange(6), np.full(6, 14.35),
+        published=(np.arange(6), np.full(6, theirs)),
+    )
+comparison
 
 # %% [markdown] id="suspects-text"
 # ### Exercise 4: which suspect?
@@ -559,10 +558,9 @@ drawn = {key: by_draw(run, ten).to_numpy() for key, run in many.items()}
 # %% id="ten-figure"
 reno = drawn["64 kB, 64 kB, 512 B", "reno"]
 each_mbps = nl.theory.tcp_goodput_limit_mbps(1, 512) / 10
-nl.plots.measured_against_theory(
-    *at_places(list(reno)), [-0.5, 11.5], [each_mbps] * 2,
+nl.plots.Comparison(
     x_label="Draw", y_label="Goodput (Mbit/s)", title="Ten equal flows (Reno): each column is one experiment",
-)  # fmt: skip
+).add("measured", *at_places(list(reno)), [-0.5, 11.5], [each_mbps] * 2)
 
 # %% id="ten-table"
 rows = []
@@ -620,12 +618,14 @@ def spread_after(time_s):
 
 times_s = np.array([5, 10, 20, 50])
 pieces = [lead[: len(lead) // time_s * time_s].reshape(-1, time_s, 10).mean(axis=1) for time_s in times_s]
-figure = nl.plots.measured_against_theory(
-    times_s, [np.sqrt((piece**2).mean()) for piece in pieces], np.geomspace(5, 50, 50), spread_after,
-    log_x=True, x_label="Time that is averaged over (s)", y_label="Spread",
+comparison = nl.plots.Comparison(
+    x_label="Time that is averaged over (s)", y_label="Spread", log_x=True,
     title=f"A lead is forgotten after {memory_s:.0f} s, the spread is not",
-)  # fmt: skip
-figure.update_xaxes(tickvals=times_s, ticktext=times_s)
+)
+comparison.add(
+    "measured", times_s, [np.sqrt((piece**2).mean()) for piece in pieces], np.geomspace(5, 50, 50), spread_after
+)
+comparison.figure.update_xaxes(tickvals=times_s, ticktext=times_s)
 
 # %% [markdown] id="averaging-why"
 # **Why do they differ?** The last point comes from few pieces: 50 s fit into the run only seven times.
@@ -660,13 +660,12 @@ flows = [
 ]
 fixed = by_draw(nl.run(narrow(), flows, duration_s=30 * len(segments), interval_s=1), ten)
 extremes = np.array([fixed.min(axis=1), fixed.max(axis=1)]).T
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Window (bytes)", y_label="Goodput (Mbit/s)", title="Beyond what path and queue hold, luck decides"
+)
 for name, values in (("unluckiest", extremes[:, 0]), ("luckiest", extremes[:, 1])):
-    figure = nl.plots.measured_against_theory(
-        512 * segments, values, [3800, 12600], [each_mbps] * 2, name=name, figure=figure,
-        x_label="Window (bytes)", y_label="Goodput (Mbit/s)", title="Beyond what path and queue hold, luck decides",
-    )  # fmt: skip
-figure.add_vline(x=74_000 / 10 * 512 / 578, line={"dash": "dot", "color": "#808080"})
+    comparison.add(name, 512 * segments, values, [3800, 12600], [each_mbps] * 2)
+comparison.figure.add_vline(x=74_000 / 10 * 512 / 578, line={"dash": "dot", "color": "#808080"})
 
 # %% [markdown] id="window-why"
 # The dotted line is the largest window by theory. Left of it the luckiest and the unluckiest are the same, right of it they part. (The
@@ -704,14 +703,16 @@ crossed = nl.sweep({
 tables = {name: by_draw(run, list(crossing)) for name, run in crossed.items()}
 
 # %% id="cross-figure"
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="", y_label="Goodput (Mbit/s)", cases=list(crossing),
+    title="Plain queues starve the long flow; fair queues find the water level",
+)
 for name, table in tables.items():
-    figure = nl.plots.measured_against_theory(
-        *at_places([table[pair] for pair in crossing]), np.arange(6), np.array(list(max_min.values())) * data_share,
-        name=name, figure=figure, x_label="", y_label="Goodput (Mbit/s)",
-        title="Plain queues starve the long flow; fair queues find the water level",
-    )  # fmt: skip
-nl.plots.over_cases(figure, list(crossing))
+    comparison.add(
+        name, *at_places([table[pair] for pair in crossing]),
+        np.arange(6), np.array(list(max_min.values())) * data_share,
+    )
+comparison
 
 # %% id="cross-table"
 plain = crossed["plain queues"].flows

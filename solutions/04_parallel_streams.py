@@ -140,11 +140,12 @@ def windows_theory_mbps(count):
     return np.minimum(np.asarray(count) * nl.theory.window_limit_mbps(window_bytes, 20), limit_mbps)
 
 
-nl.plots.measured_against_theory(
-    streams, windowed, np.linspace(0.5, 8, 151), windows_theory_mbps, published=([1, 8], [3250, 9500]),
-    x_label="Connections", y_label="Goodput (Mbit/s)",
-    title="Three windows of 8 MiB fill 10 Gbit/s",
-)  # fmt: skip
+nl.plots.Comparison(
+    x_label="Connections", y_label="Goodput (Mbit/s)", title="Three windows of 8 MiB fill 10 Gbit/s",
+).add(
+    "measured", streams, windowed, np.linspace(0.5, 8, 151), windows_theory_mbps,
+    published=([1, 8], [3250, 9500]),
+)
 
 # %% id="windows-table"
 published_mbps = pd.Series({1: 3250, 8: 9500})
@@ -227,14 +228,15 @@ by_loss = goodputs_mbps(single, after_s=5)["h1"].unstack(level=0)
 
 # %% id="mathis-figure"
 line_p = np.geomspace(1e-4, 0.1, 61)
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Loss rate", y_label="Goodput (Mbit/s)", log_x=True, log_y=True,
+    title="Mathis holds where losses are few",
+)
 for congestion in ("reno", "cubic"):
-    figure = nl.plots.measured_against_theory(
-        losses, by_loss.loc[losses, congestion], line_p, lambda p: nl.theory.mathis_mbps(1448, 20, p),
-        log_x=True, log_y=True, x_label="Loss rate", y_label="Goodput (Mbit/s)", name=congestion, figure=figure,
-        title="Mathis holds where losses are few",
-    )  # fmt: skip
-figure
+    comparison.add(
+        congestion, losses, by_loss.loc[losses, congestion], line_p, lambda p: nl.theory.mathis_mbps(1448, 20, p)
+    )
+comparison
 
 # %% id="mathis-table"
 reno_flows = pd.concat([single["reno", p].flows for p in losses]).set_index(pd.Index(losses))
@@ -349,13 +351,12 @@ print(suspects.round(1).to_string())
 lossy_prediction.compare(suspects["measured"].iloc[1])
 
 # %% id="suspects-figure"
-figure = nl.plots.measured_against_theory(
-    range(len(cases)), suspects["measured"], range(len(cases)), suspects["theory"], log_y=True,
+nl.plots.Comparison(
+    x_label="Case", y_label="Goodput (Mbit/s)", log_y=True, title="Megabits with the delay, gigabits without",
+    cases=[f"{delay_ms} ms<br>{lost_as}<br>{congestion}, K={count}" for delay_ms, lost_as, congestion, count in cases],
+).add(
+    "measured", range(len(cases)), suspects["measured"], range(len(cases)), suspects["theory"],
     published=(range(len(cases)), [9600 if count == 8 else 7590 for *_, count in cases]),
-    x_label="Case", y_label="Goodput (Mbit/s)", title="Megabits with the delay, gigabits without",
-)  # fmt: skip
-nl.plots.over_cases(
-    figure, [f"{delay_ms} ms<br>{lost_as}<br>{congestion}, K={count}" for delay_ms, lost_as, congestion, count in cases]
 )
 
 # %% [markdown] id="suspects-why"
@@ -400,12 +401,13 @@ hacker_runs = nl.sweep({
 hacker = goodputs_mbps(hacker_runs, after_s=5)["h1"]
 
 # %% id="hacker-figure"
-nl.plots.measured_against_theory(
-    numbers, hacker, np.linspace(1, 16, 151),
-    lambda count: nl.theory.parallel_streams_mbps(count, 1448, 20, 0.01, slow_limit_mbps),
+nl.plots.Comparison(
     x_label="Connections", y_label="Goodput of all (Mbit/s)",
     title="K connections, K times the goodput, until the link is full",
-)  # fmt: skip
+).add(
+    "measured", numbers, hacker, np.linspace(1, 16, 151),
+    lambda count: nl.theory.parallel_streams_mbps(count, 1448, 20, 0.01, slow_limit_mbps),
+)
 
 # %% id="hacker-table"
 def corrected_mbps(count, rtt_ms):
@@ -495,12 +497,13 @@ print(f"all, from 5 s to 25 s: {min(together_mbps):.2f} to {max(together_mbps):.
 two_prediction.compare(two_mbps.mean())
 
 # %% id="case5-figure"
-figure = nl.plots.measured_against_theory(
-    np.tile(range(4), len(draws)), draws.iloc[:, :4].to_numpy().ravel(), range(4), [quarter_mbps] * 4,
-    published=(range(4), [8.74, 7.10, 6.55, 7.07]), name="four draws",
-    x_label="Connection", y_label="Goodput (Mbit/s)", title="Four connections, four quarters, give or take chance",
-)  # fmt: skip
-nl.plots.over_cases(figure, draws.columns[:4])
+nl.plots.Comparison(
+    x_label="Connection", y_label="Goodput (Mbit/s)", cases=draws.columns[:4],
+    title="Four connections, four quarters, give or take chance",
+).add(
+    "four draws", np.tile(range(4), len(draws)), draws.iloc[:, :4].to_numpy().ravel(), range(4), [quarter_mbps] * 4,
+    published=(range(4), [8.74, 7.10, 6.55, 7.07]),
+)
 
 # %% [markdown] id="case5-why"
 # **Why do they differ?** The shares are draws of chance. A connection lives by its losses, whom they hit is luck,
@@ -547,12 +550,13 @@ print(d1_table.round(3).to_string())
 print(f"h1's share: {d1['h1'].mean() / d1['both'].mean():.3f} here, {1.21 / 4.73:.3f} published, 0.25 in theory")
 
 # %% id="d1-figure"
-figure = nl.plots.measured_against_theory(
-    np.tile(range(3), len(d1)), d1.to_numpy().ravel(), range(3), d1_table["theory"],
-    published=(range(3), d1_table["published"]), name="three draws",
-    x_label="", y_label="Goodput (Mbit/s)", title="One against three: a quarter and three quarters",
-)  # fmt: skip
-nl.plots.over_cases(figure, ["h1, one connection", "h2, three", "both"])
+nl.plots.Comparison(
+    x_label="", y_label="Goodput (Mbit/s)", cases=["h1, one connection", "h2, three", "both"],
+    title="One against three: a quarter and three quarters",
+).add(
+    "three draws", np.tile(range(3), len(d1)), d1.to_numpy().ravel(), range(3), d1_table["theory"],
+    published=(range(3), d1_table["published"]),
+)
 
 # %% [markdown] id="d1-why"
 # **Why do they differ?** The lab's theory divides 5 Mbit/s and forgets the headers; with them a quarter is 1.20.
@@ -608,15 +612,15 @@ sweep_counts = [count for count, _ in plain_runs]
 
 # %% id="sweep-figure"
 line_counts = np.geomspace(1, 32, 61)
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Connections of h1", y_label="Goodput (Mbit/s)", log_x=True, residual="absolute",
+    title="What h1 gains, its neighbours lose",
+)
 for name, share in (("h1", lambda count: count / (count + 2)), ("neighbours", lambda count: 2 / (count + 2))):
-    figure = nl.plots.measured_against_theory(
-        sweep_counts, plain[name], line_counts, lambda count, share=share: share(count) * shared_limit_mbps,
-        name=name, log_x=True, figure=figure, residual="absolute",
-        x_label="Connections of h1", y_label="Goodput (Mbit/s)",
-        title="What h1 gains, its neighbours lose",
-    )  # fmt: skip
-figure.update_xaxes(tickvals=counts, ticktext=counts)
+    comparison.add(
+        name, sweep_counts, plain[name], line_counts, lambda count, share=share: share(count) * shared_limit_mbps
+    )
+comparison.figure.update_xaxes(tickvals=counts, ticktext=counts)
 
 # %% id="sweep-table"
 table = plain.groupby(level=0).mean()
@@ -668,15 +672,16 @@ def one_mbps(count):
     return np.minimum(nl.theory.mathis_mbps(1448, 20, 0.01), slow_limit_mbps / (np.asarray(count) + 2))
 
 
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Connections of h1", y_label="Goodput (Mbit/s)", residual="absolute",
+    title="Free up to four connections, taken from h2 beyond",
+)
 for host, number in (("h1", lambda count: count), ("h2", lambda count: 2)):
-    figure = nl.plots.measured_against_theory(
-        free_counts, free[host], np.linspace(1, 16, 151),
+    comparison.add(
+        host, free_counts, free[host], np.linspace(1, 16, 151),
         lambda count, number=number: number(np.asarray(count)) * one_mbps(count),
-        name=host, figure=figure, residual="absolute", x_label="Connections of h1", y_label="Goodput (Mbit/s)",
-        title="Free up to four connections, taken from h2 beyond",
-    )  # fmt: skip
-figure
+    )
+comparison
 
 # %% id="free-table"
 free_rtts_ms = [run.flows["rtt_ms"].mean() for run in free_runs.values()]
@@ -755,12 +760,13 @@ def caused(number, rtt_ms):
     return 1.5 * (number * 1448 * 8 / (rtt_ms / 1000 * shared_limit_mbps * 1e6)) ** 2
 
 
-nl.plots.measured_against_theory(
-    connections, dropped, np.geomspace(3, 34, 61),
-    lambda number: caused(number, np.interp(number, rtts_ms.index, rtts_ms)), log_x=True, log_y=True,
-    x_label="Connections on the link", y_label="Loss rate",
+nl.plots.Comparison(
+    x_label="Connections on the link", y_label="Loss rate", log_x=True, log_y=True,
     title="The more connections, the more losses for all",
-).update_xaxes(tickvals=rtts_ms.index, ticktext=rtts_ms.index)  # fmt: skip
+).add(
+    "measured", connections, dropped, np.geomspace(3, 34, 61),
+    lambda number: caused(number, np.interp(number, rtts_ms.index, rtts_ms)),
+).figure.update_xaxes(tickvals=rtts_ms.index, ticktext=rtts_ms.index)
 
 # %% [markdown] id="price-why"
 # **Why do they differ?** The slope is right: losses grow nearly with the square of the connections. But all points
@@ -806,20 +812,19 @@ fair = goodputs_mbps(fair_runs, after_s=10)
 fair_share = fair["h1"] / fair.sum(axis=1)
 
 # %% id="queues-figure"
-figure = nl.plots.measured_against_theory(
-    sweep_counts, plain["h1"] / plain[["h1", "h2", "h3"]].sum(axis=1), line_counts, lambda count: count / (count + 2),
-    name="one plain queue", log_x=True, x_label="Connections of h1", y_label="Share of h1",
+comparison = nl.plots.Comparison(
+    x_label="Connections of h1", y_label="Share of h1", log_x=True,
     title="A queue per connection does not help; a queue per host does",
-)  # fmt: skip
+).add(
+    "one plain queue", sweep_counts, plain["h1"] / plain[["h1", "h2", "h3"]].sum(axis=1),
+    line_counts, lambda count: count / (count + 2),
+)
 for aqm, name, formula in (
     ("fq_codel", "a queue per connection", lambda count: count / (count + 2)),
     ("cake", "a queue per host", lambda count: 1 / 3),
 ):
-    nl.plots.measured_against_theory(
-        queue_counts, fair_share.loc[aqm], line_counts, formula, name=name, log_x=True, figure=figure,
-        x_label="Connections of h1", y_label="Share of h1",
-    )  # fmt: skip
-figure.update_xaxes(tickvals=counts, ticktext=counts)
+    comparison.add(name, queue_counts, fair_share.loc[aqm], line_counts, formula)
+comparison.figure.update_xaxes(tickvals=counts, ticktext=counts)
 
 # %% [markdown] id="queues-why"
 # **Why do they differ?** The queue per connection is exact: what chance did in part 3 is gone, and `h1` has its

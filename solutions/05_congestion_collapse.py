@@ -232,23 +232,24 @@ swept = climb(network, rates_mbps)
 
 # %% id="sweep-figure"
 line_mbps = np.geomspace(0.2, 12, 300)
-figure = None
+comparison = nl.plots.Comparison(
+    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput (Mbit/s)", log_x=True,
+    title="h2 gains nothing above 0.5 Mbit/s, h1 loses nearly all",
+)
 for host, index, published in (("h1", 0, ([0.5, 10], [0.950, 0.145])), ("h2", 1, ([0.5, 10], [0.480, 0.480]))):
-    figure = nl.plots.measured_against_theory(
-        rates_mbps, swept[host], line_mbps, lambda x, index=index: collapse_mbps(x)[index],
-        published=published, name=host, log_x=True, figure=figure,
-        x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput (Mbit/s)",
-        title="h2 gains nothing above 0.5 Mbit/s, h1 loses nearly all",
-    )  # fmt: skip
-figure
+    comparison.add(
+        host, rates_mbps, swept[host], line_mbps, lambda x, index=index: collapse_mbps(x)[index], published=published
+    )
+comparison
 
 # %% id="total-figure"
-nl.plots.measured_against_theory(
-    rates_mbps, swept.sum(axis=1), line_mbps, lambda x: collapse_mbps(x).sum(),
-    published=([0.5, 10], [0.950 + 0.480, 0.145 + 0.480]), log_x=True,
-    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)",
+nl.plots.Comparison(
+    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)", log_x=True,
     title="The total rises, and then it collapses",
-)  # fmt: skip
+).add(
+    "measured", rates_mbps, swept.sum(axis=1), line_mbps, lambda x: collapse_mbps(x).sum(),
+    published=([0.5, 10], [0.950 + 0.480, 0.145 + 0.480]),
+)
 
 # %% id="sweep-table"
 table = pd.DataFrame({"h1": swept["h1"], "h2": swept["h2"], "both": swept.sum(axis=1)})
@@ -318,12 +319,13 @@ for step, gap_ms in enumerate(gaps_ms):
     ]
 run = nl.run(network, flows, duration_s=8 * len(gaps_ms), interval_s=1)
 by_gap_mbps = run.flows.loc[run.flows["src"] == "h1", "goodput_mbps"]
-nl.plots.measured_against_theory(
-    gaps_ms, by_gap_mbps, np.linspace(0, 0.8, 50), lambda gap: np.asarray(gap) / 5.557,
-    published=([0.8], [0.145]), residual="absolute",
-    x_label="Gap between h2's and h1's datagrams (ms)", y_label="Goodput of h1 (Mbit/s)",
+nl.plots.Comparison(
+    x_label="Gap between h2's and h1's datagrams (ms)", y_label="Goodput of h1 (Mbit/s)", residual="absolute",
     title="By clockwork, less than a millisecond decides what h1 gets",
-)  # fmt: skip
+).add(
+    "measured", gaps_ms, by_gap_mbps, np.linspace(0, 0.8, 50), lambda gap: np.asarray(gap) / 5.557,
+    published=([0.8], [0.145]),
+)
 
 # %% [markdown] id="clockwork-rival-text"
 # The law holds. (The small gaps lie 0.004 Mbit/s above it: in each step of 6 s the first 50 datagrams find an empty
@@ -432,11 +434,12 @@ print(f"loss at 1 and 0.5 Mbit/s: {1 - fair_udp['h1']:.3f} and {1 - fair_udp['h2
 
 # %% id="fair-figure"
 cases = [1, 2, 3, 4, 5, 6]
-figure = nl.plots.measured_against_theory(
-    cases, fair["measured"], cases, fair["theory"],
-    published=([1, 2, 5, 6], [0.950, 0.480, 0.946, 0.476]),
+figure = nl.plots.Comparison(
     x_label="Case", y_label="Goodput (Mbit/s)", title="At the fair rates nearly everything arrives; TCP finds them",
-)  # fmt: skip
+).add(
+    "measured", cases, fair["measured"], cases, fair["theory"],
+    published=([1, 2, 5, 6], [0.950, 0.480, 0.946, 0.476]),
+).figure
 figure.update_traces(mode="markers", marker={"symbol": "line-ew-open", "size": 26, "line": {"width": 2}},
                      selector={"name": "theory"})  # fmt: skip
 figure.update_xaxes(tickvals=cases, ticktext=[name.replace(": ", "<br>") for name in fair.index])
@@ -473,12 +476,11 @@ mixed = pd.DataFrame(
     ],
     index=mixed_rates,
 )
-nl.plots.measured_against_theory(
-    mixed_rates, mixed.sum(axis=1), line_mbps, lambda x: mixed_mbps(x).sum(),
-    residual="absolute", log_x=True, name="h1 with TCP",
+nl.plots.Comparison(
     x_label="Rate that h2 sends with UDP (Mbit/s)", y_label="Goodput of both (Mbit/s)",
+    residual="absolute", log_x=True,
     title="Who slows down alone is pushed aside: at 1.44 Mbit/s the worst is reached",
-)  # fmt: skip
+).add("h1 with TCP", mixed_rates, mixed.sum(axis=1), line_mbps, lambda x: mixed_mbps(x).sum())
 
 # %% [markdown] id="mixed-why"
 # Here there *is* a rate at which it is worst: $x = 1.5 / 1.042 = 1.44$ Mbit/s. From there on `h2` fills the shared
@@ -505,11 +507,10 @@ def with_streams(network, number):
 streams = [1, 4, 16]
 greedy = pd.DataFrame([with_streams(network, number) for number in streams], index=streams)
 greedy["h1, what is left"] = (1.5 - 0.5 - greedy["died at r2"]) * 1448 / 1514
-nl.plots.measured_against_theory(
-    streams, greedy[["h1", "h2"]].sum(axis=1), [1, 16], [tcp_theory.sum()] * 2,
+nl.plots.Comparison(
     x_label="Connections of h2", y_label="Goodput of both (Mbit/s)",
     title="Sixteen TCP connections cost 4 %; UDP at 10 Mbit/s cost three fifths",
-)  # fmt: skip
+).add("measured", streams, greedy[["h1", "h2"]].sum(axis=1), [1, 16], [tcp_theory.sum()] * 2)
 
 # %% id="streams-table"
 print("All in Mbit/s, by the number of h2's connections")
@@ -540,16 +541,12 @@ fq_rates = [0.25, 0.4, 0.6, 0.75, 1, 3, 10]
 protected = climb(queued_fairly, fq_rates)
 
 # %% id="fq-figure"
-figure = nl.plots.measured_against_theory(
-    rates_mbps, swept.sum(axis=1), line_mbps, lambda x: collapse_mbps(x).sum(),
-    name="plain queue", log_x=True, x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)",
+nl.plots.Comparison(
+    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)", log_x=True,
     title="A fair queue stops the fall half-way",
-)  # fmt: skip
-nl.plots.measured_against_theory(
-    fq_rates, protected.sum(axis=1), line_mbps, lambda x: fair_queue_mbps(x).sum(),
-    name="fair queue at r1", log_x=True, figure=figure,
-    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)",
-)  # fmt: skip
+).add(
+    "plain queue", rates_mbps, swept.sum(axis=1), line_mbps, lambda x: collapse_mbps(x).sum()
+).add("fair queue at r1", fq_rates, protected.sum(axis=1), line_mbps, lambda x: fair_queue_mbps(x).sum())
 
 # %% id="fq-table"
 print("Goodput in Mbit/s with a fair queue at r1; h1 sends 1 Mbit/s of UDP")

@@ -14,9 +14,8 @@ from tests.drawn import PATIENCE_S, by_role
 
 
 def draw(result, settings):
-    return plots.measured_against_theory(
-        [settings["x"]], [result], [0, 100], [0, 200], x_label="x", y_label="y", name=f"x={settings['x']}"
-    )
+    name = f"x={settings['x']}"
+    return plots.Comparison("x", "y").add(name, [settings["x"]], [result], [0, 100], [0, 200]).figure
 
 
 def double(*, x, progress, cancel):

@@ -63,20 +63,22 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
             f"queue of {settings['queue_packets']} packets: with the BDP {room_kb:.0f} kB<br>"
             f"RTT {flow['rtt_ms']:.1f} ms, {flow['retransmits']:.0f} segments sent again"
         )
-        figure = plots.measured_against_theory(
-            [window_kb],
-            [goodput],
-            np.linspace(4, _LARGEST_KB, 300),
-            lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
+        comparison = plots.Comparison(
             x_label="Window (kB)",
             y_label="Goodput (Mbit/s)",
             title=(
                 f"The {limits} limits: {goodput:.2f} Mbit/s, RTT {flow['rtt_ms']:.1f} ms, "
                 f"{flow['retransmits']:.0f} sent again; BDP {pipe_kb:.0f} kB"
             ),
+        ).add(
+            "measured",
+            [window_kb],
+            [goodput],
+            np.linspace(4, _LARGEST_KB, 300),
+            lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
             details=[detail],
         )
-        return figure.update_xaxes(range=[0, _LARGEST_KB * 1.02])
+        return comparison.figure.update_xaxes(range=[0, _LARGEST_KB * 1.02])
 
     return Panel(
         {

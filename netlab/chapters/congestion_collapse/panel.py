@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -67,21 +67,14 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0)
             "h1": (got[0], lambda x: forecast_mbps(x, settings)[0]),
             "both together": (got.sum(), lambda x: forecast_mbps(x, settings).sum()),
         }
-        figure = None
+        comparison = plots.Comparison(
+            x_label="What h2 sends, or could send (Mbit/s)",
+            y_label="Goodput (Mbit/s)",
+            title=f"{kind}, {queue}: h1 {got[0]:.3f}, h2 {got[1]:.3f}, together {got.sum():.3f} Mbit/s",
+        )
         for name, (goodput_mbps, formula) in shown.items():
-            figure = plots.measured_against_theory(
-                [rate],
-                [goodput_mbps],
-                np.linspace(0.1, 10.0, 199),
-                formula,
-                x_label="What h2 sends, or could send (Mbit/s)",
-                y_label="Goodput (Mbit/s)",
-                title=f"{kind}, {queue}: h1 {got[0]:.3f}, h2 {got[1]:.3f}, together {got.sum():.3f} Mbit/s",
-                name=name,
-                details=[detail],
-                figure=figure,
-            )
-        return cast(go.Figure, figure).update_xaxes(range=[0, 10.3])
+            comparison.add(name, [rate], [goodput_mbps], np.linspace(0.1, 10.0, 199), formula, details=[detail])
+        return comparison.figure.update_xaxes(range=[0, 10.3])
 
     return Panel(
         {

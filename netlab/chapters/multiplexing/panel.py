@@ -53,19 +53,21 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), CROSSING)
         queue = "fair queues" if settings["fair_queue"] else "plain queues"
         places = np.arange(len(CROSSING))
-        figure = plots.measured_against_theory(
+        comparison = plots.Comparison(
+            x_label="",
+            y_label="Goodput (Mbit/s)",
+            title=f"{queue.capitalize()}: h1-h9 {got[0]:.2f}, all together {got.sum():.1f} Mbit/s",
+            cases=[f"{pair}<br>{', '.join(links)}" for pair, links in CROSSING.items()],
+        ).add(
+            "measured",
             places,
             got,
             places,
             np.array([shares[pair] for pair in CROSSING]) * theory.tcp_goodput_limit_mbps(1),
-            x_label="",
-            y_label="Goodput (Mbit/s)",
-            title=f"{queue.capitalize()}: h1-h9 {got[0]:.2f}, all together {got.sum():.1f} Mbit/s",
             details=[f"{queue}, {settings['queue_share']:g} of the usual size; draw {settings['draw']}"]
             * len(CROSSING),
         )
-        names = [f"{pair}<br>{', '.join(links)}" for pair, links in CROSSING.items()]
-        return plots.over_cases(figure, names)
+        return comparison.figure
 
     return Panel(
         {

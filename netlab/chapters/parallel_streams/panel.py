@@ -75,22 +75,15 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         def theory_mbps(index: int) -> Callable[[float], float]:
             return lambda count: forecast_mbps(count, settings)[index]
 
-        figure = None
+        comparison = plots.Comparison(
+            x_label="Connections of h1",
+            y_label="Goodput (Mbit/s)",
+            title=", ".join(f"{name} {mbps:.2f}" for name, mbps in got.items()) + f" Mbit/s; RTT {rtt_ms:.1f} ms",
+        )
+        line = np.arange(1.0, MOST_STREAMS + 1)
         for index, (host, goodput_mbps) in enumerate(got.items()):
-            figure = plots.measured_against_theory(
-                [streams],
-                [goodput_mbps],
-                np.arange(1.0, MOST_STREAMS + 1),
-                theory_mbps(index),
-                x_label="Connections of h1",
-                y_label="Goodput (Mbit/s)",
-                title=", ".join(f"{name} {mbps:.2f}" for name, mbps in got.items()) + f" Mbit/s; RTT {rtt_ms:.1f} ms",
-                name=host,
-                details=[detail],
-                figure=figure,
-            )
-        assert figure is not None  # h1 has a connection at least
-        return figure.update_xaxes(range=[0, MOST_STREAMS + 0.5])
+            comparison.add(host, [streams], [goodput_mbps], line, theory_mbps(index), details=[detail])
+        return comparison.figure.update_xaxes(range=[0, MOST_STREAMS + 0.5])
 
     return Panel(
         {

@@ -66,17 +66,19 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
             f"{payload} bytes into {settings['rate_mbps']:g} Mbit/s, "
             f"queue of {settings['queue_packets']} packets, {framing} framing"
         )
-        figure = plots.measured_against_theory(
+        comparison = plots.Comparison(
+            x_label="Offered rate (Mbit/s)",
+            y_label="Goodput (Mbit/s)",
+            title=f"Goodput {flow['goodput_mbps']:.3f} Mbit/s; {losses}",
+        ).add(
+            "measured",
             [offered],
             [flow["goodput_mbps"]],
             np.linspace(0.0, 20.0, 401),
             lambda rate: theory.udp_goodput_mbps(rate, settings["rate_mbps"], payload, framing),
-            x_label="Offered rate (Mbit/s)",
-            y_label="Goodput (Mbit/s)",
-            title=f"Goodput {flow['goodput_mbps']:.3f} Mbit/s; {losses}",
             details=[f"{setting}<br>{losses}"],
         )
-        return figure.update_xaxes(range=[0, 20.5])
+        return comparison.figure.update_xaxes(range=[0, 20.5])
 
     return Panel(
         {

@@ -1,0 +1,339 @@
+"""Measured series beside their theory, with the residuals beneath."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+from plotly.subplots import make_subplots
+
+from netlab.errors import NetlabError
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array, finite, hover, role
+
+Residual = Literal["percent", "absolute"]
+
+SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; a strip that blows up 0.001 % teaches nothing
+
+
+@dataclass(frozen=True)
+class _Series:
+    name: str
+    x: Array
+    y: Array
+    theory_x: Array
+    theory_y: Array
+    theory_at_x: Array
+    published: tuple[Array, Array] | None
+    details: list[str]
+
+
+class Comparison:
+    """Series of measurements, each beside its theory, with a strip of residuals beneath; a notebook shows it.
+
+    Parameters
+    ----------
+    x_label, y_label : str
+        Axis titles with units, such as "Goodput (Mbit/s)".
+    title : str
+        What the figure shows.
+    residual : {"percent", "absolute"}
+        Measured minus theory, as per cent of theory or in y's own unit (for quantities that are often zero).
+    log_x, log_y : bool
+        Logarithmic axes.
+    cases : sequence of str, optional
+        Names instead of numbers on the x axis: x is 0 for the first case, 1 for the second, and so on, and theory
+        is a bar at each. `<br>` breaks a line.
+
+    Raises
+    ------
+    NetlabError
+        If `residual` is unknown.
+
+    Examples
+    --------
+    >>> from netlab import theory
+    >>> comparison = Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)").add(
+    ...     "measured", [1, 10], [1.0, 4.798],
+    ...     np.linspace(0.1, 10, 50), lambda offered: theory.udp_goodput_mbps(offered, 5))
+    >>> [trace.name for trace in comparison.figure.data]
+    ['measured', 'theory', 'measured - theory']
+    """
+
+    def __init__(
+        self,
+        x_label: str,
+        y_label: str,
+        title: str = "",
+        *,
+        residual: Residual = "percent",
+        log_x: bool = False,
+        log_y: bool = False,
+        cases: Sequence[str] | None = None,
+    ) -> None:
+        if residual not in ("percent", "absolute"):
+            raise NetlabError(f"residual must be percent or absolute, got {residual!r}.")
+        self._x_label, self._y_label, self._title = x_label, y_label, title
+        self._residual, self._log_x, self._log_y = residual, log_x, log_y
+        self._cases = None if cases is None else list(cases)
+        self._series: list[_Series] = []
+        self._figure: go.Figure | None = None
+
+    def add(
+        self,
+        name: str,
+        measured_x: ArrayLike,
+        measured_y: ArrayLike,
+        theory_x: ArrayLike,
+        theory_y: ArrayLike | Callable[[Any], Any],
+        *,
+        published: tuple[ArrayLike, ArrayLike] | None = None,
+        details: Sequence[str] | None = None,
+    ) -> Comparison:
+        """Add a series.
+
+        Parameters
+        ----------
+        name : str
+            What it is, such as "cubic"; "measured" where there is only one.
+        measured_x, measured_y : array
+            What was measured.
+        theory_x : array
+            Where theory is drawn; not needed to be where it was measured.
+        theory_y : array or callable
+            Theory at `theory_x`, or the formula itself, which makes the residuals exact; an array is
+            interpolated.
+        published : pair of arrays, optional
+            x and y of published measurements.
+        details : sequence of str, optional
+            A line for each measured point that its hover text adds.
+
+        Returns
+        -------
+        Comparison
+            The same one.
+
+        Raises
+        ------
+        NetlabError
+            If x and y, or the measured points and their `details`, differ in number.
+        """
+        x, y = _pair("measured", measured_x, measured_y)
+        line_x = np.asarray(theory_x, dtype=float)
+        if callable(theory_y):
+            line_y, at_x = _evaluate(theory_y, line_x), _evaluate(theory_y, x)
+        else:
+            line_x, line_y = _pair("theory", line_x, theory_y)
+            order = np.argsort(line_x)
+            at_x = np.interp(x, line_x[order], line_y[order])
+        lines = [f"<br>{line}" for line in details] if details is not None else [""] * len(x)
+        if len(lines) != len(x):
+            raise NetlabError(f"There must be a detail for each of the {len(x)} measured points, got {len(lines)}.")
+        self._series.append(
+            _Series(
+                name, x, y, line_x, line_y, at_x, None if published is None else _pair("published", *published), lines
+            )
+        )
+        self._figure = None
+        return self
+
+    @property
+    def figure(self) -> go.Figure:
+        """The figure, drawn when first asked for; a later `add` draws it anew, so add series before anything else."""
+        if self._figure is None:
+            self._figure = self._drawn()
+        return self._figure
+
+    def _ipython_display_(self) -> None:
+        self.figure._ipython_display_()
+
+    def __repr__(self) -> str:
+        return f"Comparison({self._y_label!r} by {self._x_label!r} of {', '.join(s.name for s in self._series) or 'nothing'})"
+
+    def _drawn(self) -> go.Figure:
+        if not self._series:
+            raise NetlabError("There is nothing to compare yet; add a series with .add(...).")
+        figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.76, 0.24], vertical_spacing=0.06)
+        figure.update_layout(template="netlab")
+        for number, series in enumerate(self._series):
+            self._draw_series(figure, number, series)
+        figure.update_xaxes(type="log" if self._log_x else "linear", exponentformat="power" if self._log_x else "SI")
+        figure.update_xaxes(title_text=self._x_label, row=2, col=1)
+        if self._cases is not None:
+            figure.update_xaxes(tickvals=list(range(len(self._cases))), ticktext=self._cases)
+        figure.update_yaxes(title_text=self._y_label, type="log" if self._log_y else "linear", row=1, col=1)
+        values = np.concatenate([[0.0], *(part for series in self._series for part in (series.y, series.theory_y))])
+        if not self._log_y and np.nanmin(values) >= 0:
+            figure.update_yaxes(rangemode="tozero", row=1, col=1)
+        if self._title:
+            figure.update_layout(title_text=self._title)
+        legend_rows = 1 + sum(trace.showlegend is not False for trace in figure.data) // 4
+        figure.update_layout(margin_t=56 + 24 * legend_rows, height=436 + 24 * legend_rows)
+        self._scale_strip(figure)
+        return figure
+
+    def _draw_series(self, figure: go.Figure, number: int, series: _Series) -> None:
+        first, alone = number == 0, len(self._series) == 1
+        # The first theory is grey, as an only one is.
+        colour = COLOURS[number % len(COLOURS)]
+        theory_colour = TEXT if first else colour
+        gap = self._gap(series)
+        hovertext = self._hovertext(series, gap)
+        marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9, "color": colour}
+        figure.add_scatter(
+            x=series.x.tolist(),
+            y=series.y.tolist(),
+            mode="markers",
+            name=series.name,
+            legendgroup=series.name,
+            marker=marker,
+            hovertext=hovertext,
+            hoverinfo="text",
+            meta={"role": "measured"},
+            row=1,
+            col=1,
+        )
+        bars = {
+            "mode": "markers",
+            "marker": {"symbol": "line-ew-open", "size": 30, "color": theory_colour, "line": {"width": 2}},
+        }
+        figure.add_scatter(
+            x=series.theory_x.tolist(),
+            y=series.theory_y.tolist(),
+            name="theory" if alone else f"theory, {series.name}",
+            legendgroup=None if first else series.name,
+            line={"dash": "dash", "color": theory_colour, "width": 2},
+            hovertemplate=hover("theory", self._x_label, self._y_label),
+            meta={"role": "theory"},
+            row=1,
+            col=1,
+            **({"mode": "lines"} if self._cases is None else bars),
+        )
+        if series.published is not None:
+            x, y = series.published
+            figure.add_scatter(
+                x=x.tolist(),
+                y=y.tolist(),
+                mode="markers",
+                name="published" if first else f"published, {series.name}",
+                marker={"symbol": "diamond-open", "size": 13, "color": TEXT, "line": {"width": 2}},
+                hovertemplate=hover("published", self._x_label, self._y_label),
+                meta={"role": "published"},
+                row=1,
+                col=1,
+            )
+        figure.add_scatter(
+            x=series.x.tolist(),
+            y=finite(gap),
+            mode="markers",
+            name=f"{series.name} - theory",
+            legendgroup=series.name,
+            showlegend=False,
+            marker={**marker, "size": 7},
+            hovertext=hovertext,
+            hoverinfo="text",
+            meta={"role": "residual"},
+            row=2,
+            col=1,
+        )
+
+    def _gap(self, series: _Series) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap: Array = series.y - series.theory_at_x
+            return gap / series.theory_at_x * 100 if self._residual == "percent" else gap
+
+    def _hovertext(self, series: _Series, gap: Array) -> list[str]:
+        unit = " %" if self._residual == "percent" else ""
+        return [
+            f"<b>{series.name}</b><br>{self._x_label}: {_short(x)}<br>{self._y_label}: {_short(y)}"
+            f"<br>theory: {_short(expected)}<br>residual: {_signed(apart)}{unit}{detail}"
+            for x, y, expected, apart, detail in zip(
+                series.x, series.y, series.theory_at_x, gap, series.details, strict=True
+            )
+        ]
+
+    def _scale_strip(self, figure: go.Figure) -> None:
+        gaps = np.concatenate([self._gap(series) for series in self._series])
+        largest = max(np.abs(gaps[np.isfinite(gaps)]), default=0.0)
+        if self._residual == "percent":
+            half = 1.25 * max(largest, SMALLEST_RESIDUAL_RANGE)
+        else:
+            highest = max(np.abs(series.theory_y).max(initial=0.0) for series in self._series)
+            half = 1.25 * max(largest, 0.01 * highest) or 1.0
+        _, bracket, unit = self._y_label.rpartition(" (")
+        text = "Residual (%)" if self._residual == "percent" else f"Residual{bracket}{unit if bracket else ''}"
+        tick = _round_below(0.9 * half)
+        figure.update_yaxes(
+            title_text=text, range=[-half, half], zerolinecolor=TEXT, tickvals=[-tick, 0, tick], row=2, col=1
+        )
+
+
+def faded(figure: go.Figure, age: int) -> list[Any]:
+    """The measured and theory traces of a figure as quiet background for a newer one; the older, the fainter.
+
+    Parameters
+    ----------
+    figure : plotly Figure
+        That of a `Comparison`, whose traces have a role.
+    age : int
+        Runs that came since, 1 or more.
+
+    Returns
+    -------
+    list of traces
+        Copies without a legend entry.
+    """
+    kept = []
+    for trace in figure.data:
+        part = role(trace)
+        if part in ("measured", "theory", "residual"):
+            quiet = type(trace)(trace.to_plotly_json())
+            quiet.update(
+                opacity=0.45 / age if part != "theory" else 0.3 / age,
+                showlegend=False,
+                meta={"role": "earlier"},
+            )
+            kept.append(quiet)
+    return kept
+
+
+def _round_below(value: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above `value`.
+
+    >>> _round_below(0.9), _round_below(1.0), _round_below(37)
+    (0.5, 1.0, 20.0)
+    """
+    power = math.floor(math.log10(value))
+    return max(
+        float(f"{digit}e{p}") for p in (power - 1, power) for digit in (1, 2, 5) if float(f"{digit}e{p}") <= value
+    )
+
+
+def _pair(name: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    xs, ys = np.atleast_1d(np.asarray(x, dtype=float)), np.atleast_1d(np.asarray(y, dtype=float))
+    if xs.shape != ys.shape:
+        raise NetlabError(f"The {name} x and y must have the same length, got {xs.size} and {ys.size}.")
+    return xs, ys
+
+
+def _evaluate(formula: Callable[[Any], Any], x: Array) -> Array:
+    """The formula at each x, also where it cannot take an array."""
+    try:
+        values = np.asarray(formula(x), dtype=float)
+        if values.shape == x.shape:
+            return values
+    except (TypeError, ValueError):
+        pass
+    return np.array([float(formula(float(value))) for value in x])
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2g}" if math.isfinite(value) else "none"

@@ -1,0 +1,196 @@
+"""A network as a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab.errors import NetlabError
+from netlab.plots.theme import COLOURS, TEXT, Array
+
+if TYPE_CHECKING:
+    from netlab.network.link import LinkShape
+    from netlab.network.topology import Topology
+
+TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop  # of a notebook's output on a laptop
+PIXELS_PER_LINK = 115
+
+
+def topology(network: Topology, title: str = "") -> go.Figure:
+    """A drawing of a network with rate, delay and queue on its links.
+
+    Hosts are circles, routers squares, switches diamonds. A link whose directions differ carries both.
+
+    Parameters
+    ----------
+    network : Topology
+        The network.
+    title : str
+        What the figure shows.
+
+    Returns
+    -------
+    Figure
+        The same for the same topology.
+
+    Raises
+    ------
+    NetlabError
+        If there is no node to draw.
+    """
+    if not network.nodes:
+        raise NetlabError("A topology without nodes cannot be drawn; give it hosts.")
+    place = _layout(network)
+    figure = go.Figure()
+    labels: list[Array] = []
+    for link in sorted(network.links, key=lambda link: -abs(place[link.a][1] - place[link.b][1])):
+        (ax, ay), (bx, by) = place[link.a], place[link.b]
+        shaped = bool(_shape_words(link.forward) or _shape_words(link.backward))
+        figure.add_scatter(
+            x=[ax, bx],
+            y=[ay, by],
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": TEXT, "width": 3 if shaped else 1.5},
+        )
+        text = _link_text(link)
+        if not text:
+            continue
+        xshift, yshift = _beside(link, text.split("<br>"), place, network, labels)
+        figure.add_annotation(
+            x=(ax + bx) / 2,
+            y=(ay + by) / 2,
+            text=text,
+            showarrow=False,
+            font={"size": 12, "color": TEXT},
+            xshift=xshift,
+            yshift=yshift,
+        )
+    kinds = (("host", network.hosts), ("router", network.routers), ("switch", network.switches))
+    for (kind, names), symbol, colour in zip(kinds, ("circle", "square", "diamond"), COLOURS, strict=False):
+        if not names:
+            continue
+        figure.add_scatter(
+            x=[place[node][0] for node in names],
+            y=[place[node][1] for node in names],
+            mode="markers+text",
+            name=kind,
+            text=names,
+            textfont={"color": "white", "size": 13},
+            hoverinfo="text",
+            hovertext=[_node_text(network, node, kind) for node in names],
+            marker={"symbol": symbol, "size": 34 if symbol != "diamond" else 40, "color": colour},
+        )
+    height = 140 + PIXELS_PER_LINK * max(1.0, max(y for _, y in place.values()) - min(y for _, y in place.values()))
+    figure.update_layout(
+        template="netlab",
+        title_text=title or None,
+        height=height,
+        margin={"l": 20, "r": 20, "b": 20},
+        legend={"itemsizing": "trace", "itemclick": False, "itemdoubleclick": False},
+    )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return figure
+
+
+def _layout(network: Topology) -> dict[str, tuple[float, float]]:
+    """Places one apart per link, the longest way across the page and the first host on its left."""
+    graph = nx.Graph(network.graph())
+    if graph.number_of_nodes() == 1:
+        return dict.fromkeys(network.nodes, (0.0, 0.0))
+    pieces = [graph.subgraph(piece) for piece in nx.connected_components(graph)]
+    place: dict[str, tuple[float, float]] = {}
+    below = 0.0
+    for piece in pieces:
+        names = [node for node in network.nodes if node in piece]
+        ordered = nx.Graph()  # in the topology's own order, so that the layout does not depend on sets
+        ordered.add_nodes_from(names)
+        ordered.add_edges_from((a, b) for a, b in graph.edges if a in piece)
+        found = nx.kamada_kawai_layout(ordered)
+        points = np.array([found[node] for node in names])
+        points -= points.mean(axis=0)
+        _, _, axes = np.linalg.svd(points)
+        points = points @ axes.T
+        for axis in range(points.shape[1]):
+            if points[0, axis] * (1 if axis == 0 else -1) > 1e-9:
+                points[:, axis] *= -1
+        lengths = [np.linalg.norm(points[names.index(a)] - points[names.index(b)]) for a, b in ordered.edges]
+        points = points / (np.mean(lengths) if lengths else 1.0)
+        points[:, 1] += below - points[:, 1].max()
+        below = points[:, 1].min() - 1
+        place |= {node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)}
+    return place
+
+
+def _beside(
+    link: Any,
+    lines: Sequence[str],
+    place: Mapping[str, tuple[float, float]],
+    network: Topology,
+    labels: list[Array],
+) -> tuple[float, float]:
+    """Shift in pixels that clears a link's label from its line, to its freer side; notes it in `labels`."""
+    points = np.array(list(place.values()))
+    pixels = np.array([TYPICAL_WIDTH_PX / max(np.ptp(points[:, 0]), 1.0), PIXELS_PER_LINK])
+    at = {node: np.array(where) * pixels for node, where in place.items()}
+    start, along = at[link.a], at[link.b] - at[link.a]
+    normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
+    half_box = np.array([3.4 * max(map(len, lines)), 8.0 * len(lines)])
+    shift = normal * (6 + np.abs(normal) @ half_box)
+    if shift[1] < -1e-9 or (abs(shift[1]) <= 1e-9 and shift[0] < 0):
+        shift = -shift
+    crowd = [*at.values(), *labels]
+    for other in network.links:
+        if other is not link:
+            crowd += [at[other.a] + part * (at[other.b] - at[other.a]) for part in (0.25, 0.5, 0.75)]
+    middle = start + along / 2
+    room = [min(np.linalg.norm(middle + way - point) for point in crowd) for way in (shift, -shift)]
+    best = shift if room[0] >= 0.9 * room[1] else -shift  # above, unless below is clearly freer
+    labels.append(middle + best)
+    return round(float(best[0]), 1), round(float(best[1]), 1)
+
+
+def _link_text(link: Any) -> str:
+    there, back = _shape_words(link.forward), _shape_words(link.backward)
+    if there == back:
+        return "<br>".join(there)
+    return "<br>".join(
+        f"{a}→{b}: {', '.join(words) or 'unlimited'}"
+        for a, b, words in ((link.a, link.b, there), (link.b, link.a, back))
+    )
+
+
+def _shape_words(shape: LinkShape) -> list[str]:
+    words = []
+    if shape.rate_mbps is not None:
+        giga = shape.rate_mbps >= 1000
+        words.append(f"{shape.rate_mbps / 1000:g} Gbit/s" if giga else f"{shape.rate_mbps:g} Mbit/s")
+    if shape.delay_ms:
+        words.append(f"{shape.delay_ms:g} ms")
+    if shape.loss_rate:
+        words.append(f"loss {shape.loss_rate:g}")
+    if shape.queue_packets is not None:
+        words.append(f"{shape.queue_packets} packets")
+    if shape.queue_bytes is not None:
+        words.append(_volume_words(shape.queue_bytes))
+    if shape.aqm != "fifo":
+        words.append(shape.aqm)
+    return words
+
+
+def _volume_words(volume_bytes: int) -> str:
+    for unit_bytes, unit in ((10**6, "MB"), (10**3, "kB")):
+        if volume_bytes >= 10 * unit_bytes:
+            return f"{volume_bytes / unit_bytes:g} {unit}"
+    return f"{volume_bytes} bytes"
+
+
+def _node_text(network: Topology, node: str, kind: str) -> str:
+    ports = [f"{way.interface} → {way.dst}" for way in network.hops() if way.src == node]
+    return "<br>".join([f"<b>{kind} {node}</b>", *ports])

@@ -1,0 +1,142 @@
+"""A run over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from netlab.errors import NetlabError
+from netlab.plots.theme import COLOURS, DASHES, TEXT, finite, hover
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LABELS = {
+    "goodput_mbps": "Goodput (Mbit/s)",
+    "throughput_mbps": "Throughput (Mbit/s)",
+    "delivery_rate_mbps": "Delivery rate (Mbit/s)",
+    "cwnd_segments": "Window (segments)",
+    "ssthresh_segments": "Slow-start threshold (segments)",
+    "rtt_ms": "RTT (ms)",
+    "retransmits": "Retransmits",
+    "loss_rate": "Loss rate",
+    "backlog_packets": "Queue (packets)",
+    "backlog_bytes": "Queue (bytes)",
+    "t_s": "Time (s)",
+}
+
+
+def time_series(
+    run: Any,
+    quantities: Sequence[str] = ("goodput_mbps", "cwnd_segments", "rtt_ms"),
+    *,
+    interfaces: Sequence[str] | None = None,
+    theory: Mapping[str, float] | None = None,
+    title: str = "",
+) -> go.Figure:
+    """A run over time: a strip per quantity with a line per flow, and the backlog of the queues.
+
+    Parameters
+    ----------
+    run : Run
+        Anything with the frames `intervals` and `queues`.
+    quantities : sequence of str
+        Columns of `run.intervals`; a column without any value is left out.
+    interfaces : sequence of str, optional
+        Queues to draw, such as "r1-eth1"; those that ever held a packet when left out, none for an empty
+        sequence.
+    theory : mapping of quantity to float, optional
+        Values drawn as dashed horizontal lines.
+    title : str
+        What the figure shows.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    NetlabError
+        If a quantity or an interface is not in the run, or there is nothing to draw.
+    """
+    intervals, queues = run.intervals, run.queues
+    shown = _quantities_with_values(intervals, quantities)
+    interfaces = _busy_interfaces(queues) if interfaces is None else _known_interfaces(queues, interfaces)
+    rows = [*shown, *(["backlog_packets"] if interfaces else [])]
+    if not rows:
+        raise NetlabError("The run has no series to draw: it ended before its first interval.")
+
+    figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.16 / len(rows))
+    for row, quantity in enumerate(shown, start=1):
+        for series, (flow, frame) in enumerate(intervals.groupby("flow", sort=False)):
+            if frame[quantity].notna().any():
+                _line(figure, row, frame, quantity, str(flow), series)
+    for series, interface in enumerate(interfaces):
+        frame = queues[queues["interface"] == interface]
+        style = series + intervals["flow"].nunique()
+        _line(figure, len(rows), frame, "backlog_packets", f"queue {interface}", style)
+    span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
+    for quantity, value in (theory or {}).items():
+        if quantity not in rows:
+            continue
+        label = LABELS.get(quantity, quantity)
+        figure.add_scatter(
+            x=span,
+            y=[value, value],
+            mode="lines",
+            name="theory",
+            line={"dash": "dash", "color": TEXT, "width": 2},
+            hovertemplate=hover("theory", LABELS["t_s"], label),
+            meta={"role": "theory"},
+            row=rows.index(quantity) + 1,
+            col=1,
+        )
+    labelled: set[str] = set()
+    for trace in figure.data:
+        trace.showlegend = trace.name not in labelled
+        labelled.add(trace.name)
+    for row, quantity in enumerate(rows, start=1):
+        label = LABELS.get(quantity, quantity).replace(" (", "<br>(")
+        figure.update_yaxes(title_text=label, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title_text=LABELS["t_s"], row=len(rows), col=1)
+    figure.update_layout(template="netlab", height=130 + 160 * len(rows), title_text=title or None, hovermode="x")
+    return figure
+
+
+def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str]) -> list[str]:
+    for quantity in quantities:
+        if quantity not in intervals:
+            known = ", ".join(column for column in intervals if column in LABELS)
+            raise NetlabError(f"The run has no series {quantity!r}; it has {known}.")
+    return [quantity for quantity in quantities if intervals[quantity].notna().any()]
+
+
+def _busy_interfaces(queues: pd.DataFrame) -> list[str]:
+    most = queues.groupby("interface", sort=False)["backlog_packets"].max()
+    return [str(interface) for interface in most.index[most > 0]]
+
+
+def _known_interfaces(queues: pd.DataFrame, interfaces: Sequence[str]) -> list[str]:
+    known = list(queues["interface"].unique())
+    for interface in interfaces:
+        if interface not in known:
+            raise NetlabError(f"The run has no queue at {interface!r}; it has {', '.join(known) or 'none'}.")
+    return list(interfaces)
+
+
+def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name: str, series: int) -> None:
+    figure.add_scatter(
+        x=frame["t_s"].tolist(),
+        y=finite(frame[quantity]),
+        mode="lines",
+        name=name,
+        legendgroup=name,
+        line={"color": COLOURS[series % len(COLOURS)], "dash": DASHES[series % len(DASHES)], "width": 2},
+        hovertemplate=hover(name, LABELS["t_s"], LABELS.get(quantity, quantity)),
+        meta={"role": "measured"},
+        row=row,
+        col=1,
+    )

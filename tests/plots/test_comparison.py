@@ -1,0 +1,121 @@
+"""A comparison tells measured, theory and published apart, names its units and shows the residuals."""
+
+from __future__ import annotations
+
+import plotly.io as pio
+import pytest
+from IPython.core.formatters import IPythonDisplayFormatter
+
+from netlab import plots, theory
+from netlab.errors import NetlabError
+from netlab.plots.comparison import SMALLEST_RESIDUAL_RANGE
+from tests.plots.samples import add_udp, role, udp_comparison
+
+
+def test_kinds_differ_without_colour():
+    """Measured is a filled marker, theory a dashed line, published an open diamond."""
+    figure = udp_comparison(published=([5], [4.69])).figure
+    (measured,), (line,), (published,) = (role(figure, kind) for kind in ("measured", "theory", "published"))
+    assert (measured.mode, measured.marker.symbol) == ("markers", "circle")
+    assert (line.mode, line.line.dash) == ("lines", "dash")
+    assert (published.mode, published.marker.symbol) == ("markers", "diamond-open")
+
+
+def test_a_second_series_has_another_marker_and_says_whose_theory_is_whose():
+    figure = add_udp(udp_comparison("wire"), "tc").figure
+    assert [trace.marker.symbol for trace in role(figure, "measured")] == ["circle", "square"]
+    assert [trace.name for trace in role(figure, "theory")] == ["theory, wire", "theory, tc"]
+
+
+def test_axes_carry_units_and_the_strip_stands_beneath():
+    figure = udp_comparison(title="UDP").figure
+    assert figure.layout.yaxis.title.text == "Goodput (Mbit/s)"
+    assert figure.layout.xaxis2.title.text == "Offered rate (Mbit/s)"
+    assert figure.layout.yaxis2.title.text == "Residual (%)"
+    assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
+
+
+def test_residuals_are_per_cent_of_the_formula_itself():
+    (strip,) = role(udp_comparison().figure, "residual")
+    limit = theory.udp_goodput_limit_mbps(5)
+    assert strip.y == pytest.approx([0, (4.75 / limit - 1) * 100, (4.8 / limit - 1) * 100])
+
+
+def test_tabulated_theory_is_interpolated_in_any_order():
+    comparison = plots.Comparison("x", "Goodput (Mbit/s)", residual="absolute")
+    figure = comparison.add("measured", [1.5], [2.0], [2, 1], [4, 2]).figure
+    assert figure.layout.yaxis2.title.text == "Residual (Mbit/s)"
+    (strip,) = role(figure, "residual")
+    assert strip.y == pytest.approx([-1.0])
+
+
+def test_a_residual_without_theory_is_a_gap_not_a_crash():
+    figure = plots.Comparison("x", "y").add("measured", [1], [0.1], [0, 2], [0, 0]).figure
+    (strip,) = role(figure, "residual")
+    assert strip.y == (None,)
+
+
+def test_tiny_residuals_are_not_blown_up():
+    figure = plots.Comparison("x", "y").add("measured", [1], [1.00001], [0, 2], [1, 1]).figure
+    assert figure.layout.yaxis2.range[1] >= SMALLEST_RESIDUAL_RANGE
+
+
+def test_hover_says_what_a_point_is():
+    figure = udp_comparison(details=["a", "b", "seed 7"]).figure
+    text = role(figure, "measured")[0].hovertext[2]
+    for part in ("measured", "Offered rate (Mbit/s): 10", "Goodput (Mbit/s): 4.8", "theory: 4.798", "seed 7"):
+        assert part in text
+
+
+def test_faded_runs_grow_fainter_and_leave_the_legend():
+    recent, old = plots.faded(udp_comparison().figure, 1), plots.faded(udp_comparison().figure, 4)
+    assert len(recent) == 3
+    assert all(a.opacity > b.opacity for a, b in zip(recent, old, strict=True))
+    assert not any(trace.showlegend for trace in recent)
+
+
+def test_cases_have_names_and_theory_is_a_bar_at_each():
+    comparison = plots.Comparison("", "y", cases=["one", "two"])
+    figure = comparison.add("measured", [0, 1, 1], [1, 2, 3], [0, 1], [1, 2]).figure
+    assert figure.layout.xaxis.ticktext == figure.layout.xaxis2.ticktext == ("one", "two")
+    (bars,) = role(figure, "theory")
+    assert (bars.mode, bars.marker.symbol, bars.marker.color) == ("markers", "line-ew-open", bars.line.color)
+
+
+def test_only_the_theory_of_a_single_series_needs_no_name():
+    comparison = udp_comparison("wire")
+    assert [trace.name for trace in role(comparison.figure, "theory")] == ["theory"]
+    assert [trace.name for trace in role(add_udp(comparison, "tc").figure, "theory")] == ["theory, wire", "theory, tc"]
+
+
+def test_what_is_done_to_the_figure_stays_until_another_series_comes():
+    comparison = udp_comparison()
+    comparison.figure.add_vline(x=3)
+    assert len(comparison.figure.layout.shapes) == 1
+    assert len(add_udp(comparison, "again").figure.layout.shapes) == 0
+
+
+def test_a_notebook_shows_the_figure_of_a_comparison(monkeypatch):
+    """Equal to what the figure itself would show, so that a cell may end with either."""
+    comparison, shown = udp_comparison(), []
+    monkeypatch.setattr(pio, "show", lambda figure: shown.append(figure.to_json()))
+    monkeypatch.setattr(pio.renderers, "default", "netlab")
+    assert IPythonDisplayFormatter()(comparison) is True
+    assert shown == [comparison.figure.to_json()]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: udp_comparison(published=([1, 2], [1])),
+            "published x and y must have the same length, got 2 and 1",
+        ),
+        (lambda: udp_comparison(details=["one"]), "a detail for each of the 3 measured points, got 1"),
+        (lambda: udp_comparison(residual="ratio"), "percent or absolute, got 'ratio'"),
+        (lambda: plots.Comparison("x", "y").figure, "nothing to compare yet"),
+    ],
+)
+def test_mistakes_are_sentences(call, words):
+    with pytest.raises(NetlabError, match=words):
+        call()

@@ -1,0 +1,62 @@
+"""A drawn network shows every node and what limits its links, the same each time."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab import plots
+from netlab.errors import NetlabError
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+
+
+def test_a_topology_shows_rate_delay_and_queue_of_each_limited_link():
+    figure = plots.topology(topologies.portfolio())
+    labels = {annotation.text for annotation in figure.layout.annotations}
+    assert labels == {
+        "40 Mbit/s<br>10 ms<br>67 packets",
+        "30 Mbit/s<br>20 ms<br>100 packets",
+        "20 Mbit/s<br>10 ms<br>33 packets",
+    }
+    shapes = {trace.name: trace.marker.symbol for trace in figure.data if trace.mode == "markers+text"}
+    assert shapes == {"host": "circle", "router": "square", "switch": "diamond"}
+
+
+def test_directions_that_differ_are_both_named():
+    figure = plots.topology(topologies.three_pcs())
+    assert [a.text for a in figure.layout.annotations] == ["r1→h3: 5 Mbit/s, 100 packets<br>h3→r1: unlimited"]
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        topologies.portfolio(),
+        topologies.dumbbell(pairs=5),
+        Topology(hosts=["h1"]),
+        Topology(hosts=["h1", "h2", "h3"], links=[Link("h1", "h2")]),
+        Topology(hosts=["h1", "h2"], links=[Link("h1", "h2"), Link("h1", "h2", rate_mbps=1)]),
+    ],
+)
+def test_a_topology_is_drawn_the_same_each_time_with_every_node_in_its_own_place(network):
+    first, second = plots.topology(network), plots.topology(network)
+    assert first.to_json() == second.to_json()
+    nodes = [
+        place for trace in first.data if trace.mode == "markers+text" for place in zip(trace.x, trace.y, strict=True)
+    ]
+    assert len(set(nodes)) == len(network.nodes)
+
+
+def test_a_dumbbells_senders_stand_on_the_left():
+    nodes = {
+        name: x
+        for trace in plots.topology(topologies.dumbbell(pairs=2)).data
+        if trace.mode == "markers+text"
+        for name, x in zip(trace.text, trace.x, strict=True)
+    }
+    assert nodes["h1"] < nodes["r1"] < nodes["r2"] < nodes["h3"]
+
+
+def test_a_topology_without_nodes_says_what_it_lacks():
+    with pytest.raises(NetlabError, match="without nodes"):
+        plots.topology(Topology())

@@ -1,0 +1,37 @@
+"""Figures are readable on a white and on a dark page, and the same each time."""
+
+from __future__ import annotations
+
+import plotly.io as pio
+
+from netlab import plots
+from netlab.network import topologies
+from netlab.plots import theme
+from tests.plots.samples import series_run, udp_comparison
+
+
+def test_every_figure_is_transparent_and_of_the_one_template():
+    template = pio.templates["netlab"].layout
+    assert template.paper_bgcolor == template.plot_bgcolor == "rgba(0,0,0,0)"
+    for figure in (udp_comparison().figure, plots.time_series(series_run()), plots.topology(topologies.dumbbell())):
+        assert figure.layout.template.layout.font.color == theme.TEXT
+
+
+def test_greys_and_colours_are_readable_on_white_and_on_the_dark_page():
+    def luminance(colour):
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for colour, least in [(theme.TEXT, 4.0), *((colour, 3.0) for colour in theme.COLOURS)]:
+        on_white = 1.05 / (luminance(colour) + 0.05)
+        on_dark = (luminance(colour) + 0.05) / (luminance("#111111") + 0.05)
+        assert min(on_white, on_dark) >= least, f"{colour}: {on_white:.2f} on white, {on_dark:.2f} on dark"
+
+
+def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
+    first, second = (udp_comparison().figure for _ in range(2))
+    html = plots.page_html(first)
+    assert html == plots.page_html(second)
+    assert "cdn.plot.ly" in html
+    assert len(html) < 100_000, f"{len(html)} bytes: Plotly itself must not be in every figure"
