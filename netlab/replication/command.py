@@ -13,7 +13,7 @@ DEFAULT_DIRECTORY = "replication"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from netlab.replication.rows import sources
+    from netlab.replication.rows import references
 
     parser.add_argument(
         "-o",
@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_DIRECTORY,
         help=f"where report.md and report.html go (default: {DEFAULT_DIRECTORY})",
     )
-    parser.add_argument("--only", metavar="SOURCE", choices=sources(), help="one source: " + ", ".join(sources()))
+    parser.add_argument(
+        "--only", metavar="SOURCE", choices=list(references()), help="one source: " + ", ".join(references())
+    )
 
 
 def main(options: argparse.Namespace) -> int:

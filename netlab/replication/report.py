@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import dataclass
 
-from netlab.replication.rows import Replication, Row
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from netlab.replication.rows import Replication, Row, references
 
 TITLES = (
     "Setting",
@@ -20,14 +22,6 @@ TITLES = (
 )
 NUMBERS = range(3, 9)
 PER_CENT = 100.0
-
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: 0.9em; }
-th, td { padding: 0.25rem 0.5rem; border-bottom: 1px solid #8884; text-align: left; vertical-align: top; }
-th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-"""
 
 
 def summary(result: Replication) -> str:
@@ -56,60 +50,54 @@ INTRODUCTION = (
 
 def markdown(result: Replication) -> str:
     """The whole report in Markdown."""
-    lines = ["# Published figures, measured again", "", summary(result).replace("\n", "\n\n"), "", INTRODUCTION, ""]
-    for source, rows in _by_source(result).items():
-        lines += [
-            f"## {source}",
-            "",
-            _line(TITLES),
-            _line(["---:" if i in NUMBERS else "---" for i in range(len(TITLES))]),
-        ]
-        notes: list[str] = []
-        lines += [_line([cell.replace("|", "\\|") for cell in _cells(row, notes)]) for row in rows]
-        lines += ["", *(f"{number}. {note}" for number, note in enumerate(notes, start=1)), ""]
-    if result.not_covered:
-        lines += ["## Not covered yet", "", *(f"- {text}" for text in _not_covered(result)), ""]
-    return "\n".join(lines)
+    return _filled("report.md.j2", result)
 
 
 def html(result: Replication) -> str:
     """The whole report as a page of its own."""
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><meta charset="utf-8"><title>Published figures, measured again</title>',
-        f"<style>{STYLE}</style>",
-        "<h1>Published figures, measured again</h1>",
-        *(f"<p>{escape(line)}</p>" for line in summary(result).split("\n")),
-        f"<p>{escape(INTRODUCTION)}</p>",
-    ]
-    for source, rows in _by_source(result).items():
-        notes: list[str] = []
-        body = [_row(_cells(row, notes), "td") for row in rows]
-        parts += [f"<h2>{escape(source)}</h2>", "<table>", _row(list(TITLES), "th"), *body, "</table>"]
-        if notes:
-            parts += ["<ol>", *(f"<li>{escape(note)}</li>" for note in notes), "</ol>"]
-    if result.not_covered:
-        parts += [
-            "<h2>Not covered yet</h2>",
-            "<ul>",
-            *(f"<li>{escape(text)}</li>" for text in _not_covered(result)),
-            "</ul>",
-        ]
-    return "\n".join(parts) + "\n"
+    return _filled("report.html.j2", result)
 
 
-def _by_source(result: Replication) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _filled(template: str, result: Replication) -> str:
+    templates = Environment(
+        loader=PackageLoader("netlab.replication"),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return templates.get_template(template).render(
+        summary=summary(result),
+        introduction=INTRODUCTION,
+        titles=TITLES,
+        numbers=NUMBERS,
+        labs=_labs(result),
+        not_covered=_not_covered(result),
+    )
+
+
+@dataclass(frozen=True)
+class _Lab:
+    source: str
+    reference: str
+    rows: list[list[str]]
+    notes: list[str]
+
+
+def _labs(result: Replication) -> list[_Lab]:
+    found: dict[str, _Lab] = {}
     for row in result.rows:
-        found.setdefault(row.published.source, []).append(row)
-    return found
+        source = row.published.source
+        lab = found.setdefault(source, _Lab(source, references()[source], [], []))
+        lab.rows.append(_cells(row, lab.notes))
+    return list(found.values())
 
 
 def _cells(row: Row, notes: list[str]) -> list[str]:
-    """A row's cells; its explanation joins the notes, and equal notes are one."""
+    """A row's cells; its note joins the others, and equal notes are one."""
     given = row.published
-    if row.explanation and row.explanation not in notes:
-        notes.append(row.explanation)
+    if row.note and row.note not in notes:
+        notes.append(row.note)
     return [
         f"{given.table}: {given.scenario}",
         given.flow,
@@ -120,7 +108,7 @@ def _cells(row: Row, notes: list[str]) -> list[str]:
         _number(row.ours),
         _per_cent(row.their_error),
         _per_cent(row.our_error),
-        str(notes.index(row.explanation) + 1) if row.explanation else "",
+        str(notes.index(row.note) + 1) if row.note else "",
     ]
 
 
@@ -141,15 +129,3 @@ def _number(value: float | None) -> str:
 
 def _per_cent(value: float | None) -> str:
     return "–" if value is None else f"{PER_CENT * value:+.2f} %"
-
-
-def _line(cells: list[str] | tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _row(cells: list[str], tag: str) -> str:
-    filled = (
-        f'<{tag} class="number">{escape(cell)}</{tag}>' if number in NUMBERS else f"<{tag}>{escape(cell)}</{tag}>"
-        for number, cell in enumerate(cells)
-    )
-    return f"<tr>{''.join(filled)}</tr>"

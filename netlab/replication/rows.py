@@ -7,14 +7,14 @@ import math
 import statistics
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from importlib import resources
 
-from netlab.replication import cases
-from netlab.replication.cases import Measurement
+from netlab.progress import Progress
+from netlab.replication import labs
+from netlab.replication.measurement import Measurement
 from netlab.results import Run
-from netlab.sweeps import SweepProgress, sweep
+from netlab.sweeps import sweep
 
 UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
 """How many of a unit are one Mbit/s, one whole, one ms."""
@@ -36,9 +36,9 @@ class Published:
     published: float | None
 
     @property
-    def figure(self) -> Measurement | None:
+    def measurement(self) -> Measurement | None:
         """How it is measured here; None when no chapter covers it."""
-        return _cases().get((self.source, self.table, self.scenario), {}).get((self.flow, self.quantity))
+        return labs.measurements().get((self.source, self.table, self.scenario), {}).get((self.flow, self.quantity))
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Row:
     theory: float | None
     holds: bool
     ours: float
-    explanation: str = ""
+    note: str = ""
 
     @property
     def our_error(self) -> float | None:
@@ -104,7 +104,6 @@ def error(value: float | None, expected: float | None) -> float | None:
 
 def published() -> list[Published]:
     """All rows of the published table, in its order."""
-    text = resources.files("netlab.replication").joinpath("published.csv").read_text()
     return [
         Published(
             row["source"],
@@ -116,16 +115,16 @@ def published() -> list[Published]:
             theory=float(row["theory"]) if row["theory"] else None,
             published=float(row["published"]) if row["published"] else None,
         )
-        for row in csv.DictReader(text.splitlines())
+        for row in _table("published.csv")
     ]
 
 
-def sources() -> list[str]:
-    """Names of the published documents."""
-    return list(dict.fromkeys(row.source for row in published()))
+def references() -> dict[str, str]:
+    """What each source of the published table is: authors, title, course, year; in the table's order."""
+    return {row["source"]: row["reference"] for row in _table("references.csv")}
 
 
-def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | SweepProgress = True) -> Replication:
+def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
     """Measure every covered row, then, where theirs or ours is off, run the test of the explanation.
 
     Parameters
@@ -144,27 +143,23 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | S
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]
-    covered = [(row, row.figure) for row in wanted]
-    figures = [(row, figure) for row, figure in covered if figure is not None]
-    runs = sweep(
-        {number: figure.scenario for number, (_, figure) in enumerate(figures)}, fresh=fresh, progress=progress
-    )
-    rows = [_row(row, figure, runs[number]) for number, (row, figure) in enumerate(figures)]
+    covered = [(row, row.measurement) for row in wanted]
+    measured = [(row, measurement) for row, measurement in covered if measurement is not None]
+    runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
+    rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
-        number: figure.check
-        for number, (_, figure) in enumerate(figures)
-        if figure.check is not None and needs_explanation(rows[number])
+        number: one.explanation
+        for number, (_, one) in enumerate(measured)
+        if one.explanation is not None and needs_explanation(rows[number])
     }
     # fresh=False: the first sweep has just measured some of these scenarios.
-    tests = sweep({number: check.scenario for number, check in doubtful.items()}, progress=progress)
-    for number, check in doubtful.items():
-        row = rows[number]
-        sentence = check.sentence.format(value=check.measure(tests[number]))
-        rows[number] = Row(row.published, row.theory, row.holds, row.ours, sentence)
+    tests = sweep({number: why.scenario for number, why in doubtful.items()}, progress=progress)
+    for number, why in doubtful.items():
+        rows[number] = replace(rows[number], note=why.sentence.format(value=why.read(tests[number])))
     distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()
     return Replication(
         rows,
-        [(row, _why(row)) for row, figure in covered if figure is None],
+        [(row, _why(row)) for row, measurement in covered if measurement is None],
         time.monotonic() - began_s,
         sum(float(run.settings["network_s"]) for run in distinct),
         len(distinct),
@@ -183,21 +178,16 @@ def needs_explanation(row: Row) -> bool:
     return any(miss is not None and abs(miss) > WORTH_EXPLAINING for miss in errors)
 
 
-@cache
-def _cases() -> dict[tuple[str, str, str], cases.Measurements]:
-    return cases.cases()
-
-
-def _row(given: Published, figure: Measurement, run: Run) -> Row:
+def _row(given: Published, measurement: Measurement, run: Run) -> Row:
     unit = UNITS[given.unit]
-    expected = None if figure.theory is None else figure.theory * unit
-    return Row(given, expected, figure.holds, figure.measure(run) * unit)
+    expected = None if measurement.theory is None else measurement.theory * unit
+    return Row(given, expected, measurement.holds, measurement.read(run) * unit)
 
 
 def _why(row: Published) -> str:
     for key in ((row.source, row.table, row.scenario), (row.source, row.table, "")):
-        if key in cases.NOT_COVERED:
-            return cases.NOT_COVERED[key]
+        if key in labs.not_covered():
+            return labs.not_covered()[key]
     return "nobody has said how to measure it"
 
 
@@ -205,3 +195,8 @@ def _settings(runs: Iterable[Run]) -> dict[str, object]:
     for run in runs:
         return {name: run.settings[name] for name in ("engine", "clock", "kernel", "netlab", "date")}
     return {}
+
+
+def _table(name: str) -> list[dict[str, str]]:
+    text = resources.files("netlab.replication").joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))

@@ -1,0 +1,21 @@
+"""The published labs, a module each: how every figure that a chapter covers is measured here, and why others are not."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from netlab.replication.labs import ece6110, epfl, lab9, siit, simpleperf
+from netlab.replication.measurement import Measurements
+
+LABS = {"simpleperf": simpleperf, "siit": siit, "epfl": epfl, "ece6110": ece6110, "lab9": lab9}
+
+
+@cache
+def measurements() -> dict[tuple[str, str, str], Measurements]:
+    """All of them, by source, table and setting."""
+    return {(source, *setting): found for source, lab in LABS.items() for setting, found in lab.measurements().items()}
+
+
+def not_covered() -> dict[tuple[str, str, str], str]:
+    """Published settings that no chapter covers, and why; an empty setting is all of the table."""
+    return {(source, *setting): why for source, lab in LABS.items() for setting, why in lab.NOT_COVERED.items()}

@@ -1,0 +1,111 @@
+"""How one published figure is measured here: the scenario, what is read from its run, and what theory says.
+
+Values are in Mbit/s, ms and fractions here; the report turns them into the unit of the published row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from netlab.experiment import Scenario
+from netlab.results import Run
+
+MEBI = 2**20
+IPERF_PAYLOAD_BYTES = 1470
+
+Read = Callable[[Run], float]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a figure misses theory or ours misses theirs: a sentence with `{value}`, and the run that tests it."""
+
+    sentence: str
+    scenario: Scenario
+    read: Read
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How one row is measured here.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What runs.
+    read : callable
+        From its run to the value.
+    theory : float or None
+        What netlab's formulas say.
+    holds : bool
+        Whether the formula's conditions are met; if not, it is shown but not counted.
+    explanation : Explanation or None
+        A second measurement that explains a difference.
+    """
+
+    scenario: Scenario
+    read: Read
+    theory: float | None = None
+    holds: bool = True
+    explanation: Explanation | None = None
+
+
+Measurements = Mapping[tuple[str, str], Measurement]
+"""Of one published setting: by flow and quantity."""
+Settings = dict[tuple[str, str], Measurements]
+"""Of one lab: by table and setting."""
+
+
+def goodput(flow: str, after_s: float | None = None) -> Read:
+    """Goodput of a flow in Mbit/s: of the whole transfer, or of what came later than `after_s`."""
+
+    def read(run: Run) -> float:
+        if after_s is not None:
+            return float(run.goodput_mbps(after_s)[flow])
+        return float(run.flows.set_index("flow").goodput_mbps[flow])
+
+    return read
+
+
+def stream_goodput(flow: str, stream: int) -> Read:
+    """Goodput in Mbit/s of one connection of a flow."""
+
+    def read(run: Run) -> float:
+        rows = run.streams[(run.streams.flow == flow)]
+        return float(rows.goodput_mbps.iloc[stream])
+
+    return read
+
+
+def total(run: Run) -> float:
+    """Goodput of all flows in Mbit/s."""
+    return float(run.flows.goodput_mbps.sum())
+
+
+def loss(flow: str) -> Read:
+    """Lost share of a flow's datagrams."""
+    return lambda run: float(run.flows.set_index("flow").loss_rate[flow])
+
+
+def rtt(flow: str) -> Read:
+    """Mean round-trip time of a ping in ms."""
+    return lambda run: float(run.flows.set_index("flow").rtt_ms[flow])
+
+
+def sent(interface: str) -> Read:
+    """Everything that a queue sent, headers included, in Mbit/s over the last four fifths of the run."""
+
+    def read(run: Run) -> float:
+        queue = run.queues[run.queues.interface == interface]
+        late = queue[queue.t_s >= queue.t_s.max() / 5]
+        first, last = late.iloc[0], late.iloc[-1]
+        return float((last.sent_bytes - first.sent_bytes) * 8e-6 / (last.t_s - first.t_s))
+
+    return read
+
+
+def ends(pair: str) -> tuple[str, str]:
+    """The two hosts of a pair such as h1-h4."""
+    src, dst = pair.split("-")
+    return src, dst
