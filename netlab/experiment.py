@@ -6,16 +6,13 @@ import json
 import math
 import os
 import re
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from tqdm.auto import tqdm
 
 from netlab import engines, measure, traffic
 from netlab.artifacts import Artifacts
@@ -25,6 +22,7 @@ from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.plan import Event, Plan
+from netlab.progress import Progress, shown_progress
 from netlab.results import Run
 from netlab.traffic import Flow, Traffic
 from netlab.units import ms_to_s
@@ -52,8 +50,6 @@ TCP_SYSCTLS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
 }
-
-RunProgress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -285,7 +281,7 @@ def run(
     *,
     sysctls: Mapping[str, Any] | None = None,
     engine: str | Engine | None = None,
-    progress: bool | RunProgress = True,
+    progress: bool | Progress = True,
     cancel: threading.Event | None = None,
 ) -> Run:
     """Build the network, send the traffic, and return what was measured.
@@ -333,7 +329,7 @@ def run(
     runner = engines.choose(engine)
     plan = scenario.plan()
     began = time.monotonic()
-    with _Shown(progress, scenario.duration_s) as tell:
+    with shown_progress(progress, scenario.duration_s, "s", what="network time") as tell:
 
         def heard(event: Event) -> None:
             if event["event"] == "progress":
@@ -384,38 +380,3 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise ScenarioError([f"scenario: {shown(name)} is given twice in one object; keep one" for name in twice])
     return document
-
-
-class _Shown:
-    """A progress bar, a caller's function, or nothing."""
-
-    def __init__(self, progress: bool | RunProgress, total_s: float) -> None:
-        self._progress = progress
-        self._bar: Any = None
-        self._total_s = total_s
-
-    def __enter__(self) -> RunProgress:
-        if callable(self._progress):
-            return self._progress
-        in_notebook = "ipykernel" in sys.modules
-        wanted = self._progress and os.environ.get("NETLAB_PROGRESS") != "0"
-        if wanted and (in_notebook or sys.stderr.isatty()):
-            self._bar = tqdm(
-                total=self._total_s,
-                unit="s",
-                desc="network time",
-                leave=False,
-                delay=1.0,
-                bar_format="{desc}: {n:.1f} of {total:g} s {bar} {remaining} left",
-            )
-        return self._tell
-
-    def _tell(self, done_s: float, _total_s: float) -> None:
-        if self._bar is not None:
-            self._bar.update(done_s - self._bar.n)
-
-    def __exit__(self, error: object, *_rest: object) -> None:
-        if self._bar is not None:
-            if error is None:  # a notebook's bar that is not full when it closes turns red and stays
-                self._tell(self._total_s, self._total_s)
-            self._bar.close()

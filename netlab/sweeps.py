@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Generator, Hashable, Iterable, Mapping
 from concurrent import futures
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import Any, TypeVar, overload
-
-from tqdm.auto import tqdm
 
 from netlab import engines, experiment, run_cache
 from netlab.engines.base import Engine
 from netlab.errors import NetlabError, ScenarioError
 from netlab.experiment import Scenario
+from netlab.progress import Progress, shown_progress
 from netlab.results import Run
 from netlab.run_cache import RunCache
 
 Label = TypeVar("Label", bound=Hashable)
 Given = Scenario | Mapping[str, Any]
-SweepProgress = Callable[[int, int], None]
 LISTED = 5
 
 
@@ -69,7 +66,7 @@ def sweep(  # type: ignore[overload-overlap]
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
-    progress: bool | SweepProgress = ...,
+    progress: bool | Progress = ...,
 ) -> dict[Label, Run]: ...
 @overload
 def sweep(
@@ -78,7 +75,7 @@ def sweep(
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
-    progress: bool | SweepProgress = ...,
+    progress: bool | Progress = ...,
 ) -> list[Run]: ...
 
 
@@ -88,7 +85,7 @@ def sweep(
     executor: futures.Executor | None = None,
     fresh: bool = False,
     engine: str | Engine | None = None,
-    progress: bool | SweepProgress = True,
+    progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
     """Run many scenarios side by side; those that ran before come from the cache at once.
 
@@ -152,9 +149,10 @@ def sweep(
 
     try:
         with (
-            _shown(progress, len(distinct), len(found)) as tell,
+            shown_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as tell,
             closing(_outcomes(todo, executor, engine)) as outcomes,
         ):
+            tell(len(found), len(distinct))
             for key, outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     failures[key] = outcome
@@ -226,20 +224,3 @@ def _keep(cache: RunCache, key: str, run: Run) -> None:
         cache.store(key, run)
     except NetlabError as error:
         warnings.warn(f"This sweep's runs will not be there the next time. {error}", stacklevel=3)
-
-
-@contextmanager
-def _shown(progress: bool | SweepProgress, total: int, cached: int) -> Iterator[SweepProgress]:
-    """A progress bar, a caller's function, or nothing."""
-    if callable(progress):
-        progress(cached, total)
-        yield progress
-        return
-    watched = "ipykernel" in sys.modules or sys.stderr.isatty()
-    off = not (progress and watched and os.environ.get("NETLAB_PROGRESS") != "0")
-    with tqdm(total=total, initial=cached, unit="run", desc="sweep", leave=False, delay=1.0, disable=off) as bar:
-
-        def tell(done: int, _total: int) -> None:
-            bar.update(done - bar.n)
-
-        yield tell

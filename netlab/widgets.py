@@ -131,7 +131,7 @@ class Panel:
         self._worker: threading.Thread | None = None
         self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has gone
         self._screen = threading.Lock()
-        self._progress = ipywidgets.FloatProgress(
+        self._bar = ipywidgets.FloatProgress(
             min=0, max=1, layout={"width": "100%", "height": "16px", "visibility": "hidden", "margin": "0"}
         )
         self._message = ipywidgets.HTML()
@@ -140,7 +140,7 @@ class Panel:
         self.box = ipywidgets.VBox(
             [
                 ipywidgets.Box(list(self.controls.values()), layout={"flex_flow": "row wrap", "align_items": "center"}),
-                self._progress,
+                self._bar,
                 self._message,
                 self._chart,
             ]
@@ -186,7 +186,7 @@ class Panel:
         self._worker.start()
 
     def _work(self, settings: Settings, cancel: threading.Event, rest_s: float) -> None:
-        if cancel.wait(rest_s):
+        if not self._rested(cancel, rest_s):
             return
         with self._engine:
             if cancel.is_set():
@@ -208,16 +208,21 @@ class Panel:
             else:
                 self._show(cancel, result, drawn)
 
+    @staticmethod
+    def _rested(cancel: threading.Event, rest_s: float) -> bool:
+        """Wait; whether no later move came meanwhile."""
+        return not cancel.wait(rest_s)
+
     def _tell(self, cancel: threading.Event, share: float) -> None:
         with self._screen:
             if not cancel.is_set():
-                self._progress.layout.visibility = "visible"
-                self._progress.value = share
+                self._bar.layout.visibility = "visible"
+                self._bar.value = share
 
     def _fail(self, cancel: threading.Event, sentences: str) -> None:
         with self._screen:
             if not cancel.is_set():
-                self._progress.layout.visibility = "hidden"
+                self._bar.layout.visibility = "hidden"
                 self._message.value = "⚠ " + html.escape(sentences).replace("\n", "<br>")
 
     def _show(self, cancel: threading.Event, result: Any, drawn: go.Figure) -> None:
@@ -230,7 +235,7 @@ class Panel:
             self.runs = [*self.runs, result][-self._earlier - 1 :]
             self._drawn = [*self._drawn, drawn][-self._earlier :]
             self._message.value = ""
-            self._progress.layout.visibility = "hidden"
+            self._bar.layout.visibility = "hidden"
             self.figure = go.Figure([*behind, *drawn.data], drawn.layout)
             self._chart.show(self.figure)
 

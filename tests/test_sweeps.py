@@ -7,8 +7,10 @@ import os
 import shutil
 import signal
 import threading
-import time
+import uuid
+from collections.abc import Iterator
 from concurrent import futures
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from netlab.run_cache import RunCache
 from netlab.sweeps import SweepError, SweepInterrupted
 
 TOPOLOGY = nl.topologies.dumbbell(pairs=1)
+PATIENCE_S = 20.0
 
 
 def udp(rate_mbps: float, **settings: Any) -> nl.Scenario:
@@ -36,10 +39,9 @@ class FakeEngine:
     name = "fake"
     clock = "virtual"
 
-    def __init__(self, log: Path, fails_above_mbps: float = 1000.0, takes_s: float = 0.0) -> None:
+    def __init__(self, log: Path, fails_above_mbps: float = 1000.0) -> None:
         self.log = log
         self.fails_above_mbps = fails_above_mbps
-        self.takes_s = takes_s
 
     def requirements(self) -> list[Requirement]:
         return []
@@ -49,9 +51,8 @@ class FakeEngine:
     ) -> dict[str, Any]:
         del on_event
         item = plan["traffic"][0]
-        (self.log / f"{time.monotonic_ns()}-{threading.get_ident()}").touch()
-        if cancel is not None and cancel.wait(self.takes_s):
-            raise cancelled()
+        (self.log / uuid.uuid4().hex).touch()
+        self.work(item["rate_mbps"], cancel)
         if item["rate_mbps"] > self.fails_above_mbps:
             raise RunError(f"{item['rate_mbps']:g} Mbit/s is too much for a fake.")
         count = round(item["rate_mbps"] * 1e6 * plan["duration_s"] / 8000)
@@ -85,8 +86,43 @@ class FakeEngine:
             "tc": {},
         }
 
+    def work(self, rate_mbps: float, cancel: threading.Event | None) -> None:
+        """Takes no time."""
+
     def runs(self) -> int:
         return len(list(self.log.iterdir()))
+
+
+class StuckEngine(FakeEngine):
+    """Above `stuck_above_mbps` it never comes to an end but by being cancelled."""
+
+    def __init__(self, log: Path, stuck_above_mbps: float) -> None:
+        super().__init__(log)
+        self.stuck_above_mbps = stuck_above_mbps
+        self.stuck = threading.Event()
+        self.stopped: list[float] = []
+
+    def work(self, rate_mbps: float, cancel: threading.Event | None) -> None:
+        if rate_mbps <= self.stuck_above_mbps:
+            return
+        self.stuck.set()
+        assert cancel is not None and cancel.wait(PATIENCE_S), "the run was waited for instead of cancelled"
+        self.stopped.append(rate_mbps)
+        raise cancelled()
+
+
+@contextmanager
+def interrupted_after(*events: threading.Event) -> Iterator[None]:
+    """Ctrl-C once all these things have happened."""
+
+    def interrupt() -> None:
+        if all(event.wait(PATIENCE_S) for event in events):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    yield
+    thread.join()
 
 
 @pytest.fixture(autouse=True)
@@ -267,22 +303,22 @@ def test_mistakes_stop_a_sweep_before_it_starts(log: Path) -> None:
 
 def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:
     """Ctrl-C while the second of two is under way: the first is there, the next sweep runs only the other."""
-    engine = FakeEngine(log, takes_s=30)
-    pool = futures.ThreadPoolExecutor(1)
-    quick = FakeEngine(log)
+    engine, first_done = StuckEngine(log, stuck_above_mbps=1), threading.Event()
 
-    def interrupt_after_one(done: int, _total: int) -> None:
+    def note(done: float, _total: float) -> None:
         if done == 1:
-            # The worker is in the second run now, or about to be.
-            os.kill(os.getpid(), signal.SIGINT)
+            first_done.set()
 
-    nl.sweep([udp(1)], engine=quick)
-    began_s = time.monotonic()
-    with pytest.raises(SweepInterrupted, match="1 of 2 runs had finished") as caught:
-        nl.sweep({"first": udp(1), "second": udp(2)}, engine=engine, executor=pool, progress=interrupt_after_one)
+    with futures.ThreadPoolExecutor(1) as pool:
+        with (
+            interrupted_after(first_done, engine.stuck),
+            pytest.raises(SweepInterrupted, match="1 of 2 runs had finished") as caught,
+        ):
+            nl.sweep({"first": udp(1), "second": udp(2)}, engine=engine, executor=pool, progress=note)
+        assert pool.submit(int, "7").result() == 7, "whoever made an executor closes it"
     assert list(caught.value.runs) == ["first"]
-    assert time.monotonic() - began_s < engine.takes_s / 2, "the running engine was waited for instead of cancelled"
-    pool.shutdown()
+    assert engine.stopped == [2]
+    quick = FakeEngine(log)
     ran = quick.runs()
     assert len(nl.sweep([udp(1), udp(2)], engine=quick)) == 2
     assert quick.runs() == ran + 1
@@ -290,11 +326,10 @@ def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> 
 
 def test_interruption_while_a_run_is_under_way_cancels_it(log: Path) -> None:
     """The same with the sweep's own threads, and no run finished."""
-    engine = FakeEngine(log, takes_s=30)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(SweepInterrupted):
+    engine = StuckEngine(log, stuck_above_mbps=0)
+    with interrupted_after(engine.stuck), pytest.raises(SweepInterrupted, match="0 of 3 runs had finished"):
         nl.sweep([udp(1), udp(2), udp(3)], engine=engine)
+    assert len(engine.stopped) == engine.runs() > 0
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("sweep")]
 
 

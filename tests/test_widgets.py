@@ -84,7 +84,7 @@ def test_moving_a_control_does_not_wait_for_the_run():
 
     panel = make_panel(slow)
     panel.controls["x"].value = 7
-    assert not panel.wait(0.05)
+    assert not panel.wait(0)
     release.set()
     assert panel.wait(PATIENCE_S)
     assert panel.runs == [7]
@@ -133,18 +133,41 @@ def test_a_run_that_ignores_its_cancellation_is_dropped_all_the_same():
     assert panel.runs == [2]
 
 
-def test_moves_in_quick_succession_start_one_run():
-    seen = []
+def test_moves_in_quick_succession_start_one_run(monkeypatch):
+    seen, resting, released = [], [], threading.Event()
 
     def note(*, x, progress, cancel):
         seen.append(x)
         return x
 
+    def rested(cancel, rest_s):
+        resting.append((threading.current_thread(), rest_s))
+        assert released.wait(PATIENCE_S)
+        return not cancel.is_set()
+
     panel = make_panel(note, debounce_s=0.3)
+    monkeypatch.setattr(panel, "_rested", rested)
     for x in (10, 20, 30, 40):
         panel.controls["x"].value = x
+    released.set()
     assert panel.wait(PATIENCE_S)
+    for worker, rest_s in resting:
+        worker.join(PATIENCE_S)
+        assert rest_s == 0.3
     assert seen == [40]
+
+
+def test_a_control_that_moves_again_ends_the_rest():
+    """Without waiting for its end, which would come after hours."""
+    panel = make_panel(debounce_s=10_000)
+    panel.controls["x"].value = 10
+    first = panel._worker
+    panel.controls["x"].value = 20
+    first.join(PATIENCE_S)
+    assert not first.is_alive()
+    assert panel.runs == []
+    panel.close()
+    assert panel.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_only_the_theory_of_a_single_series_needs_no_name():
 
 def test_what_is_done_to_the_figure_stays_until_another_series_comes():
     comparison = udp_comparison()
-    comparison.figure.add_vline(x=3)
+    comparison.figure.add_vline(x=3, row=1)
     assert len(comparison.figure.layout.shapes) == 1
     assert len(add_udp(comparison, "again").figure.layout.shapes) == 0
 
