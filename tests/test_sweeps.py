@@ -25,7 +25,7 @@ from netlab.run_cache import RunCache
 from netlab.sweeps import SweepError, SweepInterrupted
 
 TOPOLOGY = nl.topologies.dumbbell(pairs=1)
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 def udp(rate_mbps: float, **settings: Any) -> nl.Scenario:
@@ -113,16 +113,28 @@ class StuckEngine(FakeEngine):
 
 @contextmanager
 def interrupted_after(*events: threading.Event) -> Iterator[None]:
-    """Ctrl-C once all these things have happened."""
+    """One Ctrl-C once all these things have happened."""
+    noticed = threading.Event()
+
+    def handler(_signal: int, _frame: object) -> None:
+        if not noticed.is_set():
+            noticed.set()
+            raise KeyboardInterrupt
 
     def interrupt() -> None:
         if all(event.wait(PATIENCE_S) for event in events):
-            os.kill(os.getpid(), signal.SIGINT)
+            # A signal that comes just before the main thread falls asleep does not wake it.
+            while not noticed.wait(0.01):
+                os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, handler)
     thread = threading.Thread(target=interrupt)
     thread.start()
-    yield
-    thread.join()
+    try:
+        yield
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
