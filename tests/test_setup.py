@@ -109,3 +109,20 @@ def test_every_pin_is_exact():
         lines = [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")]
         assert lines
         assert [line for line in lines if line.count("==") != 1 or " " in line] == []
+
+
+def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, setup):
+    """`--system`: what the next user's set-up needs, also where this user's own environment is ready; nothing else."""
+    asked = []
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    monkeypatch.setattr(setup, "kernel_is_ready", lambda: False)
+    monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: asked.append((what, named)) or ["flex"])
+    monkeypatch.setattr(setup, "install_system_packages", asked.append)
+    monkeypatch.setattr(setup, "make_environment_and_kernel", never)
+    assert setup.main(["--system"]) == 0
+    assert asked == [((True,), {"for_environment": True}), ["flex"]]
+
+
+def test_an_unknown_argument_of_the_set_up_is_told(capsys, setup):
+    assert setup.main(["--sytsem"]) == 2
+    assert "--system, got --sytsem" in capsys.readouterr().err
