@@ -130,7 +130,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"framing": ["tc"]}, "framing: got ['tc']; allowed: tc, ethernet"),
         (
             {"rate_mbps": 1, "aqm": ["red"]},
-            "aqm: got ['red']; allowed: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq, sfq",
+            f"aqm: got ['red']; allowed: {', '.join(DISCIPLINES)}",
         ),
         ({"rate_mbps": 1, "aqm": "codel", "aqm_options": 5}, "aqm_options must be a mapping, got 5"),
         (
