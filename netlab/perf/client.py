@@ -20,6 +20,7 @@ from netlab.perf.endpoints import (
     TcpSending,
     UdpReceiving,
     UdpSending,
+    tune_as_asked,
 )
 from netlab.perf.protocol import (
     HANDSHAKE_S,
@@ -35,7 +36,6 @@ from netlab.perf.report import combine
 from netlab.perf.server import figures_by_index
 from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
-from netlab.sockets.options import tune_tcp
 
 CONNECT_S = 5.0
 _HELLO_TRIES = 15
@@ -127,12 +127,7 @@ class _Test:
         request = self._request
         sock = socket.socket(self._sock.family)
         try:
-            tune_tcp(
-                sock,
-                congestion=request.congestion,
-                window_bytes=request.window_bytes,
-                mss_bytes=request.mss_bytes,
-            )
+            tune_as_asked(sock, request)
             sock.settimeout(CONNECT_S)
             sock.connect(self._peer)
             sock.sendall(greeting("stream", token, index))

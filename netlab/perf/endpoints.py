@@ -11,7 +11,7 @@ from typing import Any
 
 from netlab.perf.protocol import TestRequest
 from netlab.sockets import tcp_info
-from netlab.sockets.options import limit_window, set_congestion
+from netlab.sockets.options import limit_window, set_congestion, tune_tcp
 from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
 from netlab.sockets.tcp_info import RttSummary
 
@@ -409,6 +409,11 @@ class Sampler:
         self.rows += rows
         if self._on_rows is not None and rows:
             self._on_rows(rows)
+
+
+def tune_as_asked(sock: socket.socket, request: TestRequest) -> None:
+    """Set the congestion control, window and segment size that a test asks for, before the socket connects."""
+    tune_tcp(sock, congestion=request.congestion, window_bytes=request.window_bytes, mss_bytes=request.mss_bytes)
 
 
 def _shut(sock: socket.socket) -> None:

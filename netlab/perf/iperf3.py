@@ -22,11 +22,10 @@ from typing import Any
 
 from netlab.errors import ThroughputError
 from netlab.perf.client import CONNECT_S, connect
-from netlab.perf.endpoints import Endpoint, Figures, Sampler, TcpReceiving, TcpSending, UdpSending
+from netlab.perf.endpoints import Endpoint, Figures, Sampler, TcpReceiving, TcpSending, UdpSending, tune_as_asked
 from netlab.perf.protocol import TestRequest
 from netlab.perf.report import combine
 from netlab.sockets import tcp_info
-from netlab.sockets.options import tune_tcp
 from netlab.sockets.streams import UdpSender
 
 DEFAULT_PORT = 5201
@@ -158,12 +157,7 @@ class _Test:
             sock.recv(16)
             return _UdpSending(index, request, sock)
         sock = socket.socket(self._control.family)
-        tune_tcp(
-            sock,
-            congestion=request.congestion,
-            window_bytes=request.window_bytes,
-            mss_bytes=request.mss_bytes,
-        )
+        tune_as_asked(sock, request)
         sock.settimeout(CONNECT_S)
         sock.connect(peer)
         sock.sendall(self._cookie.encode() + b"\0")
