@@ -35,22 +35,29 @@ class Keeper:
         """Keep a regular file under a name, or note why not."""
         try:
             # Nothing that a link names: the agent may read more than whoever asked.
-            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as source:
-                found = os.fstat(source.fileno())
-                if not stat.S_ISREG(found.st_mode):
-                    self.unsaved[name] = "it is no ordinary file"
-                elif found.st_size > self._left_bytes:
-                    self.unsaved[name] = (
-                        f"it has {found.st_size} bytes, and the files of a run may have {self._most_bytes} together; save less, "
-                        "for example the head of each packet only"
-                    )
-                else:
-                    self._left_bytes -= found.st_size
-                    with (self._folder / name).open("wb") as target:
-                        left_bytes = found.st_size
-                        while left_bytes and (chunk := source.read(min(left_bytes, CHUNK_BYTES))):
-                            left_bytes -= target.write(chunk)
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                self._copy(handle, name)
+            finally:
+                os.close(handle)
         except FileNotFoundError:
             self.unsaved[name] = "the command did not write it into its working directory"
         except OSError as error:
             self.unsaved[name] = f"it could not be copied ({error.strerror})"
+
+    def _copy(self, handle: int, name: str) -> None:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            self.unsaved[name] = "it is no ordinary file"
+            return
+        if found.st_size > self._left_bytes:
+            self.unsaved[name] = (
+                f"it has {found.st_size} bytes, and the files of a run may have {self._most_bytes} together; save less, "
+                "for example the head of each packet only"
+            )
+            return
+        self._left_bytes -= found.st_size
+        with (self._folder / name).open("wb") as target:
+            left_bytes = found.st_size
+            while left_bytes and (chunk := os.read(handle, min(left_bytes, CHUNK_BYTES))):
+                left_bytes -= target.write(chunk)

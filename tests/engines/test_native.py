@@ -17,7 +17,11 @@ from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
 
 INNER = nl.Scenario(
     nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=50),
-    [nl.Udp("h1", "h2", rate_mbps=2, duration_s=2), nl.Ping("h1", "h2", interval_s=0.5)],
+    [
+        nl.Udp("h1", "h2", rate_mbps=2, duration_s=2),
+        nl.Ping("h1", "h2", interval_s=0.5),
+        nl.Command("h1", "echo h1 > name.txt", saves="name.txt"),
+    ],
     duration_s=2.5,
 )
 PROGRAM = """
@@ -26,7 +30,7 @@ sys.path.extend({path!r})
 import netlab as nl
 
 run = nl.run(json.loads({scenario!r}), engine="native", progress=False)
-print(json.dumps(run.to_dict()))
+print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt")}}))
 """
 
 
@@ -50,7 +54,9 @@ def test_the_native_engine_inside_a_guest() -> None:
     run = nl.run(outer, [nl.Command("h1", command)], duration_s=20, engine="pocket-real")
     (row,) = run.commands.itertuples()
     assert row.exit_code == 0, row.stderr
-    inner = nl.Run.from_dict(json.loads(row.stdout))
+    told = json.loads(row.stdout)
+    inner = nl.Run.from_dict(told)
+    assert told["name"] == "h1\n"
     assert inner.settings["engine"] == "native"
     assert inner.settings["clock"] == "real"
     flow = inner.flows.iloc[0]
