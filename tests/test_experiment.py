@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.errors import ScenarioError
 from netlab.experiment import Scenario, read_scenario
+from netlab.traffic import KINDS, class_names
 from tests.networks import ANYTHING, networks
 
 CONTRACT = """
@@ -181,7 +182,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         read_scenario(file)
     expected = [
         "link h1-r1: unknown field: got 'bw'; allowed: rate_mbps",
-        "traffic 1: kind: got 'scp'; allowed: tcp, udp, ping, command",
+        f"traffic 1: kind: got 'scp'; allowed: {', '.join(KINDS)}",
         "traffic 3: rate_mbps is missing; a udp item needs src, dst, rate_mbps",
         "traffic 3: payload_bytes must be a whole number from 32 to 1472, got 9000",
         "link h1-r1: loss_rate must be in [0, 1], got 2; for 2 % write 0.02",
@@ -208,8 +209,8 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ({"kind": "tcp", "src": "h1", "dst": "s1"}, "traffic 1 (tcp): dst: got 's1'; allowed: h1, h2, r1"),
         ({"kind": "tcp", "src": ["h1"], "dst": "h2"}, "traffic 1 (tcp): src: got ['h1']; allowed: h1, h2, r1"),
         ({"kind": "tcp", "src": "h1"}, "traffic 1: dst is missing; a tcp item needs src, dst"),
-        ({"kind": ["tcp"]}, "traffic 1: kind: got ['tcp']; allowed: tcp, udp, ping, command"),
-        ({}, "traffic 1: kind: got None; allowed: tcp, udp, ping, command"),
+        ({"kind": ["tcp"]}, f"traffic 1: kind: got ['tcp']; allowed: {', '.join(KINDS)}"),
+        ({}, f"traffic 1: kind: got None; allowed: {', '.join(KINDS)}"),
         ("tcp", "traffic 1 must be an object with a kind, got 'tcp'"),
         (
             {"kind": "tcp", "src": "h1", "dst": "h2", "cc": "reno"},
@@ -324,7 +325,7 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
             {"sysctls": {"net.ipv4.tcp_sack": False}},
             "sysctls: net.ipv4.tcp_sack must be a whole number or a line of text, got False",
         ),
-        ({"traffic": []}, "there is no traffic; add at least one of tcp, udp, ping, command"),
+        ({"traffic": []}, f"there is no traffic; add at least one of {', '.join(KINDS)}"),
         ({"traffic": {"kind": "tcp"}}, "traffic must be a list, got {'kind': 'tcp'}"),
         ({"topology": []}, "topology must be an object with hosts and links, got []"),
         (
@@ -376,7 +377,7 @@ def test_tcp_without_a_limit_would_not_end() -> None:
     [
         (("dumbbell", [TCP]), "topology must be a netlab.Topology, got 'dumbbell'"),
         ((TOPOLOGY, TCP), "traffic must be a list such as [netlab.Tcp('h1', 'h2')], got Tcp("),
-        ((TOPOLOGY, ["h1-h2"]), "traffic 1 must be a netlab.Tcp, Udp, Ping or Command, got 'h1-h2'"),
+        ((TOPOLOGY, ["h1-h2"]), f"traffic 1 must be a {class_names()}, got 'h1-h2'"),
         ((TOPOLOGY, []), "there is no traffic"),
         ((TOPOLOGY, [TCP], "10"), "duration_s must be"),
         ((sound(), [TCP]), "a whole scenario was given"),

@@ -66,7 +66,7 @@ def test_flows_do_not_share_ports(tmp_path: Path, recorded: None) -> None:
 
 
 def test_an_unknown_kind_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"h1-h2: .*kind of traffic: got 'quic'; allowed: tcp, udp, ping, command"):
+    with pytest.raises(RunError, match=rf"h1-h2: .*kind of traffic: got 'quic'; allowed: {', '.join(flows.RUNNERS)}"):
         flows.runner_of(item("quic"))
 
 
