@@ -110,3 +110,20 @@ def test_a_payload_that_cannot_carry_the_header_or_be_sent_is_refused_with_the_r
 ) -> None:
     with pytest.raises(ThroughputError, match=f"got {payload_bytes}.*20 to 65507"):
         check_payload_bytes(payload_bytes)
+
+
+def test_a_run_is_timely_up_to_the_end_of_the_time_from_its_first_datagram() -> None:
+    """Booked in one go or one by one; a duplicate counts apart, timely or late."""
+    arrivals_ns = [100, 110, 119, 120, 130]
+    single, in_runs, unlimited = StreamAccount(timely_ns=20), StreamAccount(timely_ns=20), StreamAccount()
+    for seq, arrival_ns in enumerate(arrivals_ns):
+        single.add(seq, 0, arrival_ns, 1000)
+    for account in (in_runs, unlimited):
+        account.add_run(0, [0] * 5, arrivals_ns, [1000] * 5)
+    for account in (single, in_runs):
+        account.add(1, 0, 119, 1000)
+        account.add(1, 0, 120, 1000)
+        assert (account.timely_datagrams, account.timely_bytes, account.timely_duplicates) == (3, 3000, 1)
+        assert account.timely_last_s == 119e-9
+        assert (account.received_datagrams, account.duplicates) == (5, 2)
+    assert (unlimited.timely_datagrams, unlimited.timely_bytes, unlimited.timely_last_s) == (5, 5000, 130e-9)
