@@ -166,8 +166,10 @@ class Comparison:
         if self._cases is not None:
             figure.update_xaxes(tickvals=list(range(len(self._cases))), ticktext=self._cases)
         figure.update_yaxes(title_text=self._y_label, type="log" if self._log_y else "linear", row=1, col=1)
-        values = np.concatenate([[0.0], *(part for series in self._series for part in (series.y, series.theory_y))])
-        if not self._log_y and np.nanmin(values) >= 0:
+        if not self._log_y and any(
+            min(np.nanmin(series.y, initial=0.0), np.nanmin(series.theory_y, initial=0.0)) >= 0
+            for series in self._series
+        ):
             figure.update_yaxes(rangemode="tozero", row=1, col=1)
         if self._title:
             figure.update_layout(title_text=self._title)
