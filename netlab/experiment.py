@@ -12,20 +12,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from netlab import engines, measure, traffic
 from netlab.artifacts import Artifacts
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
+from netlab.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
-from netlab.plan import Event, Plan
+from netlab.plan import Event, Item, Plan
 from netlab.progress import Progress, shown_progress
 from netlab.results import Run
 from netlab.traffic import Flow, Traffic
-from netlab.units import ms_to_s
+from netlab.units import BITS_PER_BYTE, mbps_to_bps, ms_to_s
 from netlab.values import is_integer, is_number, plain, shown
 from netlab.version import VERSION
 
@@ -33,8 +34,7 @@ DEFAULT_INTERVAL_S = 0.1
 SHORTEST_INTERVAL_S = 0.001
 LONGEST_RUN_S = 86_400.0
 MOST_INTERVALS = 200_000
-FRAME_BITS = 1514 * 8
-KERNEL_QUEUE_PACKETS = 1000
+FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
 SYSCTL_VALUE = re.compile(r"[ -~\t]+")
 
@@ -210,6 +210,7 @@ class Scenario:
         """What the agent needs, as plain data."""
         topology = self.topology
         wiring = topology.wiring()
+        paths = Paths(wiring)
         labels = traffic.unique_labels(self.traffic)
         return {
             "hosts": topology.hosts,
@@ -217,17 +218,22 @@ class Scenario:
             "switches": topology.switches,
             "directions": [hop.to_dict() for hop in wiring.hops],
             **plan_addresses(wiring).to_dict(),
-            "traffic": [item.planned(label, self.traffic) for item, label in zip(self.traffic, labels, strict=True)],
+            "traffic": [self._planned(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
-            "drain_s": self._drain_s(),
+            "drain_s": self._drain_s(paths),
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
 
-    def _drain_s(self) -> float:
+    def _planned(self, item: Traffic, label: str, paths: Paths) -> Item:
+        planned = item.planned(label, self.traffic)
+        if not isinstance(item, Flow):
+            return planned
+        return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
+
+    def _drain_s(self, paths: Paths) -> float:
         """Longest time that a packet sent at the end can still take, there and back."""
-        paths = Paths(self.topology.wiring())
         longest_s = 0.0
         for item in self.traffic:
             if not (isinstance(item, Flow) and item.crossings):
@@ -245,11 +251,11 @@ def _slowest_s(shape: LinkShape) -> float:
     if shape.rate_mbps is None:
         return wire_s
     queue_bits = (
-        shape.queue_bytes * 8
+        shape.queue_bytes * BITS_PER_BYTE
         if shape.queue_bytes is not None
         else (shape.queue_packets or KERNEL_QUEUE_PACKETS) * FRAME_BITS
     )
-    return wire_s + (queue_bits + 2 * FRAME_BITS) / (shape.rate_mbps * 1e6)
+    return wire_s + (queue_bits + 2 * FRAME_BITS) / mbps_to_bps(shape.rate_mbps)
 
 
 def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:

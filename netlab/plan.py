@@ -65,13 +65,12 @@ class Neighbour(TypedDict):
 
 
 class Addressing(TypedDict):
-    """Addresses and routes; `macs` is by interface, `primary` the address at which traffic reaches a node."""
+    """Addresses and routes; `macs` is by interface."""
 
     addresses: list[Address]
     macs: dict[str, str]
     routes: list[Route]
     neighbours: list[Neighbour]
-    primary: dict[str, str]
 
 
 class Item(TypedDict):
@@ -83,10 +82,11 @@ class Item(TypedDict):
 
 
 class FlowItem(Item):
-    """Traffic between two nodes."""
+    """Traffic between two nodes; `address` is that of `dst` which is nearest to `src`."""
 
     src: str
     dst: str
+    address: str
 
 
 class Plan(Addressing):

@@ -14,6 +14,7 @@ from typing import Any
 from netlab import netlink
 from netlab.errors import one_of
 from netlab.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
+from netlab.units import mbps_to_bps, ms_to_us
 from netlab.values import is_integer, is_number, shown
 
 MOST_PACKETS = 1_000_000
@@ -189,7 +190,7 @@ def tc_rate(rate_mbps: float) -> str:
     >>> tc_rate(4.798)
     '4798000bit'
     """
-    return f"{round(rate_mbps * 1e6)}bit"
+    return f"{mbps_to_bps(rate_mbps)}bit"
 
 
 def tc_time(time_ms: float) -> str:
@@ -202,7 +203,7 @@ def tc_time(time_ms: float) -> str:
 
 
 def _microseconds(time_ms: float) -> int:
-    return round(time_ms * 1e3)
+    return ms_to_us(time_ms)
 
 
 def _counter(place: int) -> Callable[[bytes], int]:

@@ -6,6 +6,7 @@ BITS_PER_BYTE = 8
 BITS_PER_MEGABIT = 1_000_000
 MS_PER_S = 1000.0
 US_PER_MS = 1000.0
+NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
 
 
@@ -32,11 +33,6 @@ def rate_mbps(volume_bytes: float, duration_s: float) -> float:
 def ms_to_s(time_ms: float) -> float:
     """Seconds from milliseconds."""
     return time_ms / MS_PER_S
-
-
-def s_to_ms(time_s: float) -> float:
-    """Milliseconds from seconds."""
-    return time_s * MS_PER_S
 
 
 def ms_to_us(time_ms: float) -> int:

@@ -178,12 +178,16 @@ class Network:
     def _wait_for_links(self) -> None:
         # The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given.
         deadline_s = time.monotonic() + LINK_PATIENCE_S
-        for direction in self.plan["directions"]:
-            with visit(self.pid(direction["src"])):
-                while not is_running(direction["interface"]):
-                    if time.monotonic() > deadline_s:
-                        raise RunError(f"The interface {direction['interface']} did not come up.")
-                    time.sleep(0.02)
+        interfaces: dict[str, list[str]] = {}
+        for hop in self.plan["directions"]:
+            interfaces.setdefault(hop["src"], []).append(hop["interface"])
+        for name, own in interfaces.items():
+            with visit(self.pid(name)):
+                for interface in own:
+                    while not is_running(interface):
+                        if time.monotonic() > deadline_s:
+                            raise RunError(f"The interface {interface} did not come up.")
+                        time.sleep(0.02)
 
     def _set_sysctls(self, name: str) -> None:
         forward = {"net.ipv4.ip_forward": "1"} if name in self.plan["routers"] else {}

@@ -17,16 +17,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netlab import queues
-from netlab.headers import FRAME_BYTES
+from netlab.headers import (
+    ETHERNET_HEADER_BYTES,
+    ETHERNET_WIRE_BYTES,
+    FRAME_BYTES,
+    IP_HEADER_BYTES,
+    SMALLEST_WIRE_FRAME_BYTES,
+    TCP_HEADER_BYTES,
+)
 from netlab.plan import Hop, Shape
 from netlab.queues import tc_rate, tc_time
+from netlab.units import BITS_PER_BYTE, mbps_to_bps
 
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; a smaller bucket would split it after all.
 LARGEST_SEGMENT_BYTES = 80_000
-SEGMENT_HEADER_BYTES = 66
-ETHERNET_OVERHEAD_BYTES = 24
-SMALLEST_ETHERNET_BYTES = 84
+SEGMENT_HEADER_BYTES = ETHERNET_HEADER_BYTES + IP_HEADER_BYTES + TCP_HEADER_BYTES
+ETHERNET_OVERHEAD_BYTES = ETHERNET_WIRE_BYTES - ETHERNET_HEADER_BYTES
 OFFLOAD_ABOVE_MBPS = 1000
 WIRE_LIMIT_PACKETS = 10_000_000
 IN_ORDER_RATE = "1000gbit"
@@ -62,12 +69,12 @@ def queue_lines(interface: str, shape: Shape, clock: str) -> list[str]:
     burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else frame_bytes) + LATENESS_BYTES
     if clock == "real":
         # Timers come late by the machine's clock; a bucket of one frame would lose that time.
-        burst_bytes = max(burst_bytes, round(rate_mbps * 1e6 / 8 * REAL_CLOCK_BURST_S))
+        burst_bytes = max(burst_bytes, round(mbps_to_bps(rate_mbps) / BITS_PER_BYTE * REAL_CLOCK_BURST_S))
     # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
     # Said to tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
     # lost on the segments that tbf splits.
     framing = (
-        f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_ETHERNET_BYTES}" if shape["framing"] == "ethernet" else ""
+        f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_WIRE_FRAME_BYTES}" if shape["framing"] == "ethernet" else ""
     )
     return [
         f"qdisc add dev {interface} root handle 1: tbf rate {tc_rate(rate_mbps)} burst {burst_bytes}b limit 1000000000b{framing}",

@@ -6,7 +6,7 @@ import math
 
 from netlab.measure.base import Measure, Row, Tables
 from netlab.traffic.udp import UdpItem, UdpTotals
-from netlab.units import rate_mbps
+from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, rate_mbps
 
 
 class UdpMeasure(Measure[UdpItem, UdpTotals]):
@@ -59,7 +59,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         item = self.item
         arrived = {row["interval"]: row for row in self.seen.arrivals}
         step_s, whole_s = self.seen.plan["interval_s"], self.seen.plan["duration_s"]
-        datagram_bits = item["payload_bytes"] * 8
+        datagram_bits = item["payload_bytes"] * BITS_PER_BYTE
         found = []
         for number in range(max(1, round(whole_s / step_s))):
             begin_s, end_s = number * step_s, (number + 1) * step_s
@@ -68,7 +68,7 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
             if overlap_s <= 0 and row is None:
                 continue
             received = row["datagrams"] if row else 0
-            due = item["rate_mbps"] * 1e6 * overlap_s / datagram_bits
+            due = item["rate_mbps"] * BITS_PER_MEGABIT * overlap_s / datagram_bits
             found.append(
                 {
                     "flow": item["label"],

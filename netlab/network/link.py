@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from netlab.errors import ScenarioError, one_of
+from netlab.headers import FRAME_BYTES
 from netlab.queues import MOST_PACKETS, discipline
 from netlab.values import is_integer, is_number, plain, shown
 
@@ -19,7 +20,7 @@ FRAMINGS = ("tc", "ethernet")
 
 BURST_LOSS_FIELDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rate")
 
-SMALLEST_QUEUE_BYTES = 1514
+SMALLEST_QUEUE_BYTES = FRAME_BYTES
 LARGEST_QUEUE_BYTES = 1_000_000_000
 SLOWEST_MBPS = 0.001
 FASTEST_MBPS = 100_000

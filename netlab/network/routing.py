@@ -50,14 +50,6 @@ class AddressPlan:
     macs: dict[str, str]
     routes: list[Route]
 
-    @property
-    def primary(self) -> dict[str, str]:
-        """The address of each node's first interface."""
-        first: dict[str, str] = {}
-        for port in self.ports:
-            first.setdefault(port.node, port.address)
-        return first
-
     def neighbours(self) -> Iterable[tuple[Port, Port]]:
         """Every two ports that can send frames to each other: nobody needs to ask (ARP), whoever talks to whom."""
         together = _by_subnet(self.ports)
@@ -78,7 +70,6 @@ class AddressPlan:
                 {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
                 for here, there in self.neighbours()
             ],
-            "primary": self.primary,
         }
 
 

@@ -19,6 +19,7 @@ from netlab.perf.client import run_test
 from netlab.perf.protocol import DEFAULT_PORT, TestRequest
 from netlab.perf.report import FORMATS, IntervalTable, amount, summary
 from netlab.perf.server import MAX_CLIENTS, MAX_TIME_S, Server, describe
+from netlab.units import mbps_to_bps
 
 DEFAULT_TIME_S = 25.0
 DEFAULT_RATE_MBPS = 1.0
@@ -189,7 +190,7 @@ def request_from(args: argparse.Namespace) -> TestRequest:
         num_bytes=args.num,
         omit_s=args.omit,
         interval_s=args.interval,
-        rate_bps=round(rate_mbps * 1e6) if args.udp else None,
+        rate_bps=mbps_to_bps(rate_mbps) if args.udp else None,
         payload_bytes=1000 if args.length is None else args.length,
         batch=args.batch,
         congestion=args.congestion,

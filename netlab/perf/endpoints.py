@@ -14,6 +14,7 @@ from netlab.sockets import tcp_info
 from netlab.sockets.options import limit_window, set_congestion, tune_tcp
 from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
 from netlab.sockets.tcp_info import RttSummary
+from netlab.units import rate_mbps
 
 PATIENCE_S = 15.0
 """A stream that delivers nothing for this long while it should is given up."""
@@ -401,7 +402,7 @@ class Sampler:
                     "stream": endpoint.index + 1,
                     "t_s": self._sampled_s - self._start_s,
                     "seconds": length_s,
-                    "goodput_mbps": figures["bytes"] * 8 / 1e6 / length_s,
+                    "goodput_mbps": rate_mbps(figures["bytes"], length_s),
                     "omitted": self._sampled_s - self._start_s <= self._omit_s,
                     **figures,
                 }

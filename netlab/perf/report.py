@@ -9,6 +9,7 @@ from typing import Any
 
 from netlab.perf.protocol import TestRequest
 from netlab.tables import text_table
+from netlab.units import rate_mbps
 
 Record = dict[str, Any]
 
@@ -107,7 +108,7 @@ def _add_loss(record: Record) -> None:
 
 
 def _mbps(volume_bytes: int, seconds: float) -> float | None:
-    return volume_bytes * 8 / 1e6 / seconds if seconds > 0 else None
+    return rate_mbps(volume_bytes, seconds) if seconds > 0 else None
 
 
 class IntervalTable:

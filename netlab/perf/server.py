@@ -40,6 +40,7 @@ from netlab.perf.protocol import (
 from netlab.perf.report import combine
 from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
+from netlab.units import BITS_PER_MEGABIT
 
 MAX_CLIENTS = 64
 MAX_TIME_S = 3600.0
@@ -448,7 +449,7 @@ def describe(request: TestRequest) -> str:
     length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
     rate = ""
     if request.protocol == "udp":
-        speed = f"{request.rate_bps / 1e6:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
+        speed = f"{request.rate_bps / BITS_PER_MEGABIT:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
         rate = f", {request.payload_bytes}-byte datagrams, {speed}"
     count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
     return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"

@@ -9,6 +9,7 @@ import socket
 import struct
 
 from netlab.sockets.datagrams import HEADER
+from netlab.units import NS_PER_S
 
 UDP_SEGMENT = 103
 UDP_GRO = 104
@@ -23,7 +24,6 @@ _CONTROL = struct.Struct("@16xqq")
 _CONTROL_WITH_HEADER = struct.Struct("@Qiiqq")
 _GRO_SIZE = struct.Struct("@i")
 _TIMESPEC = struct.Struct("@qq")
-_NS_PER_S = 1_000_000_000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -92,7 +92,7 @@ class BatchReader:
         heads = list(HEADER.iter_unpack(self._heads[: HEADER.size * count]))
         sizes = [size for (size,) in _LENGTHS.iter_unpack(self._messages[: _LENGTHS.size * count])]
         arrivals = [
-            seconds * _NS_PER_S + ns for seconds, ns in _CONTROL.iter_unpack(self._controls[: _CONTROL.size * count])
+            seconds * NS_PER_S + ns for seconds, ns in _CONTROL.iter_unpack(self._controls[: _CONTROL.size * count])
         ]
         return heads, sizes, arrivals
 
@@ -126,7 +126,7 @@ class TrainReader:
                 (each,) = _GRO_SIZE.unpack(data[: _GRO_SIZE.size])
             elif level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
                 seconds, ns = _TIMESPEC.unpack(data)
-                arrival_ns = seconds * _NS_PER_S + ns
+                arrival_ns = seconds * NS_PER_S + ns
         return total, each, arrival_ns
 
 

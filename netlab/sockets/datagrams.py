@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import sub
 
 from netlab.errors import ThroughputError
+from netlab.units import NS_PER_MS, NS_PER_S
 
 HEADER = struct.Struct("!IQQ")
 """Stream id, sequence number (from 0), time of sending (CLOCK_REALTIME, ns); network byte order."""
@@ -120,37 +121,37 @@ class StreamAccount:
     @property
     def jitter_ms(self) -> float:
         """Jitter of RFC 3550 in ms; 0 before the second datagram."""
-        return self._jitter_ns / 1e6
+        return self._jitter_ns / NS_PER_MS
 
     @property
     def delay_min_ms(self) -> float:
         """Smallest one-way delay in ms."""
-        return self._delay_min_ns / 1e6 if self.received_datagrams else math.nan
+        return self._delay_min_ns / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def delay_max_ms(self) -> float:
         """Largest one-way delay in ms."""
-        return self._delay_max_ns / 1e6 if self.received_datagrams else math.nan
+        return self._delay_max_ns / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def delay_mean_ms(self) -> float:
         """Mean one-way delay in ms."""
-        return self._delay_sum_ns / self.received_datagrams / 1e6 if self.received_datagrams else math.nan
+        return self._delay_sum_ns / self.received_datagrams / NS_PER_MS if self.received_datagrams else math.nan
 
     @property
     def first_s(self) -> float | None:
         """First arrival in s of the monotonic clock."""
-        return None if self._first_ns is None else self._first_ns / 1e9
+        return None if self._first_ns is None else self._first_ns / NS_PER_S
 
     @property
     def last_s(self) -> float | None:
         """Last arrival in s of the monotonic clock."""
-        return None if self._last_ns is None else self._last_ns / 1e9
+        return None if self._last_ns is None else self._last_ns / NS_PER_S
 
     @property
     def timely_last_s(self) -> float | None:
         """Last timely arrival in s of the monotonic clock."""
-        return None if self._timely_last_ns is None else self._timely_last_ns / 1e9
+        return None if self._timely_last_ns is None else self._timely_last_ns / NS_PER_S
 
     def add(self, seq: int, sent_ns: int, arrival_ns: int, size: int) -> None:
         """Book one datagram; both times on one clock for a meaningful delay, arrival on the monotonic one."""

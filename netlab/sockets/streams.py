@@ -56,11 +56,11 @@ from netlab.sockets.datagrams import (
     check_payload_bytes,
 )
 from netlab.sockets.options import TCP_WINDOW_CLAMP, set_buffer
+from netlab.units import NS_PER_S
 
 SEND_CHUNK_BYTES = 1 << 20
 RECEIVE_CHUNK_BYTES = 32 << 20
 DEFAULT_BURST_S = 0.001
-_NS_PER_S = 1_000_000_000
 _UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
@@ -358,7 +358,7 @@ class UdpSender:
         self._dst = dst
         self._batch = batch
         self._spread = None if spread_seed is None else random.Random(spread_seed)  # noqa: S311 (no secret)
-        self._burst_ns = max(0, round(burst_s * _NS_PER_S))
+        self._burst_ns = max(0, round(burst_s * NS_PER_S))
         self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
         self._stop = threading.Event()
 
@@ -380,8 +380,8 @@ class UdpSender:
 
     def _send(self) -> None:
         start_ns = time.monotonic_ns()
-        self.started_s = start_ns / _NS_PER_S
-        end_ns = None if self.end_s is None else round(self.end_s * _NS_PER_S)
+        self.started_s = start_ns / NS_PER_S
+        end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
         whole = None if self._tail is None else self._tail[0]
         total = whole
         if end_ns is not None and self.rate_bps:
@@ -408,7 +408,7 @@ class UdpSender:
         return train.datagrams, partial(self._send_trains, train)
 
     def _send_paced(self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None) -> None:
-        interval_bits_ns = self.payload_bytes * 8 * _NS_PER_S
+        interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
         burst = self._datagrams_in(self._burst_ns)
         # Whole trains only, so that every train starts at a multiple of its size.
         burst = max(unit, burst - burst % unit)
@@ -450,11 +450,11 @@ class UdpSender:
             self._send_singly(datagram, self.sent_datagrams + 1)
 
     def _datagrams_in(self, length_ns: int) -> int:
-        return self.rate_bps * length_ns // (self.payload_bytes * 8 * _NS_PER_S)
+        return self.rate_bps * length_ns // (self.payload_bytes * 8 * NS_PER_S)
 
     def _due_before(self, elapsed_ns: int) -> int:
         """How many datagrams are due in the first `elapsed_ns`, its end excluded."""
-        return max(0, -(-elapsed_ns * self.rate_bps // (self.payload_bytes * 8 * _NS_PER_S)))
+        return max(0, -(-elapsed_ns * self.rate_bps // (self.payload_bytes * 8 * NS_PER_S)))
 
     def _send_singly(self, datagram: bytearray, due: int) -> None:
         pack_into, send, now, stream = HEADER.pack_into, self.sock.send, time.time_ns, self.stream_id
@@ -487,7 +487,7 @@ class UdpSender:
         assert self._tail is not None
         for size in self._tail[1]:
             if self.rate_bps:
-                bits_ns = self.sent_bytes * 8 * _NS_PER_S
+                bits_ns = self.sent_bytes * 8 * NS_PER_S
                 self._sleep_until(start_ns + -(-bits_ns // self.rate_bps))
             self._send_singly(bytearray(size), self.sent_datagrams + 1)
 
@@ -498,9 +498,9 @@ class UdpSender:
                 return
             if left_ns > 50_000_000:
                 # An event wakes for `stop`, but is not exact: it sleeps only the greater part.
-                self._stop.wait((left_ns - 20_000_000) / _NS_PER_S)
+                self._stop.wait((left_ns - 20_000_000) / NS_PER_S)
             else:
-                time.sleep(left_ns / _NS_PER_S)
+                time.sleep(left_ns / NS_PER_S)
 
 
 class UdpReceiver:
@@ -551,9 +551,9 @@ class UdpReceiver:
         self.strangers = 0
         self.error: OSError | None = None
         origin_s = time.monotonic() if origin_s is None else origin_s
-        self._interval_ns = None if interval_s is None else round(interval_s * _NS_PER_S)
-        self._origin_ns = round(origin_s * _NS_PER_S)
-        self._timely_ns = None if timely_s is None else round(timely_s * _NS_PER_S)
+        self._interval_ns = None if interval_s is None else round(interval_s * NS_PER_S)
+        self._origin_ns = round(origin_s * NS_PER_S)
+        self._timely_ns = None if timely_s is None else round(timely_s * NS_PER_S)
         # Set before anything can arrive, so that every datagram carries the time of its arrival.
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)

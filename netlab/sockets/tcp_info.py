@@ -7,6 +7,8 @@ import socket
 import struct
 from dataclasses import asdict, dataclass
 
+from netlab.units import rate_mbps
+
 # Order and width of `struct tcp_info` in include/uapi/linux/tcp.h. The kernel only ever appends, and says
 # by the length it returns how far it goes; every field happens to be aligned, so no padding is needed.
 _LAYOUT: tuple[tuple[str, str], ...] = (
@@ -199,7 +201,7 @@ def decode(data: bytes) -> TcpInfo:
     def mbps(name: str) -> float | None:
         value = raw.get(name)
         # bytes/s in the kernel
-        return None if value is None or value == _UNLIMITED_U64 else value * 8 / 1e6
+        return None if value is None or value == _UNLIMITED_U64 else rate_mbps(value, 1.0)
 
     state = raw.get("state", 0)
     ca_state = raw.get("ca_state", 0)

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 from netlab.agent.artifacts import Keeper
 from netlab.agent.network import Network
 from netlab.errors import ThroughputError
-from netlab.plan import AgentPlan, DatagramInterval, FlowItem, Item, StreamSample, Totals
+from netlab.plan import AgentPlan, DatagramInterval, Item, StreamSample, Totals
 
 ItemType = TypeVar("ItemType", bound=Item)
 
@@ -42,10 +42,6 @@ class Place:
     def pid(self, node: str) -> int:
         """Process that holds the namespace of a node."""
         return self.network.pid(node)
-
-    def address(self, item: FlowItem) -> str:
-        """IPv4 address at which a flow finds its destination."""
-        return self.plan["primary"][item["dst"]]
 
 
 class Flow(Generic[ItemType]):

@@ -23,7 +23,7 @@ class PingFlow(Flow["PingItem"]):
             raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
         self.pinger = Pinger(
             raw,
-            place.address(item),
+            item["address"],
             identifier=place.number,
             interval_s=item["interval_s"],
             payload_bytes=item["payload_bytes"],

@@ -106,7 +106,7 @@ class TcpFlow(Flow["TcpItem"]):
 
     def __init__(self, item: TcpItem, place: Place) -> None:
         super().__init__(item, place)
-        src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), place.address(item)
+        src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), item["address"]
         self.streams = [TcpStream(src, dst, address, place.port + k, item) for k in range(item["streams"])]
         self._ended: dict[int, _Ended] = {}
         self._told_end: set[int] = set()

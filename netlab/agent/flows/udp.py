@@ -12,6 +12,7 @@ from netlab.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.plan import DatagramInterval
 from netlab.sockets import options
 from netlab.sockets.streams import UdpReceiver, UdpSender
+from netlab.units import mbps_to_bps
 
 if TYPE_CHECKING:
     from netlab.traffic.udp import UdpItem, UdpTotals
@@ -25,7 +26,7 @@ class UdpFlow(Flow["UdpItem"]):
     def __init__(self, item: UdpItem, place: Place) -> None:
         super().__init__(item, place)
         self._seed = place.plan["seed"]
-        address, port = place.address(item), place.port
+        address, port = item["address"], place.port
         with visit(place.pid(item["dst"])):
             self.sink = socket.socket(type=socket.SOCK_DGRAM)
         self.sink.bind((address, port))
@@ -63,7 +64,7 @@ class UdpFlow(Flow["UdpItem"]):
         self.sender = UdpSender(
             self.source,
             self.address,
-            rate_bps=round(self.item["rate_mbps"] * 1e6),
+            rate_bps=mbps_to_bps(self.item["rate_mbps"]),
             payload_bytes=self.item["payload_bytes"],
             stream_id=self.stream_id,
             end_s=self._origin_s + self.end_s,
