@@ -48,8 +48,9 @@ def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
     path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
     program = PROGRAM.format(path=path, scenario=json.dumps(INNER.to_dict()))
-    # The guest's root has another home than whoever runs this, and may not look into it.
-    command = f"cd /tmp && NETLAB_CACHE={shlex.quote(str(cache.root()))} {sys.executable} -c {shlex.quote(program)}"
+    # The guest's root has the home and the /tmp/netlab-0 of the host's root, into which whoever runs this may not look.
+    places = f"TMPDIR=/tmp/own NETLAB_CACHE={shlex.quote(str(cache.root()))}"
+    command = f"mkdir /tmp/own && cd /tmp/own && {places} {sys.executable} -c {shlex.quote(program)}"
     outer = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
     run = nl.run(outer, [nl.Command("h1", command)], duration_s=20, engine="pocket-real")
     (row,) = run.commands.itertuples()
