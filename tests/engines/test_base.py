@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netlab.agent import files
-from netlab.engines.base import EventTail, read_result
+from netlab.engines.base import EventTail, follow, processor_s, read_result
 from netlab.errors import RunError
 
 
@@ -62,3 +64,32 @@ def test_without_a_result_the_last_words_are_shown(tmp_path: Path) -> None:
 def test_a_result_is_read(tmp_path: Path) -> None:
     (tmp_path / files.RESULT).write_text('{"flows": []}')
     assert read_result(tmp_path, EventTail(tmp_path, lambda event: None), tmp_path / "log") == {"flows": []}
+
+
+def program(text: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-I", "-S", "-c", text])
+
+
+def test_a_start_that_waits_for_the_processor_is_waited_for(tmp_path: Path) -> None:
+    """A guest on a busy machine tells its first word late; that is no reason to end it."""
+    telling = f"import time; time.sleep(0.5); open({str(tmp_path / files.EVENTS)!r}, 'w').write('{{\"event\": \"agent\"}}\\n')"
+    tail = EventTail(tmp_path, lambda event: None)
+    with program(telling) as process:
+        follow(process, tail, None, start_patience_s=0.2)
+        tail.poll()
+    assert tail.started
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("text", ["while True: pass", "import time; time.sleep(1000)"])
+def test_a_start_that_spins_or_sleeps_for_ever_is_given_up(tmp_path: Path, text: str) -> None:
+    with program(text) as process:
+        follow(process, EventTail(tmp_path, lambda event: None), None, start_patience_s=0.2)
+        assert process.poll() is None
+        process.kill()
+
+
+def test_a_process_that_has_gone_has_had_all_its_time() -> None:
+    with program("pass") as process:
+        process.wait()
+    assert processor_s(process.pid) == float("inf")
