@@ -204,7 +204,9 @@ clockwork = Function(
 
 
 def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
-    return {frozenset((way.src, way.dst)): way.shape for way in network.hops() if (way.src, way.dst) in _FORWARD}
+    # Of parallel links the first carries the traffic, so it is the one that stays.
+    hops = [hop for hop in reversed(network.hops()) if (hop.src, hop.dst) in _FORWARD]
+    return {frozenset((hop.src, hop.dst)): hop.shape for hop in hops}
 
 
 _FORWARD = {("h1", "r1"), ("h2", "r1"), ("r1", "r2"), ("r2", "h4"), ("r2", "h3")}

@@ -212,8 +212,9 @@ full_rtt = Function(
 
 def _row(network: Topology) -> list[LinkShape]:
     """L1, L2 and L3 in the direction of the data."""
-    ways = {(way.src, way.dst): way.shape for way in network.hops()}
-    return [ways[f"r{number}", f"r{number + 1}"] for number in (1, 2, 3)]
+    # Of parallel links the first carries the traffic, so it is the one that stays.
+    shapes = {(hop.src, hop.dst): hop.shape for hop in reversed(network.hops())}
+    return [shapes[f"r{number}", f"r{number + 1}"] for number in (1, 2, 3)]
 
 
 def _room_packets(shape: LinkShape, limit: int) -> float:
