@@ -402,7 +402,7 @@ print(f"here:       126.0 kB at {found_mbps[2]:.1f} Mbit/s: a cycle of {cycle_ms
 # there is a formula: the delays of exercise 1, for 1538 bytes there and 90 bytes back.
 
 # %% id="suspects"
-frame_by_frame, acknowledge_each = chapter.settings.FRAME_BY_FRAME, chapter.settings.ACKNOWLEDGE_EACH
+frame_by_frame, acknowledge_each = chapter.settings.WITHOUT_OFFLOAD, chapter.settings.ACKNOWLEDGE_EACH
 cases = {
     "as it is": [],
     "frame by frame": [frame_by_frame],

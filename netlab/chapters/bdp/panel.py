@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import experiment, plots, theory
-from netlab.chapters.bdp.settings import DELAY_MS, FRAME_BY_FRAME, RATE_MBPS
+from netlab.chapters.bdp.settings import DELAY_MS, RATE_MBPS, WITHOUT_OFFLOAD
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Tcp
@@ -31,7 +31,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
     Returns
     -------
     Panel
-        With the controls window_kb, rate_mbps, delay_ms, queue_packets and one_by_one.
+        With the controls window_kb, rate_mbps, delay_ms, queue_packets and without_offload.
     """
 
     def cable(settings: Settings) -> Topology:
@@ -43,7 +43,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
         flow = Tcp("h1", "h2", congestion="reno", window_bytes=1000 * settings["window_kb"], start_s=0.5)
         return {
             "topology": cable(settings),
-            "traffic": [FRAME_BY_FRAME, flow] if settings["one_by_one"] else [flow],
+            "traffic": [WITHOUT_OFFLOAD, flow] if settings["without_offload"] else [flow],
             "duration_s": duration_s,
             "interval_s": 0.5,
         }
@@ -86,7 +86,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
             "rate_mbps": slider("Link", RATE_MBPS, 10, 200, 10, "Mbit/s"),
             "delay_ms": slider("Delay, each way", DELAY_MS, 1, 40, 1, "ms"),
             "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
-            "one_by_one": toggle("Frames one by one"),
+            "without_offload": toggle("Frames one by one"),
         },
         scenario,
         show,

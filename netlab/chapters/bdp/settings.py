@@ -13,7 +13,7 @@ CEILING_BYTES = 192_000
 
 # A window takes exactly one round-trip time of a segment when the sender's interface takes one frame at a time, without
 # segmentation offload, and the receiver acknowledges each segment at once.
-FRAME_BY_FRAME = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
+WITHOUT_OFFLOAD = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
 
 

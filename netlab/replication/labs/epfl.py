@@ -241,7 +241,8 @@ def measurements() -> Settings:
         topologies.three_pcs(queue_packets=QUEUE, framing="ethernet"), [Tcp("h1", "h3")], duration_s=60, interval_s=1
     )
     explanation = in_kbits(
-        "The publisher's theory counts a wire's framing on super-sized segments of 2896 bytes, which no wire carries; tc "
+        "The publisher's theory counts a wire's framing on segments of 2896 bytes, which segmentation offload makes and no "
+        "wire carries; tc "
         "counts 1514 bytes for 1448, and with a wire's 1538 a second run has {value:.0f} kbit/s.",
         framed,
         goodput("h1-h3 cubic", 5),

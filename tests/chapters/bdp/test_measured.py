@@ -11,7 +11,7 @@ from tests.figures import agrees
 pytestmark = pytest.mark.pocket
 
 
-EXACT = (chapter.settings.FRAME_BY_FRAME, chapter.settings.ACKNOWLEDGE_EACH)
+EXACT = (chapter.settings.WITHOUT_OFFLOAD, chapter.settings.ACKNOWLEDGE_EACH)
 cable = chapter.settings.cable
 
 

@@ -37,7 +37,7 @@ def test_the_bdp_panel_runs_its_settings_and_says_what_limits(window_kb, queue_p
     assert strip.y == pytest.approx((0.0,), abs=1e-6), "the fake measures what theory says"
 
 
-def test_frames_one_by_one_are_a_command_before_the_transfer():
+def test_frames_without_offload_are_a_command_before_the_transfer():
     def fake(*, traffic, **_):
         kinds.append([item.kind for item in traffic])
         flows = pd.DataFrame([{"flow": "h1-h2 reno", "kind": "tcp", "rtt_ms": 16.2, "retransmits": 0.0}])
@@ -45,7 +45,7 @@ def test_frames_one_by_one_are_a_command_before_the_transfer():
 
     kinds = []
     panel = make_panel(run=fake)
-    panel.controls["one_by_one"].value = True
+    panel.controls["without_offload"].value = True
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert kinds[-1] == ["command", "tcp"]

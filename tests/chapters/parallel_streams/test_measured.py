@@ -44,14 +44,14 @@ def test_one_reno_connection_follows_mathis_under_random_loss(loss_rate: float, 
 
 
 @pytest.mark.parametrize(
-    ("delay_ms", "packs", "congestion", "low_mbps", "high_mbps"),
+    ("delay_ms", "offload", "congestion", "low_mbps", "high_mbps"),
     [(20, False, "cubic", 5, 8), (0.05, False, "cubic", 2500, 3200), (0.05, True, "reno", 4000, 9500)],
 )
-def test_the_lab_measured_without_its_delay_and_lost_packs(
-    delay_ms: float, packs: bool, congestion: str, low_mbps: float, high_mbps: float
+def test_the_lab_measured_without_its_delay_and_lost_offloaded_segments(
+    delay_ms: float, offload: bool, congestion: str, low_mbps: float, high_mbps: float
 ) -> None:
     """lab9 has 7590 Mbit/s at 1 % loss, a thousand times Mathis at 20 ms: neither 20 ms nor single lost frames give that."""
-    topology = path(delay_ms, loss_rate=0.01, segmentation_offload=packs)
+    topology = path(delay_ms, loss_rate=0.01, segmentation_offload=offload)
     measured = goodput_mbps(topology, nl.Tcp("h1", "h2", congestion=congestion), 20 if delay_ms == 20 else 2, 0.5)
     middle = (low_mbps + high_mbps) / 2
     agrees("goodput (Mbit/s)", measured, middle, absolute=high_mbps - middle)
