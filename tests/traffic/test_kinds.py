@@ -48,7 +48,7 @@ class PagesFlow(flows.Flow[Any]):
 
     def __init__(self, item: Any, place: flows.Place) -> None:
         super().__init__(item, place)
-        self.port, self.address = place.port, place.address(item)
+        self.port, self.address = place.port, item["address"]
 
     @staticmethod
     def ports(item: Any) -> int:
@@ -98,7 +98,8 @@ def test_a_kind_is_described_by_its_row() -> None:
     assert item == nl.Pages("h1", "h2", pages=2)
     assert json.loads(json.dumps(scenario.to_dict()))["traffic"] == [{**ITEM, "start_s": 0.0}]
     plan = scenario.plan()
-    assert plan["traffic"] == [{**ITEM, "label": "h1-h2 pages", "start_s": 0.0}]
+    addresses = {own["node"]: own["address"].partition("/")[0] for own in plan["addresses"]}
+    assert plan["traffic"] == [{**ITEM, "label": "h1-h2 pages", "start_s": 0.0, "address": addresses["h2"]}]
     there_and_back_s = plan["drain_s"]
     assert there_and_back_s > 2 * 0.1
     unlimited = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2")])
@@ -121,7 +122,7 @@ def test_the_agent_runs_a_kind_by_its_row(tmp_path: Path) -> None:
     network: Any = None
     made = flows.make_flows(plan, network, Keeper(tmp_path))
     assert [flow.port for flow in made] == [5001, 5003, 5006]
-    assert [flow.address for flow in made] == [plan["primary"][name] for name in ("h2", "h1", "h2")]
+    assert [flow.address for flow in made] == [item["address"] for item in plan["traffic"]]
 
 
 @pytest.mark.usefixtures("_pages")

@@ -32,7 +32,7 @@ class Network:
 
 def place(folder: Path, *, duration_s: float = 10.0, number: int = 1, nodes: dict[str, Any] | None = None) -> Place:
     """Where a flow runs: from h1 to h2."""
-    plan: Any = {"duration_s": duration_s, "interval_s": 0.1, "seed": 1, "primary": {"h2": ADDRESS}}
+    plan: Any = {"duration_s": duration_s, "interval_s": 0.1, "seed": 1}
     return Place(plan, Network(nodes), Keeper(folder), number, PORT)  # type: ignore[arg-type]
 
 

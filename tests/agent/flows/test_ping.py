@@ -18,6 +18,7 @@ ITEM: Any = {
     "label": "h1-h2 ping",
     "src": "h1",
     "dst": "h2",
+    "address": ADDRESS,
     "start_s": 2.0,
     "duration_s": None,
     "interval_s": 0.5,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netlab.agent.flows.tcp import TcpFlow
-from tests.agent.flows.places import place, run, stay_here
+from tests.agent.flows.places import ADDRESS, place, run, stay_here
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +22,7 @@ def item(**changes: Any) -> Any:
         "label": "h1-h2 tcp",
         "src": "h1",
         "dst": "h2",
+        "address": ADDRESS,
         "start_s": 0.0,
         "duration_s": None,
         "num_bytes": None,
