@@ -11,8 +11,9 @@ lab: setup  ## open the chapters in JupyterLab
 setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there
 	@sh tools/setup.sh
 
-# Every CPU runs tests, but not more than memory is sure to hold: a guest may take a gigabyte.
-WORKERS := -n logical --maxprocesses 8 --dist loadgroup
+# Every CPU runs tests, but not more than memory is sure to hold: a guest may take a gigabyte. A file stays on one worker,
+# because a notebook's cells need each other.
+WORKERS := -n logical --maxprocesses 8 --dist loadfile
 ARGS ?=
 
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed

@@ -37,15 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
     IPyNbCell.compare_outputs = compare_outputs
 
 
-# First, because pytest-xdist reads the groups in the same hook.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what only root can do, and keep the cells of a notebook in order on one worker (`--dist loadgroup`)."""
+    """Skip what only root can do."""
     for item in items:
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="only root can do this"))
-        if item.path.suffix == ".ipynb":
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:

@@ -11,7 +11,6 @@ from netlab.kernel.edits import RECIPE
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("gcc"), reason="gcc compiles mnexec"),
-    pytest.mark.xdist_group("mnexec"),  # compiled once
 ]
 
 

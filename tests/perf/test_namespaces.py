@@ -30,7 +30,6 @@ PERF = [sys.executable, "-c", SCRIPT]
 
 pytestmark = [
     pytest.mark.root,
-    pytest.mark.xdist_group("namespaces"),
     pytest.mark.skipif(shutil.which("ip") is None or shutil.which("tc") is None, reason="iproute2 is not installed"),
 ]
 
