@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The seam between the kernel and the program that it is linked into. Nothing else crosses it; neither side sees the
+ * other's headers, so only plain C types are used here.
+ */
+#ifndef _ASM_NETLAB_HOST_H
+#define _ASM_NETLAB_HOST_H
+
+/* What the program gives the kernel. */
+void host_print(const char *text, unsigned int length);	/* a piece of the kernel's log */
+void host_panic(void);					/* the kernel cannot go on; does not return */
+void host_stuck(void);					/* everything sleeps and nothing will wake it, or only after the horizon */
+void host_main(void);					/* runs as the kernel's first process; does not return */
+
+/* What the kernel gives the program. */
+struct library_boot {
+	void *memory;					/* all of the kernel's memory, zeroed */
+	unsigned long memory_bytes;
+	unsigned long long seed;			/* all randomness follows from it */
+	unsigned long long start_s;			/* CLOCK_REALTIME at boot, in s since 1970 */
+	const char *command_line;
+};
+void library_boot(const struct library_boot *boot);	/* does not return */
+long library_syscall(long number, long a, long b, long c, long d, long e, long f);
+long library_thread(int (*function)(void *), void *argument);
+extern unsigned long long library_now_ns;		/* CLOCK_MONOTONIC */
+extern unsigned long long library_horizon_ns;		/* the clock never passes this */
+extern unsigned long long library_jumps;		/* how often the clock has moved */
+
+/* Inside the kernel. */
+unsigned long library_random_longs(unsigned long *words, unsigned long count);
+void library_time_start(unsigned long long start_s);
+void library_random_start(unsigned long long seed);
+void *library_fresh_stack(void *stack);
+void *library_swap(void **save, void *load, void *argument);
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Nodes (network namespaces), what is configured in them over netlink, and their queues' statistics. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/gen_stats.h>
+#include <linux/netlink.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "kernel.h"
+#include "protocol.h"
+
+#define NEW_NETWORK 0x40000000	/* CLONE_NEWNET */
+#define GET_NAMESPACE 0x894C	/* SIOCGSKNS */
+#define GET_FLAGS 0x8913	/* SIOCGIFFLAGS */
+#define TIMER_SLACK 29		/* PR_SET_TIMERSLACK */
+#define MOST_NODES 65536
+#define MOST_FILES 900000
+#define FIRST_NODE_FILE 16	/* a node's namespace has the descriptor of this plus its number; Python counts on it */
+#define PATIENCE_NS (10 * NS_PER_S)
+#define PAUSE_NS (20 * NS_PER_MS)
+#define TBF_HANDLE 0x10000u	/* "1:" */
+#define QUEUE_HANDLE 0x20000u	/* "2:" */
+#define MARKED_PACKETS 8	/* TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS */
+#define TIN_STATS 10		/* TCA_CAKE_STATS_TIN_STATS */
+
+struct interface {
+	int node;
+	char name[16];
+};
+
+static int nodes, here = -1;
+static int *node_netlink;		/* a netlink socket in each node, or -1 */
+static struct interface *waiting;
+static size_t waiting_count, waiting_room;
+static struct queue *queues;
+static size_t queue_count, queue_room;
+
+static void prepare(void)
+{
+	uint64_t files[2] = { MOST_FILES, MOST_FILES };
+
+	node_netlink = allocate(MOST_NODES * sizeof(*node_netlink));
+	for (int i = 0; i < MOST_NODES; i++)
+		node_netlink[i] = -1;
+	must(call(mkdirat, AT_FDCWD, "/proc", 0555), "make /proc");
+	must(call(mount, "proc", "/proc", "proc", 0, NULL), "mount /proc");
+	/* A thread has several sockets, and a run thousands of threads. */
+	must(call(prlimit64, 0, 7 /* RLIMIT_NOFILE */, files, NULL), "allow many open files");
+	/* Threads inherit it: every flow then starts on time, not up to 50 us later. */
+	must(call(prctl, TIMER_SLACK, 1), "forbid timers to be late");
+}
+
+int add_node(void)
+{
+	int any, space;
+
+	if (!nodes)
+		prepare();
+	if (nodes == MOST_NODES)
+		fail("A network has at most %d nodes.", MOST_NODES);
+	must(call(unshare, NEW_NETWORK), "make a network namespace");
+	any = must(call(socket, AF_INET, SOCK_DGRAM, 0), "open a socket");
+	space = must(call(ioctl, any, GET_NAMESPACE), "open a network namespace");
+	must(call(dup3, space, FIRST_NODE_FILE + nodes, 0), "keep a network namespace");
+	call(close, space);
+	call(close, any);
+	here = nodes++;
+	return here;
+}
+
+void enter_node(int node)
+{
+	if (node < 0 || node >= nodes)
+		fail("There is no node %d.", node);
+	/* A thread that has just begun is where its parent was. */
+	must(call(setns, FIRST_NODE_FILE + node, NEW_NETWORK), "enter a network namespace");
+	here = node;
+}
+
+static int netlink_socket(void)
+{
+	int one = 1, space = 1 << 20;
+
+	if (node_netlink[here] < 0) {
+		node_netlink[here] = must(call(socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), "open a netlink socket");
+		call(setsockopt, node_netlink[here], SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+		call(setsockopt, node_netlink[here], SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+		call(setsockopt, node_netlink[here], SOL_SOCKET, SO_RCVBUFFORCE, &space, sizeof(space));
+	}
+	return node_netlink[here];
+}
+
+/* The kernel's own words about a message that it refused, or an empty text. */
+static const char *refusal(const struct nlmsghdr *header)
+{
+	const char *attributes = (const char *)NLMSG_DATA(header) + sizeof(struct nlmsgerr);
+	long left = (const char *)header + header->nlmsg_len - attributes;
+
+	for (const struct nlattr *a = (const struct nlattr *)attributes; left >= (long)sizeof(*a) && a->nla_len >= sizeof(*a);
+	     left -= NLA_ALIGN(a->nla_len), a = (const struct nlattr *)((const char *)a + NLA_ALIGN(a->nla_len)))
+		if (a->nla_type == NLMSGERR_ATTR_MSG)
+			return (const char *)(a + 1);
+	return "";
+}
+
+/* Requests numbered from 0, of which the last one asks for an acknowledgement; refusals are always told. */
+void send_netlink(const void *messages, size_t bytes)
+{
+	static char room[1 << 16];
+	int netlink = netlink_socket();
+	uint32_t last = 0;
+
+	for (const struct nlmsghdr *h = messages; NLMSG_OK(h, bytes - ((const char *)h - (const char *)messages));
+	     h = (const void *)((const char *)h + NLMSG_ALIGN(h->nlmsg_len)))
+		last = h->nlmsg_seq;
+	must(call(sendto, netlink, messages, bytes, 0, NULL, 0), "send netlink messages");
+	for (;;) {
+		long got = must(call(recvfrom, netlink, room, sizeof(room), 0, NULL, NULL), "hear of netlink messages");
+
+		for (struct nlmsghdr *h = (struct nlmsghdr *)room; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
+			const struct nlmsgerr *error = NLMSG_DATA(h);
+
+			if (h->nlmsg_type != NLMSG_ERROR)
+				continue;
+			/* The caller knows what the message was. */
+			if (error->error)
+				fail("netlink %d %u %s%s%s", here, h->nlmsg_seq, strerror(-error->error),
+				     *refusal(h) ? ": " : "", refusal(h));
+			if (h->nlmsg_seq == last)
+				return;
+		}
+	}
+}
+
+void write_setting(const char *path, const char *value)
+{
+	char whole[256] = "/proc/sys/";
+	long file, done;
+
+	strncat(whole, path, sizeof(whole) - strlen(whole) - 1);
+	file = call(openat, AT_FDCWD, whole, O_WRONLY);
+	done = file < 0 ? file : call(write, file, value, strlen(value));
+	if (done < 0)
+		fail("setting %d %s %s", here, path, strerror(-done));
+	call(close, file);
+}
+
+void wait_for(const char *interface)
+{
+	if (waiting_count == waiting_room) {
+		struct interface *more = allocate((waiting_room = 2 * waiting_room + 16) * sizeof(*more));
+
+		if (waiting_count)
+			memcpy(more, waiting, waiting_count * sizeof(*more));
+		free(waiting);
+		waiting = more;
+	}
+	waiting[waiting_count].node = here;
+	strncpy(waiting[waiting_count++].name, interface, sizeof(waiting->name) - 1);
+}
+
+static int is_running(const char *interface)
+{
+	struct ifreq request = { 0 };
+	int any = must(call(socket, AF_INET, SOCK_DGRAM, 0), "open a socket");
+	long result;
+
+	strncpy(request.ifr_name, interface, sizeof(request.ifr_name) - 1);
+	result = call(ioctl, any, GET_FLAGS, &request);
+	call(close, any);
+	must(result, "ask for an interface's state");
+	return request.ifr_flags & IFF_RUNNING;
+}
+
+/* The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given. */
+void wait_for_interfaces(void)
+{
+	uint64_t deadline_ns = now_ns() + PATIENCE_NS;
+
+	for (size_t i = 0; i < waiting_count; i++) {
+		if (waiting[i].node != here)
+			enter_node(waiting[i].node);
+		while (!is_running(waiting[i].name)) {
+			if (now_ns() > deadline_ns)
+				fail("The interface %s did not come up.", waiting[i].name);
+			sleep_until(now_ns() + PAUSE_NS);
+		}
+	}
+}
+
+void add_queue(int interface)
+{
+	if (queue_count == queue_room) {
+		struct queue *more = allocate((queue_room = 2 * queue_room + 16) * sizeof(*more));
+
+		if (queue_count)
+			memcpy(more, queues, queue_count * sizeof(*more));
+		free(queues);
+		queues = more;
+	}
+	queues[queue_count++] = (struct queue){ here, interface };
+}
+
+static const struct rtattr *attribute(const void *first, long bytes, int type)
+{
+	for (const struct rtattr *a = first; RTA_OK(a, bytes); a = RTA_NEXT(a, bytes))
+		if ((a->rta_type & NLA_TYPE_MASK) == type)
+			return a;
+	return NULL;
+}
+
+/* Packets that a discipline marked, from its own statistics (the tc_*_xstats of linux/pkt_sched.h). */
+static uint32_t marks_of(const char *kind, const struct rtattr *own)
+{
+	static const struct { const char *kind; unsigned int word; } places[] = {
+		{ "red", 3 }, { "codel", 6 }, { "fq_codel", 3 }, { "pie", 9 },
+	};
+	uint32_t marks = 0;
+
+	if (!own)
+		return 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!strcmp(kind, places[i].kind) && RTA_PAYLOAD(own) >= 4 * (places[i].word + 1))
+			return ((uint32_t *)RTA_DATA(own))[places[i].word];
+	if (!strcmp(kind, "cake")) {
+		const struct rtattr *tins = attribute(RTA_DATA(own), RTA_PAYLOAD(own), TIN_STATS);
+		long left = tins ? RTA_PAYLOAD(tins) : 0;
+
+		for (const struct rtattr *tin = tins ? RTA_DATA(tins) : NULL; tin && RTA_OK(tin, left); tin = RTA_NEXT(tin, left)) {
+			const struct rtattr *marked = attribute(RTA_DATA(tin), RTA_PAYLOAD(tin), MARKED_PACKETS);
+
+			if (marked)
+				marks += *(uint32_t *)RTA_DATA(marked);
+		}
+	}
+	return marks;
+}
+
+static void read_qdisc(const struct nlmsghdr *header, struct queue_sample *sample)
+{
+	const struct tcmsg *message = NLMSG_DATA(header);
+	long bytes = header->nlmsg_len - NLMSG_LENGTH(sizeof(*message));
+	const struct rtattr *kind = attribute(TCA_RTA(message), bytes, TCA_KIND);
+	const struct rtattr *all = attribute(TCA_RTA(message), bytes, TCA_STATS2);
+	const struct rtattr *part;
+
+	if (!kind || !all)
+		return;
+	if (message->tcm_handle == TBF_HANDLE) {
+		part = attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_BASIC);
+		if (part) {
+			memcpy(&sample->sent_bytes, RTA_DATA(part), sizeof(sample->sent_bytes));
+			memcpy(&sample->sent_packets, (char *)RTA_DATA(part) + 8, sizeof(sample->sent_packets));
+		}
+		return;
+	}
+	part = attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_QUEUE);
+	if (part) {
+		struct gnet_stats_queue { uint32_t packets, bytes, drops, requeues, overlimits; } queue;
+
+		memcpy(&queue, RTA_DATA(part), sizeof(queue));
+		sample->backlog_packets = queue.packets;
+		sample->backlog_bytes = queue.bytes;
+		sample->drops = queue.drops;
+	}
+	sample->marks = marks_of(RTA_DATA(kind), attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_APP));
+}
+
+static void sample_queue(const struct queue *queue, struct queue_sample *sample)
+{
+	static char room[1 << 15];
+	struct {
+		struct nlmsghdr header;
+		struct tcmsg message;
+	} requests[2] = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
+	int netlink, missing = 2;
+
+	if (queue->node != here)
+		enter_node(queue->node);
+	netlink = netlink_socket();
+	for (int i = 0; i < 2; i++) {
+		requests[i].header.nlmsg_len = sizeof(requests[i]);
+		requests[i].header.nlmsg_type = RTM_GETQDISC;
+		requests[i].header.nlmsg_flags = NLM_F_REQUEST;
+		requests[i].message.tcm_ifindex = queue->interface;
+		requests[i].message.tcm_handle = i ? QUEUE_HANDLE : TBF_HANDLE;
+	}
+	must(call(sendto, netlink, requests, sizeof(requests), 0, NULL, 0), "ask for a queue's statistics");
+	while (missing) {
+		long got = must(call(recvfrom, netlink, room, sizeof(room), 0, NULL, NULL), "hear a queue's statistics");
+
+		for (struct nlmsghdr *h = (struct nlmsghdr *)room; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
+			if (h->nlmsg_type == RTM_NEWQDISC)
+				read_qdisc(h, sample);
+			else if (h->nlmsg_type != NLMSG_ERROR)
+				continue;
+			missing--;
+		}
+	}
+}
+
+void sample_queues(uint32_t step)
+{
+	static struct queue_sample samples[512];
+	size_t ready = 0;
+
+	for (size_t i = 0; i < queue_count; i++) {
+		samples[ready] = (struct queue_sample){ .queue = i, .step = step };
+		sample_queue(&queues[i], &samples[ready++]);
+		if (ready == sizeof(samples) / sizeof(*samples) || i + 1 == queue_count) {
+			answer(ANSWER_QUEUES, samples, ready * sizeof(*samples), NULL, 0);
+			ready = 0;
+		}
+	}
+}

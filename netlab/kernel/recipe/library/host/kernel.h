@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The kernel as this program sees it: its system calls are functions. */
+#ifndef NETLAB_KERNEL_H
+#define NETLAB_KERNEL_H
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <library_unistd.h>	/* the kernel's own numbers of its system calls, not those of the machine's kernel */
+#include "../arch/include/asm/host.h"
+
+#define call(name, ...) call_(__NR_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define call_(number, a, b, c, d, e, f, ...) \
+	library_syscall(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+#define NS_PER_S 1000000000ULL
+#define NS_PER_MS 1000000ULL
+
+static inline uint64_t now_ns(void) { return library_now_ns; }
+void sleep_until(uint64_t when_ns);
+
+/* host.c */
+extern uint64_t realtime_ahead_ns;
+void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+long must(long result, const char *doing);
+void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes);
+void *allocate(size_t bytes);
+
+/* cage.c */
+void die_with(long parent);
+unsigned int confine(void);
+
+/* control.c */
+struct queue {
+	int node;
+	int interface;
+};
+int add_node(void);
+void enter_node(int node);
+void send_netlink(const void *messages, size_t bytes);
+void write_setting(const char *path, const char *value);
+void wait_for(const char *interface);
+void add_queue(int interface);
+void wait_for_interfaces(void);
+void sample_queues(uint32_t step);
+
+/* traffic.c */
+struct flow;
+struct go;
+void add_flow(const struct flow *flow, const char *label);
+void run_traffic(const struct go *go);
+
+/* random.c */
+struct twister {
+	uint32_t state[624];
+	int place;
+};
+void twister_start(struct twister *twister, const uint32_t *key, int words);
+double twister_next(struct twister *twister);
+
+/* books.c */
+struct gap {
+	uint64_t start, end;
+};
+struct udp_interval;
+struct books {
+	uint64_t received_datagrams, received_bytes, duplicates, reordered, next_seq;
+	uint64_t origin_ns, interval_ns, first_ns, last_ns;
+	double jitter_ns;
+	int64_t last_transit_ns, delay_min_ns, delay_max_ns, delay_sum_ns;
+	struct gap *gaps;
+	size_t gap_count, gap_room;
+	struct udp_interval *intervals;
+	size_t interval_count;
+};
+void book(struct books *books, uint64_t seq, uint64_t sent_ns, uint64_t arrival_ns, uint64_t bytes);
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What goes over the two pipes. A frame is its kind and the length of what follows, each 32 bits, then so many bytes.
+ * All numbers are little-endian, as both processors are; structures have no holes. Times are ns: of flows and samples
+ * after the run's origin.
+ *
+ * In: a start, then nodes, netlink messages, settings, interfaces to wait for and flows, then GO. Out: progress and
+ * samples while the network's time passes, totals, then DONE; or FAILED with a sentence, at any moment.
+ */
+#ifndef NETLAB_PROTOCOL_H
+#define NETLAB_PROTOCOL_H
+#include <stdint.h>
+
+struct frame {
+	uint32_t kind;
+	uint32_t length;
+};
+
+enum request {
+	REQUEST_START = 1,	/* struct start */
+	REQUEST_NODE,		/* nothing: one more network namespace, and enter it */
+	REQUEST_ENTER,		/* uint32_t: the number of the node that what follows is for */
+	REQUEST_NETLINK,	/* messages of rtnetlink, one after another */
+	REQUEST_SETTING,	/* a path below /proc/sys, a zero, the value */
+	REQUEST_WAIT,		/* an interface's name: it must have a carrier before GO */
+	REQUEST_QUEUE,		/* uint32_t: the number of an interface of this node, whose queue is sampled */
+	REQUEST_FLOW,		/* struct flow, then its label */
+	REQUEST_GO,		/* struct go */
+};
+
+struct start {
+	uint64_t memory_bytes;
+	uint64_t seed;
+	uint64_t start_s;
+};
+
+struct go {
+	uint64_t duration_ns;
+	uint64_t interval_ns;
+	uint64_t drain_ns;
+	uint64_t steps;
+};
+
+enum flow_kind { FLOW_TCP = 1, FLOW_UDP, FLOW_PING };
+
+#define NONE UINT64_MAX
+
+struct flow {
+	uint32_t kind;
+	uint32_t item;		/* which of the plan's traffic */
+	uint32_t stream;	/* of a TCP flow's connections, which */
+	uint32_t src, dst;	/* nodes */
+	uint32_t address;	/* of dst, in network order */
+	uint32_t port;		/* for an echo, its identifier */
+	uint32_t payload_bytes;
+	uint64_t start_ns, end_ns;
+	uint64_t num_bytes;	/* TCP, or NONE */
+	uint32_t window_bytes;	/* TCP, or 0 */
+	uint32_t mss_bytes;	/* TCP, or 0; with its options, as TCP_MAXSEG has it */
+	char congestion[16];	/* TCP */
+	uint64_t rate_bps;	/* UDP */
+	uint32_t spread;	/* UDP: at random moments, from this key */
+	uint32_t key_words;
+	uint32_t key[4];
+	uint64_t interval_ns;	/* echo */
+	uint64_t count;		/* echo, or NONE */
+};
+
+enum answer {
+	ANSWER_FAILED = 1,	/* a sentence */
+	ANSWER_PROGRESS,	/* uint64_t: the step that is done */
+	ANSWER_STREAMS,		/* struct stream_sample, several */
+	ANSWER_QUEUES,		/* struct queue_sample, several */
+	ANSWER_TCP,		/* struct tcp_total */
+	ANSWER_UDP,		/* struct udp_total, then its struct udp_interval */
+	ANSWER_ECHOES,		/* uint32_t item, uint32_t 0, then struct echo, several */
+	ANSWER_ERROR,		/* uint32_t item, uint32_t errno, then what was tried */
+	ANSWER_DONE,		/* struct done, then the kernel's release */
+};
+
+struct reading {
+	uint64_t received_bytes;
+	uint64_t sent_bytes;
+	uint64_t delivery_rate;	/* bytes/s */
+	uint32_t cwnd, ssthresh, rtt_us, rtt_min_us, retransmits, segments_out, segments_in, marks, timeouts, zero;
+};
+
+struct stream_sample {
+	uint32_t item, stream, step, zero;
+	struct reading reading;
+};
+
+struct queue_sample {
+	uint32_t queue, step;
+	uint32_t backlog_bytes, backlog_packets, drops, marks, sent_packets, zero;
+	uint64_t sent_bytes;
+};
+
+struct tcp_total {
+	uint32_t item, stream;
+	uint32_t has_reading, zero;
+	uint64_t first_ns, last_ns;	/* first is NONE where nothing came */
+	struct reading reading;
+};
+
+struct udp_total {
+	uint32_t item, drops;
+	uint64_t sent_bytes, sent_datagrams, received_bytes, received_datagrams, duplicates, reordered;
+	double jitter_ns;
+	int64_t delay_min_ns, delay_max_ns, delay_sum_ns;
+	uint64_t first_ns, last_ns;
+};
+
+struct udp_interval {
+	uint64_t number, bytes, datagrams;
+};
+
+struct echo {
+	uint64_t number, sent_ns, rtt_ns;	/* rtt is NONE where no reply came */
+};
+
+struct done {
+	uint64_t now_ns, jumps, confined;
+};
+
+#define CONFINED_FILES 1	/* Landlock */
+#define CONFINED_CALLS 2	/* seccomp */
+#endif

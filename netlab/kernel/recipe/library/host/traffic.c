@@ -1,0 +1,871 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The traffic: a thread of the kernel for each sender and each receiver, with the system calls, in the order, that
+ * netlab's Python agent makes in the pocket kernel. Where the two could differ, the same run would give two answers.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <library_tcp.h>	/* the kernel's own: the machine's may be older */
+#include <math.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include "kernel.h"
+#include "protocol.h"
+
+#define TCP_OPTION_MAXSEG 2
+#define TCP_OPTION_INFO 11
+#define TCP_OPTION_CONGESTION 13
+#define TCP_OPTION_WINDOW_CLAMP 10
+#define LINGER_OPTION 13		/* SO_LINGER, as the generic system call table has it */
+#define RECEIVE_TIMEOUT_OPTION 20
+#define SEND_TIMEOUT_OPTION 21
+#define STAMP_OPTION 35			/* SO_TIMESTAMPNS */
+#define MEMORY_OPTION 55		/* SO_MEMINFO */
+#define MEMORY_WORDS 9
+#define DROPS_WORD 8
+#define ICMP_FILTER_OPTION 1
+#define SEND_CHUNK_BYTES (1u << 20)
+#define RECEIVE_CHUNK_BYTES (32u << 20)
+#define SHORT_RTT_US 1000
+#define READ_EVERY_NS NS_PER_MS
+#define MOST_UNREAD_BYTES (4 << 20)
+#define CONNECT_PATIENCE_S 60
+#define UDP_SEND_BUFFER_BYTES (1 << 28)
+#define UDP_RECEIVE_BUFFER_BYTES (32 << 20)
+#define UDP_BURST_NS NS_PER_MS
+#define UDP_NAP_NS NS_PER_MS
+#define UDP_HEADER_BYTES 20
+#define LARGEST_DATAGRAM 65536
+#define SETTLE_NS (10 * NS_PER_MS)
+#define GRID_NS (10 * NS_PER_MS)
+#define LEAST_WAIT_NS (100 * NS_PER_MS)
+#define CLOCK 1				/* CLOCK_MONOTONIC */
+#define ECHO_REQUEST 8
+#define ECHO_REPLY 0
+#define STAMP_BYTES 16
+
+/* A moment that one thread waits for and another brings about. */
+struct moment {
+	int descriptor;
+	int is_here;
+};
+
+struct echoes {
+	struct echo *rows;
+	uint64_t count, replies, room;
+};
+
+struct traffic {
+	struct flow flow;
+	char *label;
+	int source, sink, listener;
+	int failed;			/* errno of what ended it early */
+	const char *tried;
+	struct moment ended;
+	/* TCP */
+	struct moment read_out;
+	int receiving, finished, has_total, told_end;
+	uint64_t read_bytes, first_ns, last_ns;
+	struct reading total, last_reading;
+	int has_last_reading;
+	/* UDP */
+	int started, stopping;
+	struct books books;
+	uint64_t sent_datagrams, sent_bytes;
+	unsigned char *datagram;
+	/* echo */
+	struct echoes echoes;
+};
+
+static struct traffic **all;
+static size_t all_count, all_room;
+static uint64_t origin_ns;
+static int payload_file = -1;
+
+void sleep_until(uint64_t when_ns)
+{
+	struct timespec when = { when_ns / NS_PER_S, when_ns % NS_PER_S };
+
+	if (when_ns > now_ns())
+		call(clock_nanosleep, CLOCK, 1 /* TIMER_ABSTIME */, &when, NULL);
+}
+
+static void moment_make(struct moment *moment)
+{
+	moment->descriptor = must(call(eventfd2, 0, 0), "make an event");
+}
+
+static void moment_come(struct moment *moment)
+{
+	uint64_t one = 1;
+
+	moment->is_here = 1;
+	call(write, moment->descriptor, &one, sizeof(one));
+}
+
+static void moment_wait(struct moment *moment, uint64_t until_ns)
+{
+	while (!moment->is_here && now_ns() < until_ns) {
+		struct pollfd waiting = { .fd = moment->descriptor, .events = POLLIN };
+		uint64_t left_ns = until_ns - now_ns();
+		struct timespec left = { left_ns / NS_PER_S, left_ns % NS_PER_S };
+
+		call(ppoll, &waiting, 1, &left, NULL, 8);
+	}
+}
+
+static int set(int descriptor, int level, int option, int value)
+{
+	return call(setsockopt, descriptor, level, option, &value, sizeof(value));
+}
+
+static struct sockaddr_in address_of(const struct flow *flow)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(flow->port), .sin_addr.s_addr = flow->address };
+}
+
+static void start_thread(int (*function)(void *), void *argument)
+{
+	must(library_thread(function, argument), "start a thread");
+}
+
+/* ---- setting up ---- */
+
+static void set_up(struct traffic *t, long result, const char *doing)
+{
+	if (result < 0)
+		fail("%s could not be set up: %s: %s", t->label, doing, strerror(-result));
+}
+
+static void tune_tcp(struct traffic *t, int descriptor)
+{
+	const struct flow *flow = &t->flow;
+
+	if (call(setsockopt, descriptor, IPPROTO_TCP, TCP_OPTION_CONGESTION, flow->congestion, strlen(flow->congestion)) < 0)
+		fail("%s could not be set up: This kernel has no congestion control '%s'. Choose another one.", t->label,
+		     flow->congestion);
+	if (flow->window_bytes) {
+		/* Room for the kernel's bookkeeping, so that the clamp and not the buffer is what limits. */
+		uint64_t buffer = 4ull * flow->window_bytes;
+
+		set_up(t, set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, buffer > 0x3fffffff ? 0x3fffffff : buffer), "its buffer");
+		set_up(t, set(descriptor, IPPROTO_TCP, TCP_OPTION_WINDOW_CLAMP, flow->window_bytes), "its window");
+	}
+	if (flow->mss_bytes)
+		set_up(t, set(descriptor, IPPROTO_TCP, TCP_OPTION_MAXSEG, flow->mss_bytes), "its segment size");
+}
+
+static void open_tcp(struct traffic *t)
+{
+	struct sockaddr_in address = address_of(&t->flow);
+
+	enter_node(t->flow.dst);
+	set_up(t, t->listener = call(socket, AF_INET, SOCK_STREAM, 0), "socket");
+	tune_tcp(t, t->listener);
+	set_up(t, call(bind, t->listener, &address, sizeof(address)), "bind");
+	set_up(t, call(listen, t->listener, 1), "listen");
+	enter_node(t->flow.src);
+	set_up(t, t->source = call(socket, AF_INET, SOCK_STREAM, 0), "socket");
+	tune_tcp(t, t->source);
+	moment_make(&t->read_out);
+}
+
+static void open_udp(struct traffic *t)
+{
+	struct sockaddr_in address = address_of(&t->flow);
+
+	enter_node(t->flow.dst);
+	set_up(t, t->sink = call(socket, AF_INET, SOCK_DGRAM, 0), "socket");
+	set_up(t, call(bind, t->sink, &address, sizeof(address)), "bind");
+	/* Reading late then costs no precision. */
+	set_up(t, set(t->sink, SOL_SOCKET, STAMP_OPTION, 1), "time stamps");
+	set_up(t, set(t->sink, SOL_SOCKET, SO_RCVBUFFORCE, UDP_RECEIVE_BUFFER_BYTES), "its buffer");
+	enter_node(t->flow.src);
+	set_up(t, t->source = call(socket, AF_INET, SOCK_DGRAM, 0), "socket");
+	/* What stands in the sender's own interface counts against its socket: with a small one the socket would wait, and
+	 * send late, where the queue should drop.
+	 */
+	set_up(t, set(t->source, SOL_SOCKET, SO_SNDBUFFORCE, UDP_SEND_BUFFER_BYTES), "its buffer");
+	t->datagram = allocate(t->flow.payload_bytes);
+}
+
+static void open_ping(struct traffic *t)
+{
+	int others = ~(1 << ECHO_REPLY);
+
+	enter_node(t->flow.src);
+	set_up(t, t->source = call(socket, AF_INET, SOCK_RAW, IPPROTO_ICMP), "socket");
+	call(setsockopt, t->source, SOL_RAW, ICMP_FILTER_OPTION, &others, sizeof(others));
+	t->datagram = allocate(8 + t->flow.payload_bytes);
+}
+
+/* Bytes in memory, so that sending them copies nothing. */
+static void open_payload(void)
+{
+	static unsigned char page[4096];
+	uint64_t x = 0x9e3779b97f4a7c15ull;
+
+	for (size_t i = 0; i < sizeof(page); i++)
+		page[i] = (x = x * 6364136223846793005ull + 1442695040888963407ull) >> 56;
+	payload_file = must(call(openat, AT_FDCWD, "/payload", O_RDWR | O_CREAT, 0600), "make a file in memory");
+	for (size_t done = 0; done < SEND_CHUNK_BYTES; done += sizeof(page))
+		must(call(write, payload_file, page, sizeof(page)), "fill a file in memory");
+}
+
+void add_flow(const struct flow *flow, const char *label)
+{
+	struct traffic *t = allocate(sizeof(*t));
+
+	if (all_count == all_room) {
+		struct traffic **more = allocate((all_room = 2 * all_room + 16) * sizeof(*more));
+
+		if (all_count)
+			memcpy(more, all, all_count * sizeof(*more));
+		free(all);
+		all = more;
+	}
+	all[all_count++] = t;
+	t->flow = *flow;
+	t->flow.congestion[sizeof(flow->congestion) - 1] = 0;
+	t->label = strcpy(allocate(strlen(label) + 1), label);
+	t->source = t->sink = t->listener = -1;
+	t->first_ns = NONE;
+	moment_make(&t->ended);
+	if (flow->kind == FLOW_TCP) {
+		if (payload_file < 0)
+			open_payload();
+		open_tcp(t);
+	} else if (flow->kind == FLOW_UDP) {
+		open_udp(t);
+	} else {
+		open_ping(t);
+	}
+}
+
+/* ---- TCP ---- */
+
+static int read_info(int descriptor, struct tcp_info *info)
+{
+	int bytes = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return call(getsockopt, descriptor, IPPROTO_TCP, TCP_OPTION_INFO, info, &bytes);
+}
+
+static int read_stream(struct traffic *t, struct reading *reading)
+{
+	struct tcp_info ours, theirs;
+
+	if (!t->receiving || read_info(t->source, &ours) < 0 || read_info(t->sink, &theirs) < 0)
+		return 0;
+	*reading = (struct reading){
+		/* The kernel counts the closing FIN as one byte. */
+		.received_bytes = t->finished ? t->read_bytes : theirs.tcpi_bytes_received,
+		.sent_bytes = ours.tcpi_bytes_sent,
+		.delivery_rate = ours.tcpi_delivery_rate,
+		.cwnd = ours.tcpi_snd_cwnd,
+		.ssthresh = ours.tcpi_snd_ssthresh,
+		.rtt_us = ours.tcpi_rtt,
+		.rtt_min_us = ours.tcpi_min_rtt,
+		.retransmits = ours.tcpi_total_retrans,
+		.segments_out = ours.tcpi_data_segs_out,
+		.segments_in = theirs.tcpi_data_segs_in,
+		.marks = ours.tcpi_delivered_ce,
+		.timeouts = ours.tcpi_total_rto,
+	};
+	t->last_reading = *reading;
+	t->has_last_reading = 1;
+	return 1;
+}
+
+static uint64_t last_arrival_ns(struct traffic *t)
+{
+	struct tcp_info info;
+
+	if (read_info(t->sink, &info) < 0)
+		return now_ns();
+	/* The kernel's tick is 1 to 10 ms: below that, now is nearer to the truth. */
+	return info.tcpi_last_data_recv > 10 ? now_ns() - info.tcpi_last_data_recv * NS_PER_MS : now_ns();
+}
+
+/* A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while the path
+ * holds far less than the buffer: not on a long path, nor where the window is what is asked about.
+ */
+static void wake_rarely(struct traffic *t, uint64_t bytes, uint64_t took_ns)
+{
+	struct tcp_info info;
+	uint64_t unread;
+
+	if (t->flow.window_bytes || read_info(t->sink, &info) < 0)
+		return;
+	if (info.tcpi_min_rtt < SHORT_RTT_US) {
+		unread = (unsigned __int128)bytes * READ_EVERY_NS / took_ns;
+		set(t->sink, SOL_SOCKET, SO_RCVLOWAT, unread > MOST_UNREAD_BYTES ? MOST_UNREAD_BYTES : unread);
+	}
+}
+
+static int receive_tcp(void *argument)
+{
+	struct traffic *t = argument;
+	/* MSG_TRUNC never touches the buffer. */
+	void *nowhere = t;
+	uint64_t read_ns, before_ns;
+	long count;
+
+	/* The first read returns with the first bytes and tells when they came; the others wait for much. */
+	count = call(recvfrom, t->sink, nowhere, RECEIVE_CHUNK_BYTES, MSG_TRUNC, NULL, NULL);
+	if (count > 0) {
+		t->first_ns = now_ns();
+		/* The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew. */
+		if (t->flow.window_bytes)
+			set(t->sink, IPPROTO_TCP, TCP_OPTION_WINDOW_CLAMP, t->flow.window_bytes);
+	}
+	read_ns = now_ns();
+	while (count > 0) {
+		t->read_bytes += count;
+		count = call(recvfrom, t->sink, nowhere, RECEIVE_CHUNK_BYTES, MSG_TRUNC | MSG_WAITALL, NULL, NULL);
+		before_ns = read_ns;
+		read_ns = now_ns();
+		if (count == RECEIVE_CHUNK_BYTES && read_ns > before_ns)
+			wake_rarely(t, count, read_ns - before_ns);
+	}
+	if (t->first_ns != NONE) {
+		uint64_t last_ns = last_arrival_ns(t);
+
+		t->last_ns = last_ns > t->first_ns ? last_ns : t->first_ns;
+	}
+	t->finished = 1;
+	moment_come(&t->read_out);
+	return 0;
+}
+
+static void send_tcp(struct traffic *t, uint64_t end_ns)
+{
+	uint64_t sent_bytes = 0, count = SEND_CHUNK_BYTES;
+
+	/* The kernel reports room only when a third of the send buffer is free, so a wake-up serves many packets. */
+	call(fcntl, t->source, F_SETFL, O_NONBLOCK);
+	for (;;) {
+		uint64_t left_ns;
+		int64_t from = 0;
+		long done;
+
+		if (t->flow.num_bytes != NONE) {
+			count = t->flow.num_bytes - sent_bytes;
+			if (!count)
+				break;
+			if (count > SEND_CHUNK_BYTES)
+				count = SEND_CHUNK_BYTES;
+		}
+		if (now_ns() >= end_ns)
+			break;
+		left_ns = end_ns - now_ns();
+		done = call(sendfile, t->source, payload_file, &from, count);
+		if (done >= 0) {
+			sent_bytes += done;
+		} else if (done != -EAGAIN) {
+			break;
+		} else if (left_ns >= NS_PER_MS) {
+			struct pollfd room = { .fd = t->source, .events = POLLOUT };
+			/* Whole milliseconds, as poll() takes them. */
+			struct timespec left = { left_ns / NS_PER_S, left_ns % NS_PER_S / NS_PER_MS * NS_PER_MS };
+
+			call(ppoll, &room, 1, &left, NULL, 8);
+		} else {
+			sleep_until(end_ns);
+		}
+	}
+	call(shutdown, t->source, SHUT_WR);
+}
+
+static void close_tcp(struct traffic *t)
+{
+	/* A reset drops what the sender still holds, so nothing runs on after the flow's end. */
+	struct { int on, seconds; } reset = { 1, 0 };
+	int *ends[] = { &t->source, &t->sink, &t->listener };
+
+	for (int i = 0; i < 3; i++) {
+		if (*ends[i] < 0)
+			continue;
+		call(setsockopt, *ends[i], SOL_SOCKET, LINGER_OPTION, &reset, sizeof(reset));
+		call(close, *ends[i]);
+		*ends[i] = -1;
+	}
+}
+
+static int run_tcp(void *argument)
+{
+	struct traffic *t = argument;
+	struct sockaddr_in address = address_of(&t->flow);
+	struct timespec patience = { CONNECT_PATIENCE_S, 0 }, for_ever = { 0, 0 };
+	uint64_t end_ns = origin_ns + t->flow.end_ns;
+	long result;
+
+	enter_node(t->flow.src);
+	sleep_until(origin_ns + t->flow.start_ns);
+	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &patience, sizeof(patience));
+	result = call(connect, t->source, &address, sizeof(address));
+	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &for_ever, sizeof(for_ever));
+	if (result >= 0)
+		result = t->sink = call(accept4, t->listener, NULL, NULL, 0);
+	if (result < 0) {
+		t->failed = result == -EINPROGRESS ? ETIMEDOUT : -result;
+		t->tried = "connect";
+		moment_come(&t->ended);
+		return 0;
+	}
+	call(close, t->listener);
+	t->listener = -1;
+	t->receiving = 1;
+	start_thread(receive_tcp, t);
+	send_tcp(t, end_ns);
+	if (t->flow.num_bytes != NONE)
+		moment_wait(&t->read_out, end_ns);
+	else
+		sleep_until(end_ns);
+	if (!read_stream(t, &t->total))
+		t->total = t->last_reading;
+	if (!t->finished)
+		t->last_ns = now_ns();
+	t->has_total = 1;
+	/* The receiver's thread still reads from it: the reset ends that. */
+	close_tcp(t);
+	moment_come(&t->ended);
+	return 0;
+}
+
+/* ---- UDP ---- */
+
+static void put64(unsigned char *at, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		at[i] = value >> (56 - 8 * i);
+}
+
+static uint64_t get64(const unsigned char *at)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+static int send_until(struct traffic *t, uint64_t due)
+{
+	while (t->sent_datagrams < due) {
+		long done;
+
+		t->datagram[0] = t->flow.port >> 24;
+		t->datagram[1] = t->flow.port >> 16;
+		t->datagram[2] = t->flow.port >> 8;
+		t->datagram[3] = t->flow.port;
+		put64(t->datagram + 4, t->sent_datagrams);
+		put64(t->datagram + 12, now_ns());
+		done = call(sendto, t->source, t->datagram, t->flow.payload_bytes, 0, NULL, 0);
+		/* The kernel reports an earlier datagram's 'port unreachable' instead of sending this one. */
+		if (done == -ECONNREFUSED)
+			done = call(sendto, t->source, t->datagram, t->flow.payload_bytes, 0, NULL, 0);
+		if (done < 0) {
+			t->failed = -done;
+			t->tried = "send";
+			return 0;
+		}
+		t->sent_datagrams++;
+		t->sent_bytes += t->flow.payload_bytes;
+	}
+	return 1;
+}
+
+/* How many datagrams are due in the first so many ns, their end excluded. */
+static uint64_t due_before(const struct flow *flow, uint64_t elapsed_ns)
+{
+	unsigned __int128 each = (unsigned __int128)flow->payload_bytes * 8 * NS_PER_S;
+
+	return ((unsigned __int128)elapsed_ns * flow->rate_bps + each - 1) / each;
+}
+
+static void send_evenly(struct traffic *t, uint64_t start_ns, uint64_t total)
+{
+	const struct flow *flow = &t->flow;
+	unsigned __int128 each = (unsigned __int128)flow->payload_bytes * 8 * NS_PER_S;
+	uint64_t burst = (unsigned __int128)flow->rate_bps * UDP_BURST_NS / each;
+
+	if (burst < 1)
+		burst = 1;
+	while (t->sent_datagrams < total) {
+		uint64_t due = due_before(flow, now_ns() - start_ns + 1);
+		int late;
+
+		if (due > total)
+			due = total;
+		late = due > t->sent_datagrams + burst;
+		if (!send_until(t, late ? t->sent_datagrams + burst : due) || t->sent_datagrams >= total)
+			return;
+		if (late)
+			sleep_until(now_ns() + burst * each / flow->rate_bps / 2);
+		else
+			sleep_until(start_ns + (t->sent_datagrams * each + flow->rate_bps - 1) / flow->rate_bps);
+	}
+}
+
+/* Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n). */
+static void send_spread(struct traffic *t, uint64_t start_ns, uint64_t duration_ns, uint64_t total)
+{
+	struct twister *chance = allocate(sizeof(*chance));
+	double left_share = 1.0;
+
+	twister_start(chance, t->flow.key, t->flow.key_words);
+	for (uint64_t left = total; left; left--) {
+		left_share *= pow(twister_next(chance), 1.0 / left);
+		sleep_until(start_ns + (uint64_t)((1 - left_share) * duration_ns));
+		if (!send_until(t, t->sent_datagrams + 1))
+			break;
+	}
+	free(chance);
+}
+
+static int run_udp_sender(void *argument)
+{
+	struct traffic *t = argument;
+	struct sockaddr_in address = address_of(&t->flow);
+	uint64_t end_ns = origin_ns + t->flow.end_ns, start_ns, total;
+	long result;
+
+	enter_node(t->flow.src);
+	sleep_until(origin_ns + t->flow.start_ns);
+	t->started = 1;
+	result = call(connect, t->source, &address, sizeof(address));
+	if (result < 0) {
+		t->failed = -result;
+		t->tried = "connect";
+	} else {
+		start_ns = now_ns();
+		total = end_ns > start_ns ? due_before(&t->flow, end_ns - start_ns) : 0;
+		if (t->flow.spread)
+			send_spread(t, start_ns, end_ns - start_ns, total);
+		else
+			send_evenly(t, start_ns, total);
+	}
+	moment_come(&t->ended);
+	return 0;
+}
+
+/* Book all that has arrived until now. */
+static void read_datagrams(struct traffic *t)
+{
+	/* One at a time and without a switch in between, so one buffer serves all. */
+	static unsigned char head[UDP_HEADER_BYTES], control[64];
+
+	for (;;) {
+		struct iovec vector = { head, sizeof(head) };
+		/* The kernel's struct user_msghdr is the C library's struct msghdr on 64 bits. */
+		struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control,
+					  .msg_controllen = sizeof(control) };
+		long bytes = call(recvmsg, t->sink, &message, MSG_DONTWAIT | MSG_TRUNC);
+		struct cmsghdr *stamp;
+		int64_t when[2];
+		uint64_t port;
+
+		if (bytes == -ECONNREFUSED)
+			continue;
+		if (bytes < 0)
+			return;
+		stamp = CMSG_FIRSTHDR(&message);
+		port = (uint64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
+		if (bytes < UDP_HEADER_BYTES || port != t->flow.port || !stamp)
+			continue;
+		memcpy(when, CMSG_DATA(stamp), sizeof(when));
+		/* Stamps are of CLOCK_REALTIME, which is so far ahead of the other clock and runs beside it. */
+		book(&t->books, get64(head + 4), get64(head + 12), when[0] * NS_PER_S + when[1] - realtime_ahead_ns, bytes);
+	}
+}
+
+static int receive_udp(void *argument)
+{
+	struct traffic *t = argument;
+
+	while (!t->stopping) {
+		struct pollfd waiting = { .fd = t->sink, .events = POLLIN };
+
+		call(ppoll, &waiting, 1, NULL, NULL, 8);
+		if (t->stopping)
+			break;
+		read_datagrams(t);
+		/* A wake-up for each of many datagrams takes longer than the datagrams. */
+		sleep_until(now_ns() + UDP_NAP_NS);
+	}
+	return 0;
+}
+
+/* ---- echo ---- */
+
+/* RFC 1071. */
+static uint16_t internet_checksum(const unsigned char *data, size_t bytes)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i + 1 < bytes; i += 2)
+		sum += data[i] << 8 | data[i + 1];
+	if (bytes % 2)
+		sum += data[bytes - 1] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+static void send_echo(struct traffic *t)
+{
+	struct echoes *echoes = &t->echoes;
+	struct sockaddr_in address = address_of(&t->flow);
+	unsigned char *packet = t->datagram;
+	size_t bytes = 8 + t->flow.payload_bytes;
+	uint16_t sum;
+
+	address.sin_port = 0;
+	if (echoes->count == echoes->room) {
+		struct echo *more = allocate((echoes->room = 2 * echoes->room + 64) * sizeof(*more));
+
+		if (echoes->count)
+			memcpy(more, echoes->rows, echoes->count * sizeof(*more));
+		free(echoes->rows);
+		echoes->rows = more;
+	}
+	echoes->rows[echoes->count] = (struct echo){ echoes->count + 1, now_ns() - origin_ns, NONE };
+	echoes->count++;
+	memset(packet, 0, 8);
+	packet[0] = ECHO_REQUEST;
+	packet[4] = t->flow.port >> 8;
+	packet[5] = t->flow.port;
+	packet[6] = echoes->count >> 8;
+	packet[7] = echoes->count;
+	put64(packet + 8, echoes->count);
+	put64(packet + 16, now_ns());
+	sum = internet_checksum(packet, bytes);
+	packet[2] = sum >> 8;
+	packet[3] = sum;
+	/* Without a buffer or a route the request counts as sent and will have no reply. */
+	call(sendto, t->source, packet, bytes, 0, &address, sizeof(address));
+}
+
+static int run_ping(void *argument)
+{
+	struct traffic *t = argument;
+	uint64_t due_ns = origin_ns + t->flow.start_ns;
+
+	enter_node(t->flow.src);
+	while (t->echoes.count < t->flow.count && due_ns < origin_ns + t->flow.end_ns && !t->stopping) {
+		sleep_until(due_ns);
+		if (t->stopping)
+			break;
+		send_echo(t);
+		due_ns += t->flow.interval_ns;
+	}
+	moment_come(&t->ended);
+	return 0;
+}
+
+static int receive_echoes(void *argument)
+{
+	struct traffic *t = argument;
+	unsigned char *packet = allocate(LARGEST_DATAGRAM);
+
+	while (!t->stopping) {
+		long bytes = call(recvfrom, t->source, packet, LARGEST_DATAGRAM, 0, NULL, NULL);
+		long header = bytes > 0 ? (packet[0] & 0xf) * 4 : 0;
+		const unsigned char *reply = packet + header;
+		uint64_t number;
+
+		if (bytes <= 0)
+			break;
+		if (bytes < header + 8 + STAMP_BYTES || reply[0] != ECHO_REPLY || (reply[4] << 8 | reply[5]) != (int)t->flow.port)
+			continue;
+		number = get64(reply + 8);
+		if (!number || number > t->echoes.count || t->echoes.rows[number - 1].rtt_ns != NONE)
+			continue;
+		t->echoes.rows[number - 1].rtt_ns = now_ns() - get64(reply + 16);
+		t->echoes.replies++;
+	}
+	free(packet);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static void launch(struct traffic *t, const struct go *go)
+{
+	switch (t->flow.kind) {
+	case FLOW_TCP:
+		start_thread(run_tcp, t);
+		break;
+	case FLOW_UDP:
+		t->books.origin_ns = origin_ns;
+		t->books.interval_ns = go->interval_ns;
+		t->books.interval_count = go->steps + 1;
+		t->books.intervals = allocate(t->books.interval_count * sizeof(*t->books.intervals));
+		start_thread(receive_udp, t);
+		start_thread(run_udp_sender, t);
+		break;
+	default:
+		start_thread(receive_echoes, t);
+		start_thread(run_ping, t);
+	}
+}
+
+static void sample_streams(uint32_t step)
+{
+	static struct stream_sample samples[512];
+	size_t ready = 0;
+
+	for (size_t i = 0; i < all_count; i++) {
+		struct traffic *t = all[i];
+		struct stream_sample *sample = &samples[ready];
+		int known;
+
+		if (t->flow.kind != FLOW_TCP || t->told_end)
+			continue;
+		*sample = (struct stream_sample){ .item = t->flow.item, .stream = t->flow.stream, .step = step };
+		/* The last reading of a stream that has just ended is its total; after that there is nothing to tell. */
+		if (t->has_total) {
+			t->told_end = 1;
+			sample->reading = t->total;
+			known = 1;
+		} else {
+			known = read_stream(t, &sample->reading);
+		}
+		if (known && ++ready == sizeof(samples) / sizeof(*samples)) {
+			answer(ANSWER_STREAMS, samples, sizeof(samples), NULL, 0);
+			ready = 0;
+		}
+	}
+	if (ready)
+		answer(ANSWER_STREAMS, samples, ready * sizeof(*samples), NULL, 0);
+}
+
+static uint64_t at_least(uint64_t until_ns)
+{
+	uint64_t least_ns = now_ns() + LEAST_WAIT_NS;
+
+	return until_ns > least_ns ? until_ns : least_ns;
+}
+
+/* Let what is under way arrive, at most until then. */
+static void finish(struct traffic *t, uint64_t until_ns)
+{
+	uint64_t pause_ns = 10 * NS_PER_MS;
+
+	switch (t->flow.kind) {
+	case FLOW_TCP:
+		moment_wait(&t->ended, at_least(until_ns));
+		break;
+	case FLOW_UDP:
+		while (t->started && now_ns() < until_ns) {
+			read_datagrams(t);
+			if (t->books.received_datagrams >= t->sent_datagrams)
+				break;
+			sleep_until(now_ns() + pause_ns < until_ns ? now_ns() + pause_ns : until_ns);
+			pause_ns += pause_ns / 2;
+		}
+		t->stopping = 1;
+		break;
+	default:
+		while (now_ns() < until_ns && t->echoes.replies < t->echoes.count) {
+			uint64_t next_ns = now_ns() + 50 * NS_PER_MS;
+
+			sleep_until(next_ns < until_ns ? next_ns : until_ns);
+		}
+		t->stopping = 1;
+	}
+}
+
+static void tell_tcp(const struct traffic *t)
+{
+	struct tcp_total total = { .item = t->flow.item, .stream = t->flow.stream, .has_reading = t->has_last_reading,
+				   .first_ns = NONE, .reading = t->total };
+
+	if (t->has_total && t->first_ns != NONE) {
+		total.first_ns = t->first_ns - origin_ns;
+		total.last_ns = t->last_ns - origin_ns;
+	}
+	answer(ANSWER_TCP, &total, sizeof(total), NULL, 0);
+}
+
+static void tell_udp(struct traffic *t)
+{
+	const struct books *books = &t->books;
+	uint32_t words[MEMORY_WORDS] = { 0 };
+	int bytes = sizeof(words);
+	struct udp_total total;
+	size_t used = 0;
+
+	call(getsockopt, t->sink, SOL_SOCKET, MEMORY_OPTION, words, &bytes);
+	total = (struct udp_total){
+		.item = t->flow.item,
+		.drops = words[DROPS_WORD],
+		.sent_bytes = t->sent_bytes,
+		.sent_datagrams = t->sent_datagrams,
+		.received_bytes = books->received_bytes,
+		.received_datagrams = books->received_datagrams,
+		.duplicates = books->duplicates,
+		.reordered = books->reordered,
+		.jitter_ns = books->jitter_ns,
+		.delay_min_ns = books->delay_min_ns,
+		.delay_max_ns = books->delay_max_ns,
+		.delay_sum_ns = books->delay_sum_ns,
+		.first_ns = books->received_datagrams ? books->first_ns - origin_ns : NONE,
+		.last_ns = books->received_datagrams ? books->last_ns - origin_ns : NONE,
+	};
+	for (size_t i = 0; i < books->interval_count; i++)
+		if (books->intervals[i].datagrams) {
+			books->intervals[used] = books->intervals[i];
+			books->intervals[used++].number = i;
+		}
+	answer(ANSWER_UDP, &total, sizeof(total), books->intervals, used * sizeof(*books->intervals));
+}
+
+static void tell(struct traffic *t)
+{
+	if (t->flow.kind == FLOW_TCP) {
+		tell_tcp(t);
+	} else if (t->flow.kind == FLOW_UDP) {
+		tell_udp(t);
+	} else {
+		uint32_t head[2] = { t->flow.item, 0 };
+
+		answer(ANSWER_ECHOES, head, sizeof(head), t->echoes.rows, t->echoes.count * sizeof(*t->echoes.rows));
+	}
+	if (t->failed) {
+		uint32_t head[2] = { t->flow.item, t->failed };
+
+		answer(ANSWER_ERROR, head, sizeof(head), t->tried, strlen(t->tried));
+	}
+}
+
+void run_traffic(const struct go *given)
+{
+	const struct go go = *given;
+	uint64_t told = 0, every = go.steps / 50 ? go.steps / 50 : 1;
+
+	wait_for_interfaces();
+	origin_ns = (now_ns() + SETTLE_NS + GRID_NS - 1) / GRID_NS * GRID_NS;
+	for (size_t i = 0; i < all_count; i++)
+		launch(all[i], &go);
+	for (uint64_t step = 1; step <= go.steps; step++) {
+		sleep_until(origin_ns + step * go.interval_ns);
+		sample_streams(step);
+		sample_queues(step);
+		if (step >= told + every) {
+			told = step;
+			answer(ANSWER_PROGRESS, &step, sizeof(step), NULL, 0);
+		}
+	}
+	for (size_t i = 0; i < all_count; i++)
+		finish(all[i], origin_ns + go.duration_ns + go.drain_ns);
+	for (size_t i = 0; i < all_count; i++)
+		tell(all[i]);
+}
