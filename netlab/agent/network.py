@@ -28,21 +28,12 @@ from mininet.node import Node, Switch
 
 from netlab.agent import qdiscs
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
+from netlab.agent.settings import STATIC_SYSCTLS
 from netlab.agent.shaping import queue_options
 from netlab.errors import RunError
 from netlab.plan import AgentPlan
 
 LINK_PATIENCE_S = 10.0
-STATIC_SYSCTLS = {
-    # The next run must not start from what this one learnt.
-    "net.ipv4.tcp_no_metrics_save": "1",
-    # A router here has one path for a flow and nothing to redirect.
-    "net.ipv4.conf.all.send_redirects": "0",
-    "net.ipv4.conf.default.send_redirects": "0",
-    "net.ipv4.conf.all.rp_filter": "0",
-    # Echo replies must not be rationed.
-    "net.ipv4.icmp_ratelimit": "0",
-}
 
 
 class HeldNamespace:

@@ -1,15 +1,16 @@
-"""Where the agent runs: in a pocket kernel of our own, or as root on this machine's kernel."""
+"""Where a plan runs: in a pocket kernel of our own, as root on this machine's kernel, or in the library kernel."""
 
 from __future__ import annotations
 
 import os
 
 from netlab.engines.base import Engine, require
+from netlab.engines.library import LibraryEngine
 from netlab.engines.native import NativeEngine
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError, one_of
 
-NAMES = ("pocket", "pocket-real", "native")
+NAMES = ("pocket", "pocket-real", "native", "library")
 
 
 def choose(wanted: str | Engine | None = None) -> Engine:
@@ -29,6 +30,8 @@ def choose(wanted: str | Engine | None = None) -> Engine:
         return NativeEngine()
     if name == "pocket":
         return PocketEngine()
+    if name == "library":
+        return LibraryEngine()
     if name == "pocket-real":
         return PocketEngine(clock="real")
     raise EngineError(f"engine: {one_of(name, NAMES)}.")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from netlab import kernel
 from netlab.agent import files, guest
+from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.engines import launcher, scratch
 from netlab.engines.base import (
     EventTail,
@@ -35,10 +36,6 @@ MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000
 TOOLS = ("ip", "tc")
 BOOT_PATIENCE_S = 20.0
-
-# The kernel would derive it from `mem=`, and flows with large windows would starve without a drop in any counter.
-MACHINE_SYSCTLS = {"net.ipv4.tcp_mem": "1048576 1310720 1572864"}
-
 
 class PocketEngine:
     """Runs plans in a pocket kernel.

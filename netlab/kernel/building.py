@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import platform
@@ -21,7 +22,7 @@ from typing import Any
 
 from netlab.endings import ending_signals_raise
 from netlab.errors import KernelError
-from netlab.kernel import apt, cache, edits, fragment, installed, programs, tree
+from netlab.kernel import apt, cache, edits, fragment, installed, library, programs, tree
 from netlab.kernel.installed import Kernel
 from netlab.kernel.progress import Listener, Meter
 from netlab.kernel.recipe_key import build_key, recipe_hash
@@ -147,20 +148,13 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
                 return kernel
     _check_disk()
 
-    meter.at("unpack", 0, origin.name)
-    source_tree = work / "linux"
-    if origin.kind == "package":
-        tree.unpack_deb(origin.path, source_tree, work / "package", log)
-        shutil.rmtree(work / "package")
-    elif origin.kind == "archive":
-        tree.unpack_archive(origin.path, source_tree, log)
-    else:
-        tree.copy_tree(origin.path, source_tree, log)
+    source_tree = _unpack(origin, work, log, meter)
     release = tree.release_of(source_tree)
 
     meter.at("configure", 0, f"Linux {release.name}")
     variables = _variables(source_tree)
     patch = edits.apply(source_tree)
+    twin = None if library.ready() else library.twin(source_tree, work / "library-source", log)
     static = _links_static(work)
     _configure(source_tree, release.version, static, variables, log, meter)
 
@@ -207,8 +201,125 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     shutil.copy(log, target / "build.log")
     final = cache.kernels() / f"{release.name}-{key}"
     _put(target, final)
+    if twin is not None:
+        try:
+            _build_library(twin, origin, release, variables, patch, work, log, meter)
+        except KernelError as error:
+            # The pocket kernel is there all the same; asked for alone, the library kernel tells its error.
+            meter.at("library", 1.0, str(error).splitlines()[0])
     meter.at("install", 1.0)
     return installed.from_directory(final)
+
+
+def build_library(
+    source: str | Path | None = None, progress: Listener | None = None, *, machine: str | None = None, cross: str = ""
+) -> library.LibraryKernel:
+    """Build the library kernel alone, or return the one that is there already.
+
+    Parameters
+    ----------
+    source, progress
+        As for `build`.
+    machine, cross : str
+        Another processor than this machine's and the prefix of its compiler, such as "aarch64-linux-gnu-".
+
+    Raises
+    ------
+    KernelError
+        As `build`.
+    """
+    other = machine not in (None, platform.machine())
+    found = None if source is not None or other else library.ready()
+    if found:
+        return found
+    _check_machine(f"{cross}gcc", library.MACHINES)
+    cache.root().mkdir(parents=True, exist_ok=True)
+    meter = Meter(progress)
+    with ending_signals_raise(), _lock(meter):
+        log = cache.root() / "library-build.log"
+        log.write_text(f"netlab library kernel build, {datetime.now(timezone.utc).isoformat(timespec='seconds')}\n")
+        work = Path(tempfile.mkdtemp(prefix="build-", dir=cache.root()))
+        try:
+            meter.at("fetch")
+            origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
+            source_tree = _unpack(origin, work, log, meter)
+            release = tree.release_of(source_tree)
+            variables = _variables(source_tree)
+            patch = edits.apply(source_tree)
+            twin = library.twin(source_tree, work / "library-source", log)
+            made = _build_library(twin, origin, release, variables, patch, work, log, meter, machine, cross)
+        except OSError as error:
+            raise KernelError(f"Building the library kernel stopped: {error}. The log is {log}.") from error
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        log.unlink(missing_ok=True)
+    return made
+
+
+def _build_library(
+    twin: Path,
+    origin: Source,
+    release: tree.Release,
+    variables: dict[str, str | None],
+    patch: str,
+    work: Path,
+    log: Path,
+    meter: Meter,
+    machine: str | None = None,
+    cross: str = "",
+) -> library.LibraryKernel:
+    started_s = time.monotonic()
+    objects = 0
+
+    def count(line: str) -> None:
+        nonlocal objects
+        if OBJECT.match(line):
+            objects += 1
+            meter.at("library", min(objects / library.USUAL_OBJECTS, 0.99), line.rpartition(" ")[2].strip())
+
+    meter.at("library", 0, f"the library kernel, Linux {release.name}")
+    recipe = library.recipe_hash()
+    machine = machine or platform.machine()
+    key = hashlib.sha256(f"{origin.identity}\0{recipe}\0{machine}".encode()).hexdigest()[:12]
+    target = work / "library"
+    target.mkdir()
+    library.compile_into(
+        twin, target, release.version, variables=variables, log=log, on_object=count, machine=machine, cross=cross
+    )
+    (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
+    shutil.copy(edits.RECIPE / "tcp_tahoe.c", target / "tcp_tahoe.c")
+    shutil.copytree(library.HOME, target / "recipe")
+    _write_licence(twin, target)
+    (target / "SOURCE").write_text(_library_source_text(origin, release.name))
+    library.write_facts(
+        target,
+        {
+            "release": release.name,
+            "key": key,
+            "recipe": recipe,
+            "machine": machine,
+            "source": {"kind": origin.kind, "name": origin.name, "version": origin.version, "sha256": origin.identity},
+            "compiler": _first_line([f"{cross}gcc", "--version"]),
+            "objects": objects,
+            "build_s": round(time.monotonic() - started_s, 1),
+        },
+    )
+    final = cache.libraries() / f"{release.name}-{key}"
+    _put(target, final)
+    return library.from_directory(final)
+
+
+def _unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Path:
+    meter.at("unpack", 0, origin.name)
+    source_tree = work / "linux"
+    if origin.kind == "package":
+        tree.unpack_deb(origin.path, source_tree, work / "package", log)
+        shutil.rmtree(work / "package")
+    elif origin.kind == "archive":
+        tree.unpack_archive(origin.path, source_tree, log)
+    else:
+        tree.copy_tree(origin.path, source_tree, log)
+    return source_tree
 
 
 def _put(target: Path, final: Path) -> None:
@@ -341,11 +452,14 @@ def _links_static(work: Path) -> bool:
     return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
 
 
-def _check_machine() -> None:
-    if platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
+def _check_machine(compiler: str = "gcc", machines: tuple[str, ...] = ("x86_64",)) -> None:
+    if platform.machine() not in machines or not sys.platform.startswith("linux"):
         raise KernelError(
-            f"The pocket kernel is for x86-64 Linux (WSL2 too); this is {platform.system()} on {platform.machine()}."
+            f"The pocket kernel is for x86-64 Linux (WSL2 too), the library kernel for aarch64 Linux as well; this is "
+            f"{platform.system()} on {platform.machine()}."
         )
+    if not shutil.which(compiler):
+        raise KernelError(f"The compiler {compiler} is not installed. {tree.apt_line([compiler])}")
     missing = [program for program in NEEDED_PROGRAMS if not shutil.which(program)]
     headers = not missing and not _compiles()
     if missing or headers:
@@ -399,6 +513,16 @@ def _source_text(origin: Source, release: str) -> str:
         f"On Debian the source comes with 'apt-get download {origin.name.split('_')[0]}'; "
         "the unchanged kernel is at kernel.org.\n"
         "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
+    )
+
+
+def _library_source_text(origin: Source, release: str) -> str:
+    return (
+        f"{library.PROGRAM}: Linux {release} and netlab's program around it, under the GNU General Public License "
+        "version 2 (COPYING).\n"
+        f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
+        "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, recipe/arch as arch/netlab; "
+        "the program around it: recipe/host. Configuration: config.\n"
     )
 
 

@@ -20,6 +20,11 @@ def kernels() -> Path:
     return root() / "kernels"
 
 
+def libraries() -> Path:
+    """One directory per built library kernel: `<version>-<key>/{netlab-library,config,build.json,...}`."""
+    return root() / "libraries"
+
+
 def sources() -> Path:
     """Downloaded source packages."""
     return root() / "sources"

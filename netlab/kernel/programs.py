@@ -11,6 +11,7 @@ from pathlib import Path
 
 from netlab.errors import KernelError
 
+OnLine = Callable[[str], None]
 LAST_LINES = 15
 GRACE_S = 3.0
 
@@ -22,7 +23,7 @@ def run(
     doing: str,
     cwd: Path | None = None,
     env: Mapping[str, str | None] | None = None,
-    on_line: Callable[[str], None] | None = None,
+    on_line: OnLine | None = None,
     allow_failure: bool = False,
 ) -> int:
     """Run a program in a process group of its own, its output appended to a log.

@@ -40,7 +40,7 @@ static size_t waiting_count, waiting_room;
 static struct queue *queues;
 static size_t queue_count, queue_room;
 
-static void prepare(void)
+void prepare_control(void)
 {
 	uint64_t files[2] = { MOST_FILES, MOST_FILES };
 
@@ -59,8 +59,6 @@ int add_node(void)
 {
 	int any, space;
 
-	if (!nodes)
-		prepare();
 	if (nodes == MOST_NODES)
 		fail("A network has at most %d nodes.", MOST_NODES);
 	must(call(unshare, NEW_NETWORK), "make a network namespace");

@@ -262,6 +262,7 @@ void host_main(void)
 	unsigned char *payload;
 	uint32_t bytes, kind;
 
+	prepare_control();
 	for (;;) {
 		kind = next_request(&payload, &bytes);
 		switch (kind) {

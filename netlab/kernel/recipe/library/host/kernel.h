@@ -34,6 +34,7 @@ struct queue {
 	int node;
 	int interface;
 };
+void prepare_control(void);
 int add_node(void);
 void enter_node(int node);
 void send_netlink(const void *messages, size_t bytes);

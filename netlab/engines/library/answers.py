@@ -1,0 +1,211 @@
+"""From the bytes that the library kernel's program writes to the counters that the agent returns."""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from typing import Any
+
+FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE = range(1, 10)
+NONE = 2**64 - 1
+INFINITE_SSTHRESH = 0x7FFFFFFF
+UNKNOWN_U32 = 0xFFFFFFFF
+TIMESTAMP_OPTION_BYTES = 12
+IP_TCP_HEADER_BYTES = 20 + 20 + TIMESTAMP_OPTION_BYTES
+IP_UDP_HEADER_BYTES = 28
+ETIMEDOUT = 110
+
+_READING = "QQQIIIIIIIIIxxxx"
+_STREAM = struct.Struct("<IIIxxxx" + _READING)
+_QUEUE = struct.Struct("<IIIIIIIxxxxQ")
+_TCP = struct.Struct("<IIIxxxxQQ" + _READING)
+_UDP = struct.Struct("<IIQQQQQQdqqqQQ")
+_INTERVAL = struct.Struct("<QQQ")
+_ECHO = struct.Struct("<QQQ")
+_HEAD = struct.Struct("<II")
+_DONE = struct.Struct("<QQQ")
+
+Row = dict[str, Any]
+
+
+class Answers:
+    """Collects answers, frame by frame.
+
+    Parameters
+    ----------
+    plan : dict
+        What was asked for.
+    queues : list of str
+        Interfaces by the number that queue samples have.
+
+    Attributes
+    ----------
+    failure : str or None
+        The program's sentence, where it could not go on.
+    done : dict
+        What the program told at its end: release, network time, jumps of the clock, how it was confined.
+    """
+
+    def __init__(self, plan: dict[str, Any], queues: list[str]) -> None:
+        self._plan = plan
+        self._items = plan["traffic"]
+        self._labels = [item["label"] for item in self._items]
+        self._queue_names = queues
+        self._streams: list[Row] = []
+        self._queues: list[Row] = []
+        self._tcp: dict[int, list[tuple[Any, ...]]] = {}
+        self._udp: dict[int, tuple[Any, ...]] = {}
+        self._datagrams: list[Row] = []
+        self._echoes: dict[int, list[Row]] = {}
+        self._errors: dict[int, list[str]] = {}
+        self.failure: str | None = None
+        self.done: Row = {}
+        self.progress_s = 0.0
+
+    def take(self, kind: int, data: bytes) -> None:
+        """Book one frame."""
+        if kind == STREAMS:
+            self._take_streams(data)
+        elif kind == QUEUES:
+            self._take_queues(data)
+        elif kind == PROGRESS:
+            self.progress_s = self._t_s(int.from_bytes(data[:8], "little"))
+        elif kind == TCP:
+            fields = _TCP.unpack(data)
+            self._tcp.setdefault(fields[0], []).append(fields)
+        elif kind == UDP:
+            self._take_udp(data)
+        elif kind == ECHOES:
+            item, _zero = _HEAD.unpack_from(data)
+            self._echoes[item] = [
+                {"seq": number, "t_s": sent_ns / 1e9, "rtt_ms": None if rtt_ns == NONE else rtt_ns / 1e6}
+                for number, sent_ns, rtt_ns in _ECHO.iter_unpack(data[_HEAD.size :])
+            ]
+        elif kind == ERROR:
+            item, number = _HEAD.unpack_from(data)
+            # As Python's sockets say it.
+            sentence = "timed out" if number == ETIMEDOUT else str(OSError(number, os.strerror(number)))
+            self._errors.setdefault(item, []).append(sentence)
+        elif kind == FAILED:
+            self.failure = data.decode(errors="replace").strip()
+        elif kind == DONE:
+            now_ns, jumps, confined = _DONE.unpack_from(data)
+            release = data[_DONE.size :].decode()
+            self.done = {"kernel": release, "now_s": now_ns / 1e9, "jumps": jumps, "confined": confined}
+
+    def counters(self) -> Row:
+        """What the agent returns: totals of the flows and every sample."""
+        return {
+            "flows": [{"flow": label, **self._summary(number)} for number, label in enumerate(self._labels)],
+            "streams": self._streams,
+            "datagrams": self._datagrams,
+            "queues": self._queues,
+        }
+
+    def _t_s(self, step: int) -> float:
+        return float(round(step * self._plan["interval_s"], 9))
+
+    def _take_streams(self, data: bytes) -> None:
+        labels, rows, t_s = self._labels, self._streams, self._t_s
+        for item, stream, step, *reading in _STREAM.iter_unpack(data):
+            rows.append({"flow": labels[item], "stream": stream, "t_s": t_s(step), **_reading(reading)})
+
+    def _take_queues(self, data: bytes) -> None:
+        names, rows, t_s = self._queue_names, self._queues, self._t_s
+        for queue, step, backlog_bytes, backlog_packets, drops, marks, sent_packets, sent_bytes in _QUEUE.iter_unpack(data):
+            rows.append(
+                {
+                    "t_s": t_s(step),
+                    "interface": names[queue],
+                    "backlog_bytes": backlog_bytes,
+                    "backlog_packets": backlog_packets,
+                    "drops": drops,
+                    "marks": marks,
+                    "sent_bytes": sent_bytes,
+                    "sent_packets": sent_packets,
+                }
+            )
+
+    def _take_udp(self, data: bytes) -> None:
+        fields = _UDP.unpack_from(data)
+        self._udp[fields[0]] = fields
+        label = self._labels[fields[0]]
+        for number, size, datagrams in _INTERVAL.iter_unpack(data[_UDP.size :]):
+            self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
+
+    def _summary(self, number: int) -> Row:
+        kind = self._items[number]["kind"]
+        errors = list(self._errors.get(number, []))
+        if kind == "tcp":
+            return self._tcp_summary(number, errors)
+        error = "; ".join(errors) or None
+        if kind == "udp":
+            return {**self._udp_summary(number), "error": error}
+        return {"echoes": self._echoes.get(number, []), "error": error}
+
+    def _tcp_summary(self, number: int, errors: list[str]) -> Row:
+        streams = self._items[number]["streams"]
+        rows = [_tcp_row(fields) for fields in self._tcp.get(number, []) if fields[3] != NONE]
+        if len(rows) < streams and not errors:
+            errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
+        return {"streams": rows, "error": "; ".join(errors) or None}
+
+    def _udp_summary(self, number: int) -> Row:
+        (
+            _item, drops, sent_bytes, sent, received_bytes, received, duplicates, reordered,
+            jitter_ns, delay_min_ns, delay_max_ns, delay_sum_ns, first_ns, last_ns,
+        ) = self._udp[number]  # fmt: skip
+        return {
+            "sent_bytes": sent_bytes,
+            "sent_datagrams": sent,
+            "received_bytes": received_bytes,
+            "received_datagrams": received,
+            "duplicates": duplicates,
+            "reordered": reordered,
+            "jitter_ms": jitter_ns / 1e6,
+            "delay_min_ms": delay_min_ns / 1e6 if received else math.nan,
+            "delay_mean_ms": delay_sum_ns / received / 1e6 if received else math.nan,
+            "delay_max_ms": delay_max_ns / 1e6 if received else math.nan,
+            "receiver_drops": drops,
+            "first_s": None if first_ns == NONE else first_ns / 1e9,
+            "last_s": None if last_ns == NONE else last_ns / 1e9,
+            "throughput_bytes": received_bytes
+            + (received + duplicates) * IP_UDP_HEADER_BYTES
+            + duplicates * self._items[number]["payload_bytes"],
+        }
+
+
+def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
+    (
+        received_bytes, sent_bytes, delivery_rate, cwnd, ssthresh, rtt_us, rtt_min_us, retransmits,
+        segments_out, segments_in, marks, timeouts,
+    ) = fields  # fmt: skip
+    return {
+        "received_bytes": received_bytes,
+        "cwnd_segments": cwnd,
+        "ssthresh_segments": None if ssthresh >= INFINITE_SSTHRESH else ssthresh,
+        "rtt_ms": rtt_us / 1000,
+        "rtt_min_ms": None if rtt_min_us == UNKNOWN_U32 else rtt_min_us / 1000,
+        "retransmits": retransmits,
+        "delivery_rate_mbps": delivery_rate * 8 / 1e6,
+        "sent_bytes": sent_bytes,
+        "segments_out": segments_out,
+        "segments_in": segments_in,
+        "marks": marks,
+        "timeouts": timeouts,
+    }
+
+
+def _tcp_row(fields: tuple[Any, ...]) -> Row:
+    _item, stream, has_reading, first_ns, last_ns, *reading = fields
+    row = _reading(reading) if has_reading else {}
+    segments_out = row.get("segments_out", 0)
+    segment_bytes = row["sent_bytes"] / segments_out if segments_out else 0.0
+    return {
+        **row,
+        "stream": stream,
+        "first_s": first_ns / 1e9,
+        "last_s": last_ns / 1e9,
+        "throughput_bytes": row.get("segments_in", 0) * (segment_bytes + IP_TCP_HEADER_BYTES),
+    }

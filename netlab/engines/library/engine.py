@@ -1,0 +1,182 @@
+"""Start the library kernel's program, tell it the plan, and collect what it measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import select
+import signal
+import struct
+import subprocess
+import threading
+from typing import Any
+
+from netlab.agent.settings import MACHINE_SYSCTLS
+from netlab.agent.shaping import shape_network, whole_frames_needed
+from netlab.engines.base import Check, OnEvent, cancelled, require
+from netlab.engines.library.answers import DONE, FAILED, Answers
+from netlab.engines.library.requests import Requests, make_requests
+from netlab.errors import KernelError, RunError
+from netlab.kernel import library
+
+MEMORY_MB = 1024
+START_S = 1_700_000_000
+POLL_S = 0.05
+READ_BYTES = 1 << 20
+CONFINED_FILES = 1
+CONFINED_CALLS = 2
+ENDINGS = {
+    signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
+    signal.SIGTERM: "it was asked to end",
+}
+
+_FRAME = struct.Struct("<II")
+
+
+class LibraryEngine:
+    """Runs plans in the library kernel, without a privilege, a file or a process beside its own."""
+
+    name = "library"
+    clock = "virtual"
+
+    def checks(self) -> list[Check]:
+        """All that it needs on this machine."""
+        return [kernel_check()]
+
+    def execute(
+        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+    ) -> dict[str, Any]:
+        """Run the plan and bring its counters back.
+
+        Raises
+        ------
+        EngineError
+            When there is no library kernel, or the plan asks for what it cannot do, such as a command.
+        RunError
+            When the program ended without a result.
+        RunCancelled
+            When `cancel` was set.
+        """
+        require(self.checks())
+        kernel = library.find()
+        whole_frames = whole_frames_needed(plan["directions"], plan["hosts"], self.clock, plan["traffic"])
+        ip_lines, tc_lines = shape_network(plan["directions"], self.clock, whole_frames)
+        requests = make_requests(
+            plan, ip_lines, tc_lines, memory_bytes=MEMORY_MB << 20, start_s=START_S, machine_sysctls=MACHINE_SYSCTLS
+        )
+        answers = Answers(plan, requests.queues)
+        on_event({"event": "agent"})
+        process = subprocess.Popen(
+            [str(kernel.path), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            bufsize=0,
+            start_new_session=True,
+        )
+        try:
+            _tell(process, requests)
+            _listen(process, answers, on_event, cancel)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+        if answers.failure is not None:
+            raise RunError(explain(answers.failure, requests))
+        if not answers.done:
+            raise RunError(f"The library kernel's program ended without a result: {_ending(process.returncode)}.")
+        confined = answers.done["confined"]
+        return {
+            **answers.counters(),
+            "kernel": answers.done["kernel"],
+            "python": platform.python_version(),
+            "whole_frames": whole_frames,
+            "tc": tc_lines,
+            "engine": {
+                "engine": self.name,
+                "clock": self.clock,
+                "memory_mb": MEMORY_MB,
+                "seeded": True,
+                "confined": confined == CONFINED_FILES | CONFINED_CALLS,
+                "machine": kernel.machine,
+            },
+        }
+
+
+def kernel_check() -> Check:
+    """Whether there is a library kernel."""
+    try:
+        here = library.find()
+    except KernelError as error:
+        return Check("library kernel", False, "none is built", str(error))
+    return Check("library kernel", True, f"{here.release} at {here.path}")
+
+
+def _tell(process: subprocess.Popen[bytes], requests: Requests) -> None:
+    assert process.stdin is not None
+    data = memoryview(requests.to_bytes())
+    try:
+        while data:
+            data = data[process.stdin.write(data) :]
+        # It stays open: its end would tell the program that we are gone.
+    except BrokenPipeError:
+        # What it has to say about that comes on its output.
+        return
+
+
+def _listen(
+    process: subprocess.Popen[bytes], answers: Answers, on_event: OnEvent, cancel: threading.Event | None
+) -> None:
+    assert process.stdout is not None
+    source = process.stdout.fileno()
+    waiting = bytearray()
+    told_s = 0.0
+    while True:
+        if cancel is not None:
+            while not select.select([source], [], [], POLL_S)[0]:
+                if cancel.is_set():
+                    raise cancelled()
+            if cancel.is_set():
+                raise cancelled()
+        data = os.read(source, READ_BYTES)
+        if not data:
+            return
+        waiting += data
+        at = 0
+        while len(waiting) - at >= _FRAME.size:
+            kind, length = _FRAME.unpack_from(waiting, at)
+            if len(waiting) - at < _FRAME.size + length:
+                break
+            at += _FRAME.size
+            answers.take(kind, bytes(waiting[at : at + length]))
+            at += length
+            if kind in (DONE, FAILED):
+                return
+        del waiting[:at]
+        if answers.progress_s > told_s:
+            told_s = answers.progress_s
+            on_event({"event": "progress", "t_s": told_s})
+
+
+def explain(failure: str, requests: Requests) -> str:
+    """The program's sentence, with the line or the setting that it is about in our words."""
+    words = failure.split(" ", 3)
+    if words[0] == "netlink" and len(words) == 4:
+        node, place = int(words[1]), int(words[2])
+        lines = [batch[place] for batch in requests.batches.get(node, []) if place < len(batch)]
+        return f"The kernel refused a line in {requests.nodes[node]} ({words[3]}). It is one of: " + "; ".join(lines)
+    if words[0] == "setting" and len(words) == 4:
+        where = requests.nodes[int(words[1])] if int(words[1]) >= 0 else "the whole kernel"
+        return f"The setting {words[2].replace('/', '.')} was refused in {where}: {words[3]}."
+    return failure
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"its status is {status}"
+    return ENDINGS.get(signal.Signals(-status), f"it was ended by {signal.Signals(-status).name}")

@@ -1,0 +1,286 @@
+"""From a plan to the bytes that the library kernel's program reads (recipe/library/host/protocol.h)."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from netlab.agent.settings import STATIC_SYSCTLS
+from netlab.engines.netlink import links
+from netlab.engines.netlink.messages import batch
+from netlab.engines.netlink.tc_lines import tc_line
+from netlab.errors import EngineError
+
+START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO = range(1, 10)
+FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
+NONE = 2**64 - 1
+FIRST_NODE_FILE = 16
+FIRST_PORT = 5001
+TIMESTAMP_OPTION_BYTES = 12
+MOST_BATCH_BYTES = 32_000
+
+_FRAME = struct.Struct("<II")
+_START = struct.Struct("<QQQ")
+_GO = struct.Struct("<QQQQ")
+_FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
+_NUMBER = struct.Struct("<I")
+
+
+@dataclass
+class Requests:
+    """All that the program is told, and what its answers' numbers mean.
+
+    Attributes
+    ----------
+    queues : list of str
+        Interfaces whose queues are sampled, by the number that samples have.
+    lines : dict
+        The line behind each netlink message: by node, then in the order of sending, a list for each batch.
+    """
+
+    nodes: list[str]
+    queues: list[str] = field(default_factory=list)
+    batches: dict[int, list[list[str]]] = field(default_factory=dict)
+    _parts: list[bytes] = field(default_factory=list)
+
+    def add(self, kind: int, payload: bytes = b"") -> None:
+        """Append one request."""
+        self._parts.append(_FRAME.pack(kind, len(payload)) + payload)
+
+    def to_bytes(self) -> bytes:
+        """The requests in their order."""
+        return b"".join(self._parts)
+
+
+class _Interfaces:
+    """Numbers of interfaces, which the kernel lets us choose: 1 is `lo`, others follow in the order of their making."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {"lo": 1}
+
+    def make(self, name: str) -> int:
+        """The next number, for a new interface."""
+        return self._numbers.setdefault(name, len(self._numbers) + 1)
+
+    def __call__(self, name: str) -> int:
+        return self._numbers[name]
+
+
+def make_requests(
+    plan: dict[str, Any],
+    ip_lines: dict[str, list[str]],
+    tc_lines: dict[str, list[str]],
+    *,
+    memory_bytes: int,
+    start_s: int,
+    machine_sysctls: dict[str, str],
+) -> Requests:
+    """Everything from the start to GO.
+
+    Parameters
+    ----------
+    plan : dict
+        What `Scenario.plan()` makes.
+    ip_lines, tc_lines : dict
+        What `shape_network` makes of the plan's directions, by node.
+    memory_bytes, start_s, machine_sysctls
+        The kernel's memory, its clock's start in s since 1970, and settings of the whole machine.
+
+    Raises
+    ------
+    EngineError
+        When the plan asks for what this engine cannot do.
+    """
+    nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
+    requests = Requests(nodes)
+    number = {name: place for place, name in enumerate(nodes)}
+    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s))
+    for key, value in machine_sysctls.items():
+        _add_setting(requests, key, value)
+    for _ in nodes:
+        requests.add(NODE)
+    interfaces = {name: _Interfaces() for name in nodes}
+    _add_links(requests, plan, number, interfaces)
+    lines = _node_lines(plan)
+    for name in nodes:
+        requests.add(ENTER, _NUMBER.pack(number[name]))
+        forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
+        for key, value in {**STATIC_SYSCTLS, **plan["sysctls"], **forward}.items():
+            _add_setting(requests, key, value)
+        own = interfaces[name]
+        messages = [(line, _ip_message(line, own)) for line in [*lines[name], *ip_lines.get(name, [])]]
+        messages += [("tc " + line, tc_line(line, own)) for line in tc_lines.get(name, [])]
+        _add_netlink(requests, number[name], messages)
+    _add_waits_and_queues(requests, plan, number, interfaces)
+    _add_flows(requests, plan, number)
+    steps = max(1, round(plan["duration_s"] / plan["interval_s"]))
+    requests.add(GO, _GO.pack(_ns(plan["duration_s"]), _ns(plan["interval_s"]), _ns(plan["drain_s"]), steps))
+    return requests
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _add_setting(requests: Requests, key: str, value: str) -> None:
+    requests.add(SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
+
+
+def _add_links(
+    requests: Requests, plan: dict[str, Any], number: dict[str, int], interfaces: dict[str, _Interfaces]
+) -> None:
+    macs = plan["macs"]
+    messages: dict[str, list[tuple[str, bytes]]] = {}
+    for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
+        near, far = forward["interface"], backward["interface"]
+        here, there = forward["src"], forward["dst"]
+        made = links.veth(
+            interfaces[here].make(near), near, macs[near],
+            interfaces[there].make(far), far, macs[far], FIRST_NODE_FILE + number[there],
+        )  # fmt: skip
+        messages.setdefault(here, []).append((f"link add name {near} type veth peer name {far}", made))
+    for name, own in messages.items():
+        requests.add(ENTER, _NUMBER.pack(number[name]))
+        _add_netlink(requests, number[name], own)
+
+
+def _node_lines(plan: dict[str, Any]) -> dict[str, list[str]]:
+    """The `ip` lines of every node, as the agent gives them to `ip -batch`."""
+    lines: dict[str, list[str]] = {name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]}
+    switches = set(plan["switches"])
+    for switch in plan["switches"]:
+        lines[switch].append(f"link add name {switch} type bridge forward_delay 0 mcast_snooping 0")
+        lines[switch].append(f"link set dev {switch} up")
+    for direction in plan["directions"]:
+        name, interface = direction["src"], direction["interface"]
+        lines[name].append(f"link set dev {interface} up" + (f" master {name}" if name in switches else ""))
+    for item in plan["addresses"]:
+        lines[item["node"]].append(f"address add {item['address']} dev {item['interface']}")
+    for item in plan["routes"]:
+        lines[item["node"]].append(f"route add {item['to']} via {item['via']}")
+    for item in plan["neighbours"]:
+        lines[item["node"]].append(
+            f"neighbour replace {item['address']} lladdr {item['mac']} dev {item['interface']} nud permanent"
+        )
+    return lines
+
+
+def _ip_message(line: str, interface: _Interfaces) -> bytes:
+    """The message of one `ip` line of `_node_lines` or of `shape_network`."""
+    match line.split():
+        case ["link", "set", "dev", name, "up"]:
+            return links.up(interface(name))
+        case ["link", "set", "dev", name, "up", "master", bridge]:
+            return links.up(interface(name), interface(bridge))
+        case ["link", "set", "dev", name, "gso_max_segs", segments]:
+            return links.largest_segments(interface(name), int(segments))
+        case ["link", "add", name, "type", "ifb"] | ["link", "add", "name", name, "type", "ifb"]:
+            return links.intermediate(interface.make(name), name)
+        case ["link", "add", "name", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"]:
+            return links.bridge(interface.make(name), name)
+        case ["address", "add", address, "dev", name]:
+            return links.address(interface(name), address)
+        case ["route", "add", to, "via", via]:
+            return links.route(to, via)
+        case ["neighbour", "replace", address, "lladdr", mac, "dev", name, "nud", "permanent"]:
+            return links.neighbour(interface(name), address, mac)
+    raise EngineError(f"The library kernel's engine cannot make what `ip {line}` describes. Use engine='pocket' for it.")
+
+
+def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
+    lines: list[str] = []
+    ready: list[bytes] = []
+    length = 0
+
+    def send() -> None:
+        if ready:
+            requests.add(NETLINK, batch(ready))
+            requests.batches.setdefault(node, []).append(list(lines))
+            lines.clear()
+            ready.clear()
+
+    for line, message in messages:
+        if length + len(message) > MOST_BATCH_BYTES:
+            send()
+            length = 0
+        lines.append(line)
+        ready.append(message)
+        length += len(message)
+    send()
+
+
+def _add_waits_and_queues(
+    requests: Requests, plan: dict[str, Any], number: dict[str, int], interfaces: dict[str, _Interfaces]
+) -> None:
+    by_node: dict[str, list[dict[str, Any]]] = {}
+    for direction in plan["directions"]:
+        by_node.setdefault(direction["src"], []).append(direction)
+    for name, own in by_node.items():
+        requests.add(ENTER, _NUMBER.pack(number[name]))
+        for direction in own:
+            requests.add(WAIT, direction["interface"].encode())
+        for direction in own:
+            if direction["shape"]["rate_mbps"] is not None:
+                requests.add(QUEUE, _NUMBER.pack(interfaces[name](direction["interface"])))
+                requests.queues.append(direction["interface"])
+
+
+def _add_flows(requests: Requests, plan: dict[str, Any], number: dict[str, int]) -> None:
+    port = FIRST_PORT
+    for place, item in enumerate(plan["traffic"]):
+        kind = item["kind"]
+        if kind not in FLOW_KINDS:
+            raise EngineError(
+                f"The library engine has no programs, so it cannot run {item['label']!r} (kind {kind!r}). "
+                "Use engine='pocket' for this scenario."
+            )
+        own_s = item.get("duration_s")
+        end_s = plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s)
+        streams = item["streams"] if kind == "tcp" else 1
+        for stream in range(streams):
+            words = _flow_words(item, plan, stream, streams, place + 1 if kind == "ping" else port)
+            packed = _FLOW.pack(
+                FLOW_KINDS[kind], place, stream, number[item["src"]], number[item["dst"]],
+                int.from_bytes(ipaddress.IPv4Address(plan["primary"][item["dst"]]).packed, "little"),
+                words["port"], words["payload_bytes"], _ns(item["start_s"]), _ns(end_s), words["num_bytes"],
+                words["window_bytes"], words["mss_bytes"], words["congestion"], words["rate_bps"], words["spread"],
+                words["key_words"], *words["key"], words["interval_ns"], words["count"],
+            )  # fmt: skip
+            requests.add(FLOW, packed + item["label"].encode())
+            port += kind != "ping"
+
+
+def _flow_words(item: dict[str, Any], plan: dict[str, Any], stream: int, streams: int, port: int) -> dict[str, Any]:
+    words: dict[str, Any] = {
+        "port": port, "payload_bytes": item.get("payload_bytes", 0), "num_bytes": NONE, "window_bytes": 0, "mss_bytes": 0,
+        "congestion": b"", "rate_bps": 0, "spread": 0, "key_words": 0, "key": (0, 0, 0, 0), "interval_ns": 0, "count": NONE,
+    }  # fmt: skip
+    if item["kind"] == "tcp":
+        if item["num_bytes"] is not None:
+            share, rest = divmod(item["num_bytes"], streams)
+            words["num_bytes"] = share + (stream < rest)
+        words["window_bytes"] = item["window_bytes"] or 0
+        words["mss_bytes"] = item["mss_bytes"] + TIMESTAMP_OPTION_BYTES if item["mss_bytes"] else 0
+        words["congestion"] = item["congestion"].encode()
+    elif item["kind"] == "udp":
+        words["rate_bps"] = round(item["rate_mbps"] * 1e6)
+        if item["spacing"] == "random":
+            words["spread"] = 1
+            words["key_words"], words["key"] = random_key(plan["seed"] + port)
+    else:
+        words["interval_ns"] = _ns(item["interval_s"])
+        words["count"] = NONE if item["count"] is None else item["count"]
+    return words
+
+
+def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:
+    """The words from which Python's `random.Random(seed)` starts: how many, and four places for them.
+
+    >>> random_key(2**32 + 5)
+    (2, (5, 1, 0, 0))
+    """
+    words = max(1, (seed.bit_length() + 31) // 32)
+    return words, (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF, seed >> 64 & 0xFFFFFFFF, seed >> 96 & 0xFFFFFFFF)

@@ -1,0 +1,306 @@
+"""The library kernel: Linux's network stack and a small program around it, linked into one file that is run as a child.
+
+It is built from the same source as the pocket kernel, with an architecture of netlab's own (`recipe/library/arch`), the
+same network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from netlab.errors import KernelError
+from netlab.kernel import cache, fragment, installed, programs
+from netlab.kernel.edits import RECIPE, edits
+from netlab.kernel.fragment import Option, Version
+
+HOME = RECIPE / "library"
+PROGRAM = "netlab-library"
+FILES = (PROGRAM, "config", "build.json")
+MACHINES = ("x86_64", "aarch64")
+ARCHITECTURE = "netlab"
+USUAL_OBJECTS = 560
+NETWORK = "\n# Network\n"
+SMOKE_TIMEOUT_S = 60
+# What stays visible of the kernel for the program around it; all other names are the kernel's own.
+EXPORTS = (
+    "library_boot", "library_horizon_ns", "library_jumps", "library_now_ns", "library_syscall", "library_thread",
+)  # fmt: skip
+# -ffp-contract=off: what is computed must not depend on whether the processor multiplies and adds in one step.
+HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-stack-protector", "-ffile-prefix-map")
+
+
+@dataclass(frozen=True)
+class LibraryKernel:
+    """A library kernel's program and what netlab knows about it.
+
+    Attributes
+    ----------
+    path : Path
+        The program.
+    release, version
+        What it says of itself, such as "7.3.4", and the numbers of it, to compare.
+    machine : str
+        The processor it is for: x86_64 or aarch64.
+    capabilities : frozenset of str
+        Names of `installed.CAPABILITIES` that are built in.
+    build : dict
+        `build.json` of the build; empty for a program named by $NETLAB_LIBRARY that stands alone.
+    """
+
+    path: Path
+    release: str
+    version: Version
+    machine: str
+    capabilities: frozenset[str]
+    build: dict[str, Any] = field(default_factory=dict)
+
+
+def options() -> list[Option]:
+    """Its configuration: its own lines, and the network's lines of the pocket kernel."""
+    own = (HOME / "library.config").read_text()
+    shared = (RECIPE / "pocket.config").read_text().partition(NETWORK)[2]
+    return fragment.parse(own + "\n" + shared)
+
+
+def recipe_hash() -> str:
+    """Hash of everything netlab adds to the source: a change of any makes a new library kernel."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in HOME.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(HOME)}\0".encode() + path.read_bytes() + b"\0")
+    for option in options():
+        digest.update(f"{option}\0".encode())
+    for edit in edits():
+        if not edit.path.startswith("arch/"):
+            digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
+    digest.update((RECIPE / "tcp_tahoe.c").read_bytes())
+    return digest.hexdigest()
+
+
+def builds() -> list[LibraryKernel]:
+    """Every library kernel in the cache that this machine can run, best first."""
+    current = recipe_hash()
+    found = []
+    for path in sorted(cache.libraries().glob("*-*/build.json")):
+        try:
+            kernel = from_directory(path.parent)
+        except KernelError:
+            continue
+        if kernel.machine == platform.machine():
+            found.append(kernel)
+    return sorted(
+        found,
+        key=lambda k: (k.build.get("recipe") == current, k.version, k.build.get("built_at", "")),
+        reverse=True,
+    )
+
+
+def ready() -> LibraryKernel | None:
+    """The library kernel by the present recipe, if it is there."""
+    current = recipe_hash()
+    return next((kernel for kernel in builds() if kernel.build.get("recipe") == current), None)
+
+
+def find() -> LibraryKernel:
+    """The library kernel to run: `$NETLAB_LIBRARY` if set, else the best one in the cache.
+
+    Raises
+    ------
+    KernelError
+        When there is none; names the remedy.
+    """
+    named = os.environ.get("NETLAB_LIBRARY")
+    if named:
+        path = Path(named).expanduser().absolute()
+        if not os.access(path, os.X_OK):
+            raise KernelError(f"NETLAB_LIBRARY names {path}, which is no program. Name another one, or unset it.")
+        if (path.parent / "build.json").is_file():
+            return from_directory(path.parent, path)
+        return LibraryKernel(path, "unknown", (0,), platform.machine(), frozenset())
+    found = builds()
+    if not found:
+        raise KernelError(
+            f"There is no library kernel in {cache.libraries()} yet. 'netlab kernel build' builds one (about 2 minutes)."
+        )
+    return found[0]
+
+
+def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
+    """A library kernel from its directory.
+
+    Raises
+    ------
+    KernelError
+        When a file is missing or `build.json` cannot be read.
+    """
+    missing = [name for name in FILES if not (directory / name).is_file()]
+    if missing:
+        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
+    try:
+        build = json.loads((directory / "build.json").read_text())
+        release, machine = str(build["release"]), str(build["machine"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
+    version = fragment.parse_version(release)
+    built_in, _modules = installed.capabilities_of((directory / "config").read_text(), version)
+    capabilities = frozenset({*built_in, "virtual_time", "seeded_random"} - {"seccomp"})
+    return LibraryKernel(program or directory / PROGRAM, release, version, machine, capabilities, build)
+
+
+def twin(source_tree: Path, place: Path, log: Path) -> Path:
+    """A second tree of the same source, to be configured for the library: links, so that it costs no time and no disk.
+
+    To be made after the edits of the source and before anything is built in it: a build writes new files only.
+    """
+    command = ["cp", "-al", str(source_tree), str(place)]
+    programs.run(command, log=log, doing="link the source for the library kernel")
+    shutil.copytree(HOME / "arch", place / "arch" / ARCHITECTURE)
+    return place
+
+
+def compile_into(
+    tree: Path,
+    target: Path,
+    version: Version,
+    *,
+    variables: dict[str, str | None],
+    log: Path,
+    on_object: programs.OnLine | None = None,
+    machine: str | None = None,
+    cross: str = "",
+) -> None:
+    """Configure and compile the kernel in `tree` (a `twin`), link the program, and leave it in `target`.
+
+    Parameters
+    ----------
+    tree, target : Path
+        The source, and an empty directory.
+    version : tuple
+        The source's version, for the options that depend on it.
+    variables, log
+        The build's environment, and where its output goes.
+    on_object : callable, optional
+        Called with each line of make's output.
+    machine, cross
+        The processor and the prefix of its compiler, where it is not this machine's, such as "aarch64-linux-gnu-".
+
+    Raises
+    ------
+    KernelError
+        When an option does not take or a step fails.
+    """
+    _configure(tree, version, variables, log, cross)
+    make = _make(cross)
+    jobs = len(os.sched_getaffinity(0))
+    programs.run(
+        [*make, f"-j{jobs}", "vmlinux_a"],
+        cwd=tree, log=log, env=variables, doing="compile the library kernel", on_line=on_object,
+    )  # fmt: skip
+    _link(tree, target, log, cross)
+    shutil.copy(tree / ".config", target / "config")
+    if (machine or platform.machine()) == platform.machine():
+        smoke_test(target / PROGRAM)
+
+
+def _make(cross: str) -> list[str]:
+    return ["make", f"ARCH={ARCHITECTURE}", *([f"CROSS_COMPILE={cross}"] if cross else [])]
+
+
+def _configure(tree: Path, version: Version, variables: dict[str, str | None], log: Path, cross: str) -> None:
+    wanted = options()
+    make, doing = _make(cross), "configure the library kernel"
+    programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)
+    config = tree / ".config"
+    with config.open("a") as file:
+        file.write(fragment.render(wanted, version))
+    programs.run([*make, "olddefconfig"], cwd=tree, log=log, env=variables, doing=doing)
+    refused = fragment.not_taken(wanted, version, config.read_text())
+    if refused:
+        raise KernelError(
+            f"Linux {'.'.join(map(str, version))} does not take {len(refused)} of the options that the library kernel "
+            f"needs: {', '.join(refused)}. Build from linux-source 6.12 or 7.x, or report this version."
+        )
+
+
+def _link(tree: Path, target: Path, log: Path, cross: str) -> None:
+    whole, kernel = tree / "library-whole.o", tree / "library-kernel.o"
+    doing = "link the library kernel"
+    libraries = [str(path) for path in (tree / "lib/lib.a",) if path.exists()]
+    script = tree / "arch" / ARCHITECTURE / "kernel/vmlinux.lds"
+    programs.run(
+        [f"{cross}ld", "-r", "-T", str(script), "-o", str(whole), "--whole-archive", "vmlinux.a", "--no-whole-archive",
+         "--start-group", *libraries, "--end-group"],
+        cwd=tree, log=log, doing=doing,
+    )  # fmt: skip
+    kept = [word for name in EXPORTS for word in ("-G", name)]
+    programs.run([f"{cross}objcopy", *kept, str(whole), str(kernel)], cwd=tree, log=log, doing=doing)
+    headers = tree / "library-headers"
+    headers.mkdir(exist_ok=True)
+    _write_headers(tree, headers)
+    objects = []
+    for source in sorted((HOME / "host").glob("*.c")):
+        made = tree / f"library-{source.stem}.o"
+        flags = [f"{flag}={HOME}=." if flag == "-ffile-prefix-map" else flag for flag in HOST_FLAGS]
+        # The cage filters the machine's own system calls and must not see the kernel's numbers.
+        include = [] if source.stem == "cage" else [f"-I{headers}"]
+        programs.run([f"{cross}gcc", *flags, *include, "-c", str(source), "-o", str(made)], log=log, doing=doing)
+        objects.append(str(made))
+    program = target / PROGRAM
+    programs.run(
+        [f"{cross}gcc", "-static", "-no-pie", "-o", str(program), *objects, str(kernel), "-lm"], log=log, doing=doing
+    )
+    programs.run([f"{cross}strip", str(program)], log=log, doing=doing)
+
+
+def _write_headers(tree: Path, headers: Path) -> None:
+    """The kernel's own numbers of its system calls and its `struct tcp_info`: the machine's may be others."""
+    numbers = (tree / "arch" / ARCHITECTURE / "include/generated/uapi/asm/unistd_64.h").read_text()
+    (headers / "library_unistd.h").write_text(numbers)
+    (headers / "library_tcp.h").write_text((tree / "include/uapi/linux/tcp.h").read_text())
+
+
+def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
+    """Boot it, make one node, let one millisecond pass; returns the release it tells.
+
+    Raises
+    ------
+    KernelError
+        When it does not come back with its release.
+    """
+
+    def frame(kind: int, payload: bytes = b"") -> bytes:
+        return struct.pack("<II", kind, len(payload)) + payload
+
+    said = frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+    try:
+        done = subprocess.run(
+            [*prefix, str(program), str(os.getpid())], input=said, capture_output=True, check=False, timeout=SMOKE_TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise KernelError(f"The library kernel was built and does not run: {error}.") from error
+    last = done.stdout[-200:]
+    # The last frame: DONE, three numbers, the release.
+    at = 0
+    while at + 8 <= len(done.stdout):
+        kind, length = struct.unpack_from("<II", done.stdout, at)
+        if kind == 9:
+            return done.stdout[at + 8 + 24 : at + 8 + length].decode()
+        at += 8 + length
+    raise KernelError(
+        f"The library kernel was built and does not work: status {done.returncode}, last words {last!r} {done.stderr[-200:]!r}."
+    )
+
+
+def write_facts(target: Path, facts: dict[str, Any]) -> None:
+    """Leave `build.json` beside the program."""
+    size = {"size_bytes": (target / PROGRAM).stat().st_size, "built_at": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+    (target / "build.json").write_text(json.dumps({**facts, **size}, indent=2) + "\n")
