@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import sys
 from pathlib import Path
 
 from netlab.errors import KernelError
-from netlab.kernel import apt, archive, building, installed
+from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
+
+
+POCKET_MACHINE = "x86_64"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands and their options to `netlab kernel`'s parser."""
     commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
 
-    build = commands.add_parser("build", help="build the pocket kernel, unless it is there (about 3 minutes)")
+    build = commands.add_parser("build", help="build both kernels, unless they are there (about 5 minutes)")
     build.add_argument(
         "--source",
         type=Path,
         help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one",
     )
     build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
+    build.add_argument("--library", action="store_true", help="build the library kernel only")
+    build.add_argument(
+        "--cross", choices=("aarch64",), help="build the library kernel for this processor with its cross compiler"
+    )
     build.add_argument("--quiet", action="store_true", help="show no progress")
 
     commands.add_parser("info", help="say which kernel would run, and what it can do")
@@ -45,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
         if args.kernel_command == "build":
             _build(args)
         elif args.kernel_command == "info":
-            print(describe(installed.find()))
+            _info()
         elif args.kernel_command == "pack":
             target = archive.pack(installed.find(), args.output)
             print(f"{target}: {target.stat().st_size / 1e6:.1f} MB\nSHA-256 {apt.sha256_of(target)}")
@@ -64,11 +72,57 @@ def main(args: argparse.Namespace) -> int:
 
 def _build(args: argparse.Namespace) -> None:
     printer = Printer()
+    progress = None if args.quiet else printer
+    alone = args.library or args.cross or platform.machine() != POCKET_MACHINE
+    made: list[str] = []
     try:
-        kernel = building.build(args.source, None if args.quiet else printer, newest=args.newest)
+        if not alone:
+            kernel = building.build(args.source, progress, newest=args.newest)
+            made.append(f"Linux {kernel.release} is ready: {kernel.path}")
+        if args.cross:
+            own = building.build_library(args.source, progress, machine=args.cross, cross=f"{args.cross}-linux-gnu-")
+        else:
+            # Beside the pocket kernel it is there already, built from the same unpacked source.
+            own = library.ready() or building.build_library(args.source, progress)
+        made.append(f"Linux {own.release} as a library is ready: {own.path}")
     finally:
         printer.close()
-    print(f"Linux {kernel.release} is ready: {kernel.path}")
+        for line in made:
+            print(line)
+
+
+def _info() -> None:
+    own = None
+    try:
+        own = library.find()
+    except KernelError as error:
+        missing = error
+    try:
+        print(describe(installed.find()))
+    except KernelError:
+        if own is None:
+            raise
+    print("\n" + (describe_library(own) if own else f"library kernel: none. {missing}"))
+
+
+def describe_library(kernel: library.LibraryKernel) -> str:
+    """What `netlab kernel info` prints of the library kernel, as `describe`."""
+    lines = [f"library:       Linux {kernel.release} ({kernel.machine})", f"file:          {kernel.path}"]
+    lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
+    build = kernel.build
+    if build:
+        source = build["source"]
+        lines += [
+            f"built:         {build['built_at']} in {build['build_s']:.0f} s",
+            f"source:        {source['name']} {source['version']}",
+            f"compiler:      {build['compiler']}",
+        ]
+    lines.append("clock:         virtual")
+    names = sorted({*CAPABILITIES} - {"hostfs", "overlay"})
+    lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
+    lacking = [name for name in names if name not in kernel.capabilities]
+    lines.append("lacks:         programs (engine='pocket' has them) " + " ".join(lacking))
+    return "\n".join(lines)
 
 
 def describe(kernel: Kernel) -> str:

@@ -256,7 +256,7 @@ def _link(tree: Path, target: Path, log: Path, cross: str) -> None:
         objects.append(str(made))
     program = target / PROGRAM
     programs.run(
-        [f"{cross}gcc", "-static", "-no-pie", "-o", str(program), *objects, str(kernel), "-lm"], log=log, doing=doing
+        [f"{cross}gcc", "-static", "-no-pie", "-Wl,-z,noexecstack", "-o", str(program), *objects, str(kernel), "-lm"], log=log, doing=doing
     )
     programs.run([f"{cross}strip", str(program)], log=log, doing=doing)
 

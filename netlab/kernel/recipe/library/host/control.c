@@ -168,7 +168,8 @@ static int is_running(const char *interface)
 	int any = must(call(socket, AF_INET, SOCK_DGRAM, 0), "open a socket");
 	long result;
 
-	strncpy(request.ifr_name, interface, sizeof(request.ifr_name) - 1);
+	/* A name in the list ends with a zero. */
+	memcpy(request.ifr_name, interface, sizeof(request.ifr_name));
 	result = call(ioctl, any, GET_FLAGS, &request);
 	call(close, any);
 	must(result, "ask for an interface's state");
@@ -284,7 +285,8 @@ static void sample_queue(const struct queue *queue, struct queue_sample *sample)
 	for (int i = 0; i < 2; i++) {
 		requests[i].header.nlmsg_len = sizeof(requests[i]);
 		requests[i].header.nlmsg_type = RTM_GETQDISC;
-		requests[i].header.nlmsg_flags = NLM_F_REQUEST;
+		/* Without the echo only listeners of the group would hear the answer. */
+		requests[i].header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO;
 		requests[i].message.tcm_ifindex = queue->interface;
 		requests[i].message.tcm_handle = i ? QUEUE_HANDLE : TBF_HANDLE;
 	}
