@@ -76,6 +76,8 @@ void __init time_init(void)
 	virtual_timer.cpumask = cpumask_of(0);
 	clocksource_register_hz(&virtual_clock, NSEC_PER_SEC);
 	clockevents_config_and_register(&virtual_timer, NSEC_PER_SEC, 1, 0x3fffffffffffffffUL);
+	/* The generic code takes less than a microsecond for noise and would come early again and again. */
+	virtual_timer.min_delta_ns = 1;
 }
 
 /* Called by the idle loop: the only place where the clock moves. */
