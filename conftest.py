@@ -49,7 +49,8 @@ def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:
     home = tempfile.TemporaryDirectory(prefix="netlab-tests-")
     config.add_cleanup(home.cleanup)
     (Path(home.name) / "cache").mkdir()
-    (Path(home.name) / "cache/kernels").symlink_to(cache.kernels())
+    for kept in (cache.kernels(), cache.libraries()):
+        (Path(home.name) / "cache" / kept.name).symlink_to(kept)
     places = {"NETLAB_CACHE": "cache", "TMPDIR": "tmp", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "jupyter"}
     for variable, name in places.items():
         (Path(home.name) / name).mkdir(exist_ok=True)

@@ -1,0 +1,414 @@
+"""The library kernel's engine: what it measures, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab.agent.settings import MACHINE_SYSCTLS
+from netlab.agent.shaping import shape_network
+from netlab.engines.library import engine
+from netlab.engines.library.answers import DONE, FAILED, Answers
+from netlab.engines.library.requests import FLOW, GO, NETLINK, NODE, SETTING, START, make_requests, random_key
+from netlab.errors import EngineError, KernelError, RunCancelled, RunError
+from netlab.kernel import library
+
+pytestmark = pytest.mark.library
+
+FRAME = struct.Struct("<II")
+
+
+def dumbbell(**words: Any) -> nl.Topology:
+    return nl.topologies.dumbbell(**{"pairs": 1, "rate_mbps": 10, "delay_ms": 10, "queue_packets": 50, **words})
+
+
+def routed(**words: Any) -> nl.Topology:
+    """A bottleneck behind a router: at the sender's own interface TCP's small-queue limit would keep the queue short."""
+    bottleneck = nl.Link("r1", "h2", **{"rate_mbps": 10, "delay_ms": 10, "queue_packets": 100, **words})
+    return nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), bottleneck])
+
+
+def run(topology: nl.Topology, traffic: list[Any], **words: Any) -> nl.Run:
+    return nl.run(topology, traffic, engine="library", progress=False, **words)
+
+
+def told(requests: bytes, **words: Any) -> tuple[int, list[tuple[int, bytes]]]:
+    """What the program answers to these requests, and its exit status."""
+    done = subprocess.run(
+        [str(library.find().path), str(os.getpid())], input=requests, capture_output=True, check=False, timeout=120, **words
+    )
+    frames, at = [], 0
+    while at < len(done.stdout):
+        kind, length = FRAME.unpack_from(done.stdout, at)
+        frames.append((kind, done.stdout[at + 8 : at + 8 + length]))
+        at += 8 + length
+    return done.returncode, frames
+
+
+def frame(kind: int, payload: bytes = b"") -> bytes:
+    return FRAME.pack(kind, len(payload)) + payload
+
+
+def begin(memory_mb: int = 256) -> bytes:
+    return frame(START, struct.pack("<QQQ", memory_mb << 20, 1, 0))
+
+
+def children() -> list[int]:
+    """Processes of ours that run the library kernel."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == str(library.find().path).encode() and words[1:2] == [str(os.getpid()).encode()]:
+            found.append(int(entry.parent.name))
+    return found
+
+
+@pytest.fixture(scope="module")
+def one_flow() -> nl.Run:
+    return run(dumbbell(), [nl.Tcp("h1", "h2")], duration_s=5)
+
+
+# ---- what it measures
+
+
+def test_a_tcp_flow_fills_the_bottleneck_to_what_the_headers_leave(one_flow: nl.Run) -> None:
+    theory_mbps = 10 * 1448 / 1514
+    assert one_flow.flows.goodput_mbps[0] == pytest.approx(theory_mbps, rel=0.005)
+    assert one_flow.settings["engine"] == "library" and one_flow.settings["clock"] == "virtual"
+    assert one_flow.intervals.goodput_mbps.iloc[5:].mean() == pytest.approx(theory_mbps, rel=0.005)
+
+
+def test_an_echo_takes_the_wire_both_ways_and_its_bits_time_exactly() -> None:
+    found = run(dumbbell(), [nl.Ping("h1", "h2", count=4)], duration_s=2)
+    # 98 bytes of frame at 10 Mbit/s, twice, and 10 ms twice.
+    assert list(found.pings.rtt_ms) == [pytest.approx(20 + 2 * 98 * 8 / 10e3, abs=1e-6)] * 4
+    # A sleep may end 1 ns late, the least slack that Linux knows.
+    assert list(found.pings.t_s) == [pytest.approx(at_s, abs=2e-9) for at_s in (0.0, 0.2, 0.4, 0.6)]
+
+
+def test_evenly_spaced_datagrams_arrive_evenly_and_none_is_lost_below_the_rate() -> None:
+    flow = run(dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9, payload_bytes=1000)], duration_s=4).flows.iloc[0]
+    assert (flow.sent_datagrams, flow.received_datagrams) == (4500, 4500)
+    assert flow.jitter_ms == 0.0
+    assert flow.delay_ms == pytest.approx(10 + 1042 * 8 / 10e3, abs=1e-3)
+
+
+def test_too_many_datagrams_lose_what_the_bottleneck_cannot_carry() -> None:
+    flow = run(dumbbell(), [nl.Udp("h1", "h2", rate_mbps=20)], duration_s=5).flows.iloc[0]
+    assert flow.goodput_mbps == pytest.approx(10 * 1000 / 1042, rel=0.005)
+    assert flow.loss_rate == pytest.approx(1 - 10 * 1000 / 1042 / 20, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7, 2**32 + 5, 2**64 - 1])
+def test_random_moments_are_those_that_python_draws(seed: int) -> None:
+    """No queue, no delay: datagrams arrive when they leave, and intervals of 1 ms tell how many in each."""
+    duration_s, rate_mbps = 1.0, 4.0
+    network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
+    found = run(
+        network,
+        [nl.Udp("h1", "h2", rate_mbps=rate_mbps, spacing="random")],
+        duration_s=duration_s, interval_s=0.001, seed=seed,
+    )  # fmt: skip
+    chance, total = random.Random(seed + 5001), round(rate_mbps * 1e6 * duration_s / 8000)
+    left_share, moments = 1.0, []
+    for left in range(total, 0, -1):
+        left_share *= chance.random() ** (1 / left)
+        moments.append(int((1 - left_share) * duration_s * 1e9))
+    wanted = [0] * 1000
+    for moment in moments:
+        wanted[moment // 1_000_000] += 1
+    got = [round(mbps * 1e6 * 0.001 / 8000) for mbps in found.intervals.goodput_mbps]
+    assert got == wanted[: len(got)] and sum(got) > 0.99 * total
+
+
+def test_a_number_of_bytes_arrives_whole_and_ends_the_flow() -> None:
+    flow = run(dumbbell(), [nl.Tcp("h1", "h2", num_bytes=500_000, streams=3)], duration_s=5).flows.iloc[0]
+    assert flow.received_bytes == 500_000
+
+
+def test_a_window_limits_a_flow_to_one_window_a_round_trip() -> None:
+    window_bytes = 16_000
+    found = run(dumbbell(queue_packets=200), [nl.Tcp("h1", "h2", window_bytes=window_bytes)], duration_s=5)
+    rtt_s = found.flows.rtt_ms[0] / 1e3
+    # Whole segments of 1448 bytes fit into it.
+    assert found.flows.goodput_mbps[0] == pytest.approx(window_bytes // 1448 * 1448 * 8 / rtt_s / 1e6, rel=0.03)
+
+
+def test_small_segments_are_sent_as_asked_for() -> None:
+    found = run(dumbbell(), [nl.Tcp("h1", "h2", mss_bytes=500)], duration_s=5)
+    # 500 bytes of data, 52 of TCP and IP, 14 of Ethernet.
+    assert found.flows.goodput_mbps[0] == pytest.approx(10 * 500 / 566, rel=0.01)
+
+
+@pytest.mark.parametrize("congestion", ["reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "htcp", "tahoe"])
+def test_every_congestion_control_runs_and_is_itself(congestion: str) -> None:
+    found = run(dumbbell(), [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=5)
+    assert found.flows.congestion[0] == congestion
+    assert 8.5 < found.flows.goodput_mbps[0] < 9.57
+
+
+def test_tahoe_falls_to_one_segment_where_reno_halves() -> None:
+    lowest = {}
+    for congestion in ("tahoe", "reno"):
+        found = run(dumbbell(), [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=10, interval_s=0.01)
+        after_start = found.intervals[found.intervals.t_s > 2]
+        lowest[congestion] = after_start.cwnd_segments.min()
+    assert lowest["tahoe"] <= 2 < 10 < lowest["reno"]
+
+
+@pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "cake"])
+def test_active_queues_keep_the_delay_below_the_plain_queues(aqm: str) -> None:
+    def mean_backlog(**words: Any) -> float:
+        found = run(routed(**words), [nl.Tcp("h1", "h2")], duration_s=5)
+        queue = found.queues[(found.queues.interface == "r1-eth1") & (found.queues.t_s > 2)]
+        return float(queue.backlog_packets.mean())
+
+    assert mean_backlog(aqm=aqm) < 0.5 * mean_backlog()
+
+
+def test_marks_are_counted_where_the_queue_and_the_flow_know_ecn() -> None:
+    marking = routed(aqm="red", aqm_options={"ecn": True})
+    found = run(marking, [nl.Tcp("h1", "h2")], duration_s=5, sysctls={"net.ipv4.tcp_ecn": 1})
+    marked = found.queues[found.queues.interface == "r1-eth1"].marks.max()
+    assert marked > 0 and found.flows.marks[0] > 0
+
+
+def test_a_switch_forwards_between_its_ports() -> None:
+    links = [nl.Link(host, "s1", rate_mbps=10, delay_ms=5) for host in ("h1", "h2", "h3")]
+    network = nl.Topology(hosts=["h1", "h2", "h3"], switches=["s1"], links=links)
+    found = run(network, [nl.Tcp("h1", "h2"), nl.Ping("h3", "h2", count=3)], duration_s=3)
+    assert found.flows.goodput_mbps[0] > 9
+    assert found.flows.loss_rate[1] == 0
+
+
+def test_loss_is_random_and_follows_the_seed() -> None:
+    link = nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, loss_rate=0.05)
+    network = nl.Topology(hosts=["h1", "h2"], links=[link])
+
+    def lost(seed: int) -> float:
+        return float(run(network, [nl.Udp("h1", "h2", rate_mbps=8)], duration_s=10, seed=seed).flows.loss_rate[0])
+
+    rates = [lost(seed) for seed in (1, 2, 3)]
+    assert rates[0] == lost(1)
+    assert len(set(rates)) == 3
+    # 10 000 datagrams: five standard deviations of a binomial.
+    for rate in rates:
+        assert abs(rate - 0.05) < 5 * (0.05 * 0.95 / 10_000) ** 0.5
+
+
+def measured(found: nl.Run) -> str:
+    data = found.to_dict()
+    for word in ("wall_s", "date"):
+        data["settings"].pop(word)
+    return json.dumps(data, sort_keys=True)
+
+
+def test_equal_scenarios_give_equal_bytes() -> None:
+    network = nl.topologies.dumbbell(pairs=2, rate_mbps=20, loss_rate=0.01, jitter_ms=2)
+    traffic = [nl.Tcp("h1", "h3", congestion="bbr"), nl.Udp("h2", "h4", rate_mbps=2), nl.Ping("h1", "h3")]
+    runs = {measured(run(network, traffic, duration_s=5, seed=7)) for _ in range(5)}
+    assert len(runs) == 1
+
+
+def test_runs_beside_each_other_do_not_disturb_each_other(one_flow: nl.Run) -> None:
+    found: list[nl.Run] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(run(dumbbell(), [nl.Tcp("h1", "h2")], duration_s=5))) for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {measured(each) for each in found} == {measured(one_flow)} and len(found) == 6
+
+
+# ---- what it refuses, in a sentence
+
+
+def test_a_command_is_refused_with_the_engine_that_can() -> None:
+    with pytest.raises(EngineError, match="no programs.*engine='pocket'"):
+        run(dumbbell(), [nl.Command("h1", "ip link")], duration_s=1)
+
+
+def test_a_setting_that_the_kernel_refuses_is_named_with_its_node() -> None:
+    with pytest.raises(RunError, match=r"setting net\.ipv4\.no_such_thing was refused in h1: No such file"):
+        run(dumbbell(), [nl.Tcp("h1", "h2")], duration_s=1, sysctls={"net.ipv4.no_such_thing": 1})
+
+
+def test_a_refused_message_is_told_as_its_line() -> None:
+    plan = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2")], 1.0).plan()
+    plan["routes"][0] = {**plan["routes"][0], "via": "192.0.2.1"}
+    with pytest.raises(RunError, match=r"refused a line in \w+ \(Network is unreachable.*route add .* via 192\.0\.2\.1"):
+        engine.LibraryEngine().execute(plan, on_event=lambda event: None)
+
+
+def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    with pytest.raises(EngineError, match="netlab kernel build"):
+        run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1)
+    monkeypatch.setenv("NETLAB_LIBRARY", str(tmp_path / "nothing"))
+    with pytest.raises(KernelError, match="which is no program"):
+        library.find()
+
+
+def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:
+    status, frames = told(begin() + frame(77))
+    assert status == 1
+    assert frames[-1][0] == FAILED and b"request 77 is not known" in frames[-1][1]
+
+
+def test_a_short_request_is_refused() -> None:
+    status, frames = told(begin() + frame(NODE) + frame(FLOW, b"\0" * 10))
+    assert status == 1 and b"needs" in frames[-1][1]
+
+
+def test_too_little_memory_ends_in_the_kernels_own_words() -> None:
+    status, frames = told(begin(memory_mb=1) + frame(NODE) + frame(GO, struct.pack("<QQQQ", 1, 1, 0, 1)))
+    assert status == 1
+    assert frames[-1][0] == FAILED and b"stopped itself" in frames[-1][1]
+
+
+def test_damaged_netlink_ends_in_a_sentence() -> None:
+    chance = random.Random(3)
+    for _ in range(20):
+        body = struct.pack("=IHHII", 16 + 64, chance.randrange(16, 60), 0x405, 0, 0) + chance.randbytes(64)
+        status, frames = told(begin() + frame(NODE) + frame(NETLINK, body) + frame(GO, struct.pack("<QQQQ", 1, 1, 0, 1)))
+        assert status in (0, 1) and frames[-1][0] in (DONE, FAILED)
+
+
+# ---- how it ends
+
+
+def test_a_sender_on_a_path_without_a_rate_is_ended_with_the_reason() -> None:
+    """The guard counts computing time, so this takes half a minute of it."""
+    network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
+    plan = nl.Scenario(network, [nl.Tcp("h1", "h2", num_bytes=1)], 1.0).plan()
+    plan["traffic"][0]["num_bytes"] = None
+    with pytest.raises(RunError, match="Network time stands still.*Give the path a rate"):
+        engine.LibraryEngine().execute(plan, on_event=lambda event: None)
+
+
+def test_a_cancelled_run_ends_at_once_and_leaves_no_process() -> None:
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    with pytest.raises(RunCancelled):
+        run(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2", streams=8)], duration_s=1000, cancel=cancel)
+    assert children() == []
+
+
+def test_a_killed_program_is_told_as_such() -> None:
+    def kill() -> None:
+        while not children():
+            time.sleep(0.01)
+        for pid in children():
+            os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(RunError, match="without a result: it was killed"):
+        run(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], duration_s=1000)
+    killer.join()
+
+
+@pytest.fixture
+def starter() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that starts the program and waits."""
+    code = (
+        "import os, subprocess, sys, time\n"
+        f"child = subprocess.Popen([{str(library.find().path)!r}, str(os.getpid())], stdin=subprocess.PIPE)\n"
+        "print(child.pid, flush=True)\ntime.sleep(1000)\n"
+    )
+    process = subprocess.Popen(["python3", "-S", "-c", code], stdout=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_it_dies_with_whoever_started_it(starter: subprocess.Popen[bytes]) -> None:
+    assert starter.stdout is not None
+    pid = int(starter.stdout.readline())
+    assert Path(f"/proc/{pid}").exists()
+    starter.kill()
+    starter.wait()
+    deadline_s = time.monotonic() + 60
+    while _is_running(pid) and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+    assert not _is_running(pid)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def test_without_its_parent_it_does_not_begin() -> None:
+    done = subprocess.run([str(library.find().path), "1"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 2 and done.stdout == b""
+
+
+def test_it_confines_itself_to_its_pipes(tmp_path: Path) -> None:
+    """Where the machine has Landlock and seccomp, the program has taken both upon itself before it reads a plan."""
+    status, frames = told(begin() + frame(NODE) + frame(GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)))
+    _now, _jumps, confined = struct.unpack_from("<QQQ", frames[-1][1])
+    assert status == 0
+    seccomp = "Seccomp:" in Path("/proc/self/status").read_text()
+    landlock = "landlock" in Path("/sys/kernel/security/lsm").read_text() if Path("/sys/kernel/security/lsm").exists() else None
+    assert bool(confined & 2) == seccomp
+    if landlock is not None:
+        assert bool(confined & 1) == landlock
+
+
+def test_it_writes_no_file_and_opens_none(tmp_path: Path) -> None:
+    """In an empty, read-only directory, with no environment and no descriptor but its pipes."""
+    tmp_path.chmod(0o555)
+    status, frames = told(begin() + frame(NODE) + frame(GO, struct.pack("<QQQQ", 10**6, 10**6, 0, 1)), cwd=tmp_path, env={})
+    assert status == 0 and frames[-1][0] == DONE
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- the pieces
+
+
+def test_requests_say_which_line_each_message_is() -> None:
+    plan = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], 2.0).plan()
+    ip, tc = shape_network(plan["directions"], "virtual", [])
+    requests = make_requests(plan, ip, tc, memory_bytes=1 << 28, start_s=0, machine_sysctls=MACHINE_SYSCTLS)
+    assert requests.nodes == ["h1", "h2", "r1", "r2"]
+    lines = [line for batches in requests.batches.values() for batch in batches for line in batch]
+    assert sum(line.startswith("tc ") for line in lines) == sum(len(own) for own in tc.values())
+    kinds, at, data = [], 0, requests.to_bytes()
+    while at < len(data):
+        kind, length = FRAME.unpack_from(data, at)
+        kinds.append(kind)
+        at += 8 + length
+    assert kinds[0] == START and kinds[-1] == GO
+    assert kinds.count(NODE) == 4 and kinds.count(FLOW) == 2 and kinds.count(SETTING) > 4 * len(plan["sysctls"])
+
+
+def test_a_seed_of_python_has_as_many_words_as_it_needs() -> None:
+    assert random_key(0) == (1, (0, 0, 0, 0))
+    assert random_key(2**64 + 3) == (3, (3, 0, 1, 0))
+
+
+def test_a_connection_that_delivered_nothing_is_an_error_of_its_flow() -> None:
+    plan = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2", streams=2)], 1.0).plan()
+    answers = Answers(plan, [])
+    assert answers.counters()["flows"][0]["error"] == "2 of 2 connections delivered nothing before the flow's end"
