@@ -118,7 +118,7 @@ def describe_library(kernel: library.LibraryKernel) -> str:
             f"compiler:      {build['compiler']}",
         ]
     lines.append("clock:         virtual")
-    names = sorted({*CAPABILITIES} - {"hostfs", "overlay"})
+    names = sorted({*PARTS} - {"hostfs", "overlay"})
     lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
     lacking = [name for name in names if name not in kernel.capabilities]
     lines.append("lacks:         programs (engine='pocket' has them) " + " ".join(lacking))

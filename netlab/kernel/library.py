@@ -52,7 +52,7 @@ class LibraryKernel:
     machine : str
         The processor it is for: x86_64 or aarch64.
     capabilities : frozenset of str
-        Names of `installed.CAPABILITIES` that are built in.
+        Names of `installed.PARTS` that are built in.
     build : dict
         `build.json` of the build; empty for a program named by $NETLAB_LIBRARY that stands alone.
     """

@@ -21,7 +21,7 @@ from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import shape_network
 from netlab.engines.library import engine
 from netlab.engines.library.answers import DONE, FAILED, Answers
-from netlab.engines.library.requests import FLOW, GO, NETLINK, NODE, SETTING, START, make_requests, random_key
+from netlab.engines.library.requests import FLOW, GO, NETLINK, NODE, SETTING, START, make_requests, marks_word, random_key
 from netlab.errors import EngineError, KernelError, RunCancelled, RunError
 from netlab.kernel import library
 
@@ -171,7 +171,7 @@ def test_tahoe_falls_to_one_segment_where_reno_halves() -> None:
     assert lowest["tahoe"] <= 2 < 10 < lowest["reno"]
 
 
-@pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "cake"])
+@pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2"])
 def test_active_queues_keep_the_delay_below_the_plain_queues(aqm: str) -> None:
     def mean_backlog(**words: Any) -> float:
         found = run(routed(**words), [nl.Tcp("h1", "h2")], duration_s=5)

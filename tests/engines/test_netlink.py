@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
+from netlab import queues
 from netlab.agent.shaping import shape_network
 from netlab.engines.netlink import links
 from netlab.engines.netlink.messages import batch, message
@@ -60,7 +61,7 @@ def test_a_line_with_a_word_that_netlab_does_not_write_is_refused_with_the_remed
 
 
 def test_every_queue_discipline_of_the_scenarios_has_a_message():
-    aqms = ["fifo", "red", "codel", "fq_codel", "pie", "cake"]
+    aqms = list(queues.DISCIPLINES)
     network = nl.Topology(
         hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, queue_packets=100, aqm=aqm) for aqm in aqms]
     )

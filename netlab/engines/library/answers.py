@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import os
 import struct
-from typing import Any
+from typing import Any, cast
+
+from netlab.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.plan import Plan
 
 FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE = range(1, 10)
 NONE = 2**64 - 1
 INFINITE_SSTHRESH = 0x7FFFFFFF
 UNKNOWN_U32 = 0xFFFFFFFF
-TIMESTAMP_OPTION_BYTES = 12
-IP_TCP_HEADER_BYTES = 20 + 20 + TIMESTAMP_OPTION_BYTES
-IP_UDP_HEADER_BYTES = 28
 ETIMEDOUT = 110
+
+Row = dict[str, Any]
 
 _READING = "QQQIIIIIIIIIxxxx"
 _STREAM = struct.Struct("<IIIxxxx" + _READING)
@@ -26,7 +28,6 @@ _ECHO = struct.Struct("<QQQ")
 _HEAD = struct.Struct("<II")
 _DONE = struct.Struct("<QQQ")
 
-Row = dict[str, Any]
 
 
 class Answers:
@@ -47,9 +48,9 @@ class Answers:
         What the program told at its end: release, network time, jumps of the clock, how it was confined.
     """
 
-    def __init__(self, plan: dict[str, Any], queues: list[str]) -> None:
+    def __init__(self, plan: Plan, queues: list[str]) -> None:
         self._plan = plan
-        self._items = plan["traffic"]
+        self._items = cast("list[Row]", plan["traffic"])
         self._labels = [item["label"] for item in self._items]
         self._queue_names = queues
         self._streams: list[Row] = []
@@ -171,7 +172,7 @@ class Answers:
             "first_s": None if first_ns == NONE else first_ns / 1e9,
             "last_s": None if last_ns == NONE else last_ns / 1e9,
             "throughput_bytes": received_bytes
-            + (received + duplicates) * IP_UDP_HEADER_BYTES
+            + (received + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
             + duplicates * self._items[number]["payload_bytes"],
         }
 
@@ -207,5 +208,5 @@ def _tcp_row(fields: tuple[Any, ...]) -> Row:
         "stream": stream,
         "first_s": first_ns / 1e9,
         "last_s": last_ns / 1e9,
-        "throughput_bytes": row.get("segments_in", 0) * (segment_bytes + IP_TCP_HEADER_BYTES),
+        "throughput_bytes": row.get("segments_in", 0) * (segment_bytes + IP_HEADER_BYTES + TCP_HEADER_BYTES),
     }

@@ -9,15 +9,16 @@ import signal
 import struct
 import subprocess
 import threading
-from typing import Any
+from typing import cast
 
 from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.agent.shaping import shape_network, whole_frames_needed
-from netlab.engines.base import Check, OnEvent, cancelled, require
+from netlab.agent.shaping import hosts_without_offload, shape_network
+from netlab.engines.base import OnEvent, Requirement, cancelled, require
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.requests import Requests, make_requests
 from netlab.errors import KernelError, RunError
 from netlab.kernel import library
+from netlab.plan import Outcome, Plan
 
 MEMORY_MB = 1024
 START_S = 1_700_000_000
@@ -39,13 +40,11 @@ class LibraryEngine:
     name = "library"
     clock = "virtual"
 
-    def checks(self) -> list[Check]:
+    def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
-        return [kernel_check()]
+        return [kernel_requirement()]
 
-    def execute(
-        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
-    ) -> dict[str, Any]:
+    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the plan and bring its counters back.
 
         Raises
@@ -57,10 +56,10 @@ class LibraryEngine:
         RunCancelled
             When `cancel` was set.
         """
-        require(self.checks())
+        require(self.requirements())
         kernel = library.find()
-        whole_frames = whole_frames_needed(plan["directions"], plan["hosts"], self.clock, plan["traffic"])
-        ip_lines, tc_lines = shape_network(plan["directions"], self.clock, whole_frames)
+        without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, plan["traffic"])
+        ip_lines, tc_lines = shape_network(plan["directions"], self.clock, without_offload)
         requests = make_requests(
             plan, ip_lines, tc_lines, memory_bytes=MEMORY_MB << 20, start_s=START_S, machine_sysctls=MACHINE_SYSCTLS
         )
@@ -91,11 +90,11 @@ class LibraryEngine:
         if not answers.done:
             raise RunError(f"The library kernel's program ended without a result: {_ending(process.returncode)}.")
         confined = answers.done["confined"]
-        return {
+        outcome = {
             **answers.counters(),
             "kernel": answers.done["kernel"],
             "python": platform.python_version(),
-            "whole_frames": whole_frames,
+            "hosts_without_offload": without_offload,
             "tc": tc_lines,
             "engine": {
                 "engine": self.name,
@@ -106,15 +105,16 @@ class LibraryEngine:
                 "machine": kernel.machine,
             },
         }
+        return cast("Outcome", outcome)
 
 
-def kernel_check() -> Check:
+def kernel_requirement() -> Requirement:
     """Whether there is a library kernel."""
     try:
         here = library.find()
     except KernelError as error:
-        return Check("library kernel", False, "none is built", str(error))
-    return Check("library kernel", True, f"{here.release} at {here.path}")
+        return Requirement("library kernel", False, "none is built", str(error))
+    return Requirement("library kernel", True, f"{here.release} at {here.path}")
 
 
 def _tell(process: subprocess.Popen[bytes], requests: Requests) -> None:

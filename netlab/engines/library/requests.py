@@ -6,27 +6,33 @@ import ipaddress
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from netlab import queues
 from netlab.agent.settings import STATIC_SYSCTLS
+from netlab.agent.shaping import queue_options
 from netlab.engines.netlink import links
 from netlab.engines.netlink.messages import batch
-from netlab.engines.netlink.tc_lines import tc_line
+from netlab.engines.netlink.tc_lines import change, tc_line
 from netlab.errors import EngineError
+from netlab.headers import TCP_TIMESTAMPS_BYTES
+from netlab.plan import Hop, Plan
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO = range(1, 10)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
 NONE = 2**64 - 1
 FIRST_NODE_FILE = 16
 FIRST_PORT = 5001
-TIMESTAMP_OPTION_BYTES = 12
 MOST_BATCH_BYTES = 32_000
+MARKS_IN_TINS = 0xFFFFFFFF
+"""CAKE counts marks per tin, all others in one word of their statistics."""
 
 _FRAME = struct.Struct("<II")
 _START = struct.Struct("<QQQ")
 _GO = struct.Struct("<QQQQ")
 _FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
 _NUMBER = struct.Struct("<I")
+_QUEUE = struct.Struct("<II")
 
 
 @dataclass
@@ -70,7 +76,7 @@ class _Interfaces:
 
 
 def make_requests(
-    plan: dict[str, Any],
+    plan: Plan,
     ip_lines: dict[str, list[str]],
     tc_lines: dict[str, list[str]],
     *,
@@ -105,6 +111,7 @@ def make_requests(
     interfaces = {name: _Interfaces() for name in nodes}
     _add_links(requests, plan, number, interfaces)
     lines = _node_lines(plan)
+    changes = _queue_changes(plan, interfaces)
     for name in nodes:
         requests.add(ENTER, _NUMBER.pack(number[name]))
         forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
@@ -113,6 +120,7 @@ def make_requests(
         own = interfaces[name]
         messages = [(line, _ip_message(line, own)) for line in [*lines[name], *ip_lines.get(name, [])]]
         messages += [("tc " + line, tc_line(line, own)) for line in tc_lines.get(name, [])]
+        messages += changes.get(name, [])
         _add_netlink(requests, number[name], messages)
     _add_waits_and_queues(requests, plan, number, interfaces)
     _add_flows(requests, plan, number)
@@ -130,7 +138,7 @@ def _add_setting(requests: Requests, key: str, value: str) -> None:
 
 
 def _add_links(
-    requests: Requests, plan: dict[str, Any], number: dict[str, int], interfaces: dict[str, _Interfaces]
+    requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, _Interfaces]
 ) -> None:
     macs = plan["macs"]
     messages: dict[str, list[tuple[str, bytes]]] = {}
@@ -147,7 +155,7 @@ def _add_links(
         _add_netlink(requests, number[name], own)
 
 
-def _node_lines(plan: dict[str, Any]) -> dict[str, list[str]]:
+def _node_lines(plan: Plan) -> dict[str, list[str]]:
     """The `ip` lines of every node, as the agent gives them to `ip -batch`."""
     lines: dict[str, list[str]] = {name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]}
     switches = set(plan["switches"])
@@ -157,15 +165,38 @@ def _node_lines(plan: dict[str, Any]) -> dict[str, list[str]]:
     for direction in plan["directions"]:
         name, interface = direction["src"], direction["interface"]
         lines[name].append(f"link set dev {interface} up" + (f" master {name}" if name in switches else ""))
-    for item in plan["addresses"]:
-        lines[item["node"]].append(f"address add {item['address']} dev {item['interface']}")
-    for item in plan["routes"]:
-        lines[item["node"]].append(f"route add {item['to']} via {item['via']}")
-    for item in plan["neighbours"]:
-        lines[item["node"]].append(
-            f"neighbour replace {item['address']} lladdr {item['mac']} dev {item['interface']} nud permanent"
+    for own in plan["addresses"]:
+        lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
+    for route in plan["routes"]:
+        lines[route["node"]].append(f"route add {route['to']} via {route['via']}")
+    for other in plan["neighbours"]:
+        lines[other["node"]].append(
+            f"neighbour replace {other['address']} lladdr {other['mac']} dev {other['interface']} nud permanent"
         )
     return lines
+
+
+def _queue_changes(plan: Plan, interfaces: dict[str, _Interfaces]) -> dict[str, list[tuple[str, bytes]]]:
+    """What queues are told beyond their `tc` line, by node."""
+    found: dict[str, list[tuple[str, bytes]]] = {}
+    for hop in plan["directions"]:
+        options = queue_options(hop["shape"])
+        if options is not None:
+            made = change(interfaces[hop["src"]](hop["interface"]), hop["shape"]["aqm"], options)
+            found.setdefault(hop["src"], []).append((f"the options of {hop['shape']['aqm']} on {hop['interface']}", made))
+    return found
+
+
+def marks_word(aqm: str) -> int:
+    """Which 32-bit word of a discipline's statistics counts marks; 0 where none does.
+
+    >>> marks_word("red"), marks_word("fifo")
+    (3, 0)
+    """
+    if aqm == "cake":
+        return MARKS_IN_TINS
+    # The table reads a word: of words that are their own places, it reads its place.
+    return queues.marks(aqm, struct.pack("=64I", *range(64)))
 
 
 def _ip_message(line: str, interface: _Interfaces) -> bytes:
@@ -213,9 +244,9 @@ def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, by
 
 
 def _add_waits_and_queues(
-    requests: Requests, plan: dict[str, Any], number: dict[str, int], interfaces: dict[str, _Interfaces]
+    requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, _Interfaces]
 ) -> None:
-    by_node: dict[str, list[dict[str, Any]]] = {}
+    by_node: dict[str, list[Hop]] = {}
     for direction in plan["directions"]:
         by_node.setdefault(direction["src"], []).append(direction)
     for name, own in by_node.items():
@@ -224,13 +255,16 @@ def _add_waits_and_queues(
             requests.add(WAIT, direction["interface"].encode())
         for direction in own:
             if direction["shape"]["rate_mbps"] is not None:
-                requests.add(QUEUE, _NUMBER.pack(interfaces[name](direction["interface"])))
+                index = interfaces[name](direction["interface"])
+                requests.add(QUEUE, _QUEUE.pack(index, marks_word(direction["shape"]["aqm"])))
                 requests.queues.append(direction["interface"])
 
 
-def _add_flows(requests: Requests, plan: dict[str, Any], number: dict[str, int]) -> None:
+def _add_flows(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
     port = FIRST_PORT
-    for place, item in enumerate(plan["traffic"]):
+    for place, planned in enumerate(plan["traffic"]):
+        # Each kind has fields of its own.
+        item = cast("dict[str, Any]", planned)
         kind = item["kind"]
         if kind not in FLOW_KINDS:
             raise EngineError(
@@ -253,7 +287,7 @@ def _add_flows(requests: Requests, plan: dict[str, Any], number: dict[str, int])
             port += kind != "ping"
 
 
-def _flow_words(item: dict[str, Any], plan: dict[str, Any], stream: int, streams: int, port: int) -> dict[str, Any]:
+def _flow_words(item: dict[str, Any], plan: Plan, stream: int, streams: int, port: int) -> dict[str, Any]:
     words: dict[str, Any] = {
         "port": port, "payload_bytes": item.get("payload_bytes", 0), "num_bytes": NONE, "window_bytes": 0, "mss_bytes": 0,
         "congestion": b"", "rate_bps": 0, "spread": 0, "key_words": 0, "key": (0, 0, 0, 0), "interval_ns": 0, "count": NONE,
@@ -263,7 +297,7 @@ def _flow_words(item: dict[str, Any], plan: dict[str, Any], stream: int, streams
             share, rest = divmod(item["num_bytes"], streams)
             words["num_bytes"] = share + (stream < rest)
         words["window_bytes"] = item["window_bytes"] or 0
-        words["mss_bytes"] = item["mss_bytes"] + TIMESTAMP_OPTION_BYTES if item["mss_bytes"] else 0
+        words["mss_bytes"] = item["mss_bytes"] + TCP_TIMESTAMPS_BYTES if item["mss_bytes"] else 0
         words["congestion"] = item["congestion"].encode()
     elif item["kind"] == "udp":
         words["rate_bps"] = round(item["rate_mbps"] * 1e6)

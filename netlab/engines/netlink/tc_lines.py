@@ -25,10 +25,11 @@ from netlab.engines.netlink.messages import (
     u64,
 )
 from netlab.errors import EngineError
+from netlab.netlink import TCA_KIND, TCA_OPTIONS, TCMSG
 
-TCA_KIND = 1
-TCA_OPTIONS = 2
 TC_H_ROOT = 0xFFFFFFFF
+QUEUE_HANDLE = 0x20000
+QUEUE_PARENT = 0x10000
 TC_H_INGRESS = 0xFFFFFFF1
 INGRESS_HANDLE = 0xFFFF0000
 ETH_P_ALL = 3
@@ -41,13 +42,13 @@ U32 = 0xFFFFFFFF
 CELL_LOG = 3
 LARGEST_WLOG = 32
 
-_TCMSG = struct.Struct("=BxxxiIII")
 _RATESPEC = struct.Struct("=BBHhHI")
 _TBF = struct.Struct("=12s12sIII")
 _NETEM = struct.Struct("=IIIIII")
 _NETEM_RATE = struct.Struct("=IiIi")
 _GEMODEL = struct.Struct("=IIII")
 _RED = struct.Struct("=IIIBBBB")
+_SFQ = struct.Struct("=IiIIII48x")
 _MIRRED = struct.Struct("=IIiiiiI")
 
 Index = Callable[[str], int]
@@ -86,13 +87,13 @@ def _redirect(words: list[str], index: int, index_of: Index) -> bytes:
     act = nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, action)))
     # The protocol is in network order, below the priority.
     info = 1 << 16 | ETH_P_ALL << 8
-    body = _TCMSG.pack(0, index, 0, INGRESS_HANDLE, info) + text(TCA_KIND, "matchall") + nest(TCA_OPTIONS, nest(2, act))
+    body = TCMSG.pack(0, index, 0, INGRESS_HANDLE, info) + text(TCA_KIND, "matchall") + nest(TCA_OPTIONS, nest(2, act))
     return message(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
 def _qdisc(words: list[str], index: int) -> bytes:
     if words == ["ingress"]:
-        body = _TCMSG.pack(0, index, INGRESS_HANDLE, TC_H_INGRESS, 0) + text(TCA_KIND, "ingress")
+        body = TCMSG.pack(0, index, INGRESS_HANDLE, TC_H_INGRESS, 0) + text(TCA_KIND, "ingress")
         return message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, body)
     if words[0] == "root":
         parent, words = TC_H_ROOT, words[1:]
@@ -103,7 +104,7 @@ def _qdisc(words: list[str], index: int) -> bytes:
     if words[0] != "handle":
         raise ValueError(words)
     handle, kind, options = _handle(words[1]), words[2], words[3:]
-    body = _TCMSG.pack(0, index, handle, parent, 0) + text(TCA_KIND, kind) + _KINDS[kind](options)
+    body = TCMSG.pack(0, index, handle, parent, 0) + text(TCA_KIND, kind) + _KINDS[kind](options)
     return message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
@@ -320,6 +321,47 @@ def _cake(words: list[str]) -> bytes:
     return nest(TCA_OPTIONS, *parts)
 
 
+def _fq(words: list[str]) -> bytes:
+    found = _pairs(words, ("nopacing",))
+    _only(found, "limit", "flow_limit", "maxrate", "nopacing")
+    parts = [u32(1, int(found["limit"]))]
+    parts += [u32(2, int(found["flow_limit"]))] if "flow_limit" in found else []
+    parts += [u32(5, 0)] if "nopacing" in found else []
+    parts += [u32(7, min(_bytes_per_s(found["maxrate"]), U32))] if "maxrate" in found else []
+    return nest(TCA_OPTIONS, *parts)
+
+
+def _sfq(words: list[str]) -> bytes:
+    found = _pairs(words)
+    _only(found, "limit", "depth", "flows")
+    # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
+    return attribute(
+        TCA_OPTIONS, _SFQ.pack(0, 0, int(found["limit"]), 0, int(found["flows"]), int(found.get("depth", 0)))
+    )
+
+
+def _fq_pie(words: list[str]) -> bytes:
+    found = _pairs(words, ("ecn", "noecn"))
+    _only(found, "limit", "flows", "target", "ecn", "noecn")
+    parts = [u32(1, int(found["limit"]))]
+    parts += [u32(2, int(found["flows"]))] if "flows" in found else []
+    parts += [u32(3, _us(found["target"]))] if "target" in found else []
+    parts += _ecn(10, found)
+    return nest(TCA_OPTIONS | NESTED, *parts)
+
+
+def _dualpi2(words: list[str]) -> bytes:
+    if words:
+        raise ValueError(words)
+    return b""
+
+
+def change(index: int, kind: str, options: bytes) -> bytes:
+    """New options for the queue behind an interface's rate limit, as `netlab.agent.qdiscs` gives them."""
+    body = TCMSG.pack(0, index, QUEUE_HANDLE, QUEUE_PARENT, 0) + text(TCA_KIND, kind)
+    return message(RTM_NEWQDISC, 0, body + attribute(TCA_OPTIONS | NESTED, options))
+
+
 _KINDS: dict[str, Callable[[list[str]], bytes]] = {
     "pfifo": _fifo,
     "bfifo": _fifo,
@@ -330,4 +372,8 @@ _KINDS: dict[str, Callable[[list[str]], bytes]] = {
     "fq_codel": _fq_codel,
     "pie": _pie,
     "cake": _cake,
+    "fq": _fq,
+    "sfq": _sfq,
+    "fq_pie": _fq_pie,
+    "dualpi2": _dualpi2,
 }

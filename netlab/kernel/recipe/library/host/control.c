@@ -28,6 +28,11 @@
 #define MARKED_PACKETS 8	/* TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS */
 #define TIN_STATS 10		/* TCA_CAKE_STATS_TIN_STATS */
 
+struct queue {
+	int node;
+	struct sampled sampled;
+};
+
 struct interface {
 	int node;
 	char name[16];
@@ -192,7 +197,7 @@ void wait_for_interfaces(void)
 	}
 }
 
-void add_queue(int interface)
+void add_queue(const struct sampled *sampled)
 {
 	if (queue_count == queue_room) {
 		struct queue *more = allocate((queue_room = 2 * queue_room + 16) * sizeof(*more));
@@ -202,7 +207,7 @@ void add_queue(int interface)
 		free(queues);
 		queues = more;
 	}
-	queues[queue_count++] = (struct queue){ here, interface };
+	queues[queue_count++] = (struct queue){ here, *sampled };
 }
 
 static const struct rtattr *attribute(const void *first, long bytes, int type)
@@ -214,41 +219,35 @@ static const struct rtattr *attribute(const void *first, long bytes, int type)
 }
 
 /* Packets that a discipline marked, from its own statistics (the tc_*_xstats of linux/pkt_sched.h). */
-static uint32_t marks_of(const char *kind, const struct rtattr *own)
+static uint32_t marks_of(uint32_t word, const struct rtattr *own)
 {
-	static const struct { const char *kind; unsigned int word; } places[] = {
-		{ "red", 3 }, { "codel", 6 }, { "fq_codel", 3 }, { "pie", 9 },
-	};
+	const struct rtattr *tins;
 	uint32_t marks = 0;
+	long left;
 
-	if (!own)
+	if (!own || !word)
 		return 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (!strcmp(kind, places[i].kind) && RTA_PAYLOAD(own) >= 4 * (places[i].word + 1))
-			return ((uint32_t *)RTA_DATA(own))[places[i].word];
-	if (!strcmp(kind, "cake")) {
-		const struct rtattr *tins = attribute(RTA_DATA(own), RTA_PAYLOAD(own), TIN_STATS);
-		long left = tins ? RTA_PAYLOAD(tins) : 0;
+	if (word != MARKS_IN_TINS)
+		return RTA_PAYLOAD(own) >= 4 * (word + 1ul) ? ((uint32_t *)RTA_DATA(own))[word] : 0;
+	tins = attribute(RTA_DATA(own), RTA_PAYLOAD(own), TIN_STATS);
+	left = tins ? RTA_PAYLOAD(tins) : 0;
+	for (const struct rtattr *tin = tins ? RTA_DATA(tins) : NULL; tin && RTA_OK(tin, left); tin = RTA_NEXT(tin, left)) {
+		const struct rtattr *marked = attribute(RTA_DATA(tin), RTA_PAYLOAD(tin), MARKED_PACKETS);
 
-		for (const struct rtattr *tin = tins ? RTA_DATA(tins) : NULL; tin && RTA_OK(tin, left); tin = RTA_NEXT(tin, left)) {
-			const struct rtattr *marked = attribute(RTA_DATA(tin), RTA_PAYLOAD(tin), MARKED_PACKETS);
-
-			if (marked)
-				marks += *(uint32_t *)RTA_DATA(marked);
-		}
+		if (marked)
+			marks += *(uint32_t *)RTA_DATA(marked);
 	}
 	return marks;
 }
 
-static void read_qdisc(const struct nlmsghdr *header, struct queue_sample *sample)
+static void read_qdisc(const struct nlmsghdr *header, uint32_t marks_word, struct queue_sample *sample)
 {
 	const struct tcmsg *message = NLMSG_DATA(header);
 	long bytes = header->nlmsg_len - NLMSG_LENGTH(sizeof(*message));
-	const struct rtattr *kind = attribute(TCA_RTA(message), bytes, TCA_KIND);
 	const struct rtattr *all = attribute(TCA_RTA(message), bytes, TCA_STATS2);
 	const struct rtattr *part;
 
-	if (!kind || !all)
+	if (!all)
 		return;
 	if (message->tcm_handle == TBF_HANDLE) {
 		part = attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_BASIC);
@@ -267,7 +266,7 @@ static void read_qdisc(const struct nlmsghdr *header, struct queue_sample *sampl
 		sample->backlog_bytes = queue.bytes;
 		sample->drops = queue.drops;
 	}
-	sample->marks = marks_of(RTA_DATA(kind), attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_APP));
+	sample->marks = marks_of(marks_word, attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_APP));
 }
 
 static void sample_queue(const struct queue *queue, struct queue_sample *sample)
@@ -287,7 +286,7 @@ static void sample_queue(const struct queue *queue, struct queue_sample *sample)
 		requests[i].header.nlmsg_type = RTM_GETQDISC;
 		/* Without the echo only listeners of the group would hear the answer. */
 		requests[i].header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO;
-		requests[i].message.tcm_ifindex = queue->interface;
+		requests[i].message.tcm_ifindex = queue->sampled.interface;
 		requests[i].message.tcm_handle = i ? QUEUE_HANDLE : TBF_HANDLE;
 	}
 	must(call(sendto, netlink, requests, sizeof(requests), 0, NULL, 0), "ask for a queue's statistics");
@@ -296,7 +295,7 @@ static void sample_queue(const struct queue *queue, struct queue_sample *sample)
 
 		for (struct nlmsghdr *h = (struct nlmsghdr *)room; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
 			if (h->nlmsg_type == RTM_NEWQDISC)
-				read_qdisc(h, sample);
+				read_qdisc(h, queue->sampled.marks_word, sample);
 			else if (h->nlmsg_type != NLMSG_ERROR)
 				continue;
 			missing--;

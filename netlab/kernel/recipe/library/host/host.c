@@ -284,8 +284,8 @@ void host_main(void)
 			wait_for((char *)payload);
 			break;
 		case REQUEST_QUEUE:
-			need(kind, bytes, sizeof(uint32_t));
-			add_queue(*(uint32_t *)payload);
+			need(kind, bytes, sizeof(struct sampled));
+			add_queue((struct sampled *)payload);
 			break;
 		case REQUEST_FLOW:
 			need(kind, bytes, sizeof(struct flow));

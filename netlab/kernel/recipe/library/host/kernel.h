@@ -30,17 +30,14 @@ void die_with(long parent);
 unsigned int confine(void);
 
 /* control.c */
-struct queue {
-	int node;
-	int interface;
-};
+struct sampled;
 void prepare_control(void);
 int add_node(void);
 void enter_node(int node);
 void send_netlink(const void *messages, size_t bytes);
 void write_setting(const char *path, const char *value);
 void wait_for(const char *interface);
-void add_queue(int interface);
+void add_queue(const struct sampled *queue);
 void wait_for_interfaces(void);
 void sample_queues(uint32_t step);
 

@@ -23,7 +23,7 @@ enum request {
 	REQUEST_NETLINK,	/* messages of rtnetlink, one after another */
 	REQUEST_SETTING,	/* a path below /proc/sys, a zero, the value */
 	REQUEST_WAIT,		/* an interface's name: it must have a carrier before GO */
-	REQUEST_QUEUE,		/* uint32_t: the number of an interface of this node, whose queue is sampled */
+	REQUEST_QUEUE,		/* struct sampled: an interface of this node whose queue is sampled */
 	REQUEST_FLOW,		/* struct flow, then its label */
 	REQUEST_GO,		/* struct go */
 };
@@ -33,6 +33,13 @@ struct start {
 	uint64_t seed;
 	uint64_t start_s;
 };
+
+struct sampled {
+	uint32_t interface;	/* its number */
+	uint32_t marks_word;	/* which word of the queue's own statistics counts marks; 0 for none */
+};
+
+#define MARKS_IN_TINS 0xffffffffu	/* CAKE's marks: the sum over its tins */
 
 struct go {
 	uint64_t duration_ns;
