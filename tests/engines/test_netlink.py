@@ -63,7 +63,8 @@ def test_a_line_with_a_word_that_netlab_does_not_write_is_refused_with_the_remed
 def test_every_queue_discipline_of_the_scenarios_has_a_message():
     aqms = list(queues.DISCIPLINES)
     network = nl.Topology(
-        hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, queue_packets=100, aqm=aqm) for aqm in aqms]
+        hosts=["h1", "h2"],
+        links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, queue_packets=100, aqm=aqm) for aqm in aqms],
     )
     plan = Scenario(network, [nl.Ping("h1", "h2")]).plan()
     _ip, tc = shape_network(plan["directions"], "virtual", [])
