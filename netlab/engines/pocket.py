@@ -37,6 +37,7 @@ START_NS = 1_700_000_000_000_000_000
 TOOLS = ("ip", "tc")
 BOOT_PATIENCE_S = 20.0
 
+
 class PocketEngine:
     """Runs plans in a pocket kernel.
 

@@ -12,7 +12,6 @@ from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
 
-
 POCKET_MACHINE = "x86_64"
 
 

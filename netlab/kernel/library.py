@@ -256,7 +256,9 @@ def _link(tree: Path, target: Path, log: Path, cross: str) -> None:
         objects.append(str(made))
     program = target / PROGRAM
     programs.run(
-        [f"{cross}gcc", "-static", "-no-pie", "-Wl,-z,noexecstack", "-o", str(program), *objects, str(kernel), "-lm"], log=log, doing=doing
+        [f"{cross}gcc", "-static", "-no-pie", "-Wl,-z,noexecstack", "-o", str(program), *objects, str(kernel), "-lm"],
+        log=log,
+        doing=doing,
     )
     programs.run([f"{cross}strip", str(program)], log=log, doing=doing)
 
@@ -280,10 +282,16 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
     def frame(kind: int, payload: bytes = b"") -> bytes:
         return struct.pack("<II", kind, len(payload)) + payload
 
-    said = frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+    said = (
+        frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+    )
     try:
         done = subprocess.run(
-            [*prefix, str(program), str(os.getpid())], input=said, capture_output=True, check=False, timeout=SMOKE_TIMEOUT_S
+            [*prefix, str(program), str(os.getpid())],
+            input=said,
+            capture_output=True,
+            check=False,
+            timeout=SMOKE_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise KernelError(f"The library kernel was built and does not run: {error}.") from error
@@ -302,5 +310,8 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
 
 def write_facts(target: Path, facts: dict[str, Any]) -> None:
     """Leave `build.json` beside the program."""
-    size = {"size_bytes": (target / PROGRAM).stat().st_size, "built_at": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+    size = {
+        "size_bytes": (target / PROGRAM).stat().st_size,
+        "built_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    }
     (target / "build.json").write_text(json.dumps({**facts, **size}, indent=2) + "\n")

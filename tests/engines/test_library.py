@@ -29,7 +29,6 @@ from netlab.engines.library.requests import (
     SETTING,
     START,
     make_requests,
-    marks_word,
     random_key,
 )
 from netlab.errors import EngineError, KernelError, RunCancelled, RunError

@@ -29,7 +29,6 @@ _HEAD = struct.Struct("<II")
 _DONE = struct.Struct("<QQQ")
 
 
-
 class Answers:
     """Collects answers, frame by frame.
 
@@ -114,7 +113,9 @@ class Answers:
 
     def _take_queues(self, data: bytes) -> None:
         names, rows, t_s = self._queue_names, self._queues, self._t_s
-        for queue, step, backlog_bytes, backlog_packets, drops, marks, sent_packets, sent_bytes in _QUEUE.iter_unpack(data):
+        for queue, step, backlog_bytes, backlog_packets, drops, marks, sent_packets, sent_bytes in _QUEUE.iter_unpack(
+            data
+        ):
             rows.append(
                 {
                     "t_s": t_s(step),

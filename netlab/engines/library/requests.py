@@ -137,9 +137,7 @@ def _add_setting(requests: Requests, key: str, value: str) -> None:
     requests.add(SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
 
 
-def _add_links(
-    requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, _Interfaces]
-) -> None:
+def _add_links(requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, _Interfaces]) -> None:
     macs = plan["macs"]
     messages: dict[str, list[tuple[str, bytes]]] = {}
     for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
@@ -157,7 +155,9 @@ def _add_links(
 
 def _node_lines(plan: Plan) -> dict[str, list[str]]:
     """The `ip` lines of every node, as the agent gives them to `ip -batch`."""
-    lines: dict[str, list[str]] = {name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]}
+    lines: dict[str, list[str]] = {
+        name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]
+    }
     switches = set(plan["switches"])
     for switch in plan["switches"]:
         lines[switch].append(f"link add name {switch} type bridge forward_delay 0 mcast_snooping 0")
@@ -183,7 +183,9 @@ def _queue_changes(plan: Plan, interfaces: dict[str, _Interfaces]) -> dict[str, 
         options = queue_options(hop["shape"])
         if options is not None:
             made = change(interfaces[hop["src"]](hop["interface"]), hop["shape"]["aqm"], options)
-            found.setdefault(hop["src"], []).append((f"the options of {hop['shape']['aqm']} on {hop['interface']}", made))
+            found.setdefault(hop["src"], []).append(
+                (f"the options of {hop['shape']['aqm']} on {hop['interface']}", made)
+            )
     return found
 
 
@@ -218,7 +220,9 @@ def _ip_message(line: str, interface: _Interfaces) -> bytes:
             return links.route(to, via)
         case ["neighbour", "replace", address, "lladdr", mac, "dev", name, "nud", "permanent"]:
             return links.neighbour(interface(name), address, mac)
-    raise EngineError(f"The library kernel's engine cannot make what `ip {line}` describes. Use engine='pocket' for it.")
+    raise EngineError(
+        f"The library kernel's engine cannot make what `ip {line}` describes. Use engine='pocket' for it."
+    )
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:

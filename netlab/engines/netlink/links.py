@@ -55,7 +55,9 @@ def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: 
     other = _IFINFO.pack(0, 0, peer_index, 0, 0) + b"".join(
         (text(IFLA_IFNAME, peer), attribute(IFLA_ADDRESS, mac_bytes(peer_mac)), u32(IFLA_NET_NS_FD, peer_space))
     )
-    return _new_link(index, name, "veth", attribute(IFLA_ADDRESS, mac_bytes(mac)), data=attribute(VETH_INFO_PEER, other))
+    return _new_link(
+        index, name, "veth", attribute(IFLA_ADDRESS, mac_bytes(mac)), data=attribute(VETH_INFO_PEER, other)
+    )
 
 
 def intermediate(index: int, name: str) -> bytes:
@@ -91,7 +93,11 @@ def address(index: int, with_prefix: str) -> bytes:
     """An IPv4 address such as 10.0.0.1/24."""
     host, _, prefix = with_prefix.partition("/")
     packed = ipaddress.IPv4Address(host).packed
-    body = _IFADDR.pack(AF_INET, int(prefix or 32), 0, 0, index) + attribute(IFA_LOCAL, packed) + attribute(IFA_ADDRESS, packed)
+    body = (
+        _IFADDR.pack(AF_INET, int(prefix or 32), 0, 0, index)
+        + attribute(IFA_LOCAL, packed)
+        + attribute(IFA_ADDRESS, packed)
+    )
     return message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body)
 
 

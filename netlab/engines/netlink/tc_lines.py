@@ -77,11 +77,13 @@ def tc_line(line: str, index: Index) -> bytes:
             return _redirect(words[4:], index(words[3]), index)
     except (IndexError, ValueError, KeyError):
         pass
-    raise EngineError(f"The library kernel's engine cannot make what `tc {line}` describes. Use engine='pocket' for it.")
+    raise EngineError(
+        f"The library kernel's engine cannot make what `tc {line}` describes. Use engine='pocket' for it."
+    )
 
 
 def _redirect(words: list[str], index: int, index_of: Index) -> bytes:
-    if words[:-1] != "parent ffff: protocol all prio 1 matchall action mirred egress redirect dev".split():
+    if words[:-1] != ["parent", "ffff:", "protocol", "all", "prio", "1", "matchall", "action", "mirred", "egress", "redirect", "dev"]:
         raise ValueError(words)
     action = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index_of(words[-1]))
     act = nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, action)))
@@ -229,10 +231,14 @@ def _red(words: list[str]) -> bytes:
     weight_log = red_weight_log(low, int(found["burst"]), packet_bytes)
     cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(found["bandwidth"]))
     ecn = int("ecn" in found)
-    parms = _RED.pack(_bytes(found["limit"]), low, high, weight_log, red_probability_log(low, high, probability), cell_log, 0)
+    parms = _RED.pack(
+        _bytes(found["limit"]), low, high, weight_log, red_probability_log(low, high, probability), cell_log, 0
+    )
     # A value and which of its bits count: ecn, harddrop, adaptive, nodrop.
     flags = struct.pack("=II", ecn, 0xF)
-    return nest(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, int(probability * 2**32)), attribute(4, flags))
+    return nest(
+        TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, int(probability * 2**32)), attribute(4, flags)
+    )
 
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
@@ -307,7 +313,7 @@ def _ecn(kind: int, found: dict[str, str]) -> list[bytes]:
 
 
 def _cake(words: list[str]) -> bytes:
-    if words[:4] != "unlimited besteffort raw no-split-gso".split():
+    if words[:4] != ["unlimited", "besteffort", "raw", "no-split-gso"]:
         raise ValueError(words)
     found = _pairs(words[4:])
     _only(found, "memlimit", "rtt")
