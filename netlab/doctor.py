@@ -14,6 +14,7 @@ from pathlib import Path
 
 from netlab import engines, kernel
 from netlab.engines.base import Requirement
+from netlab.engines.library.engine import kernel_requirement
 from netlab.engines.native import NativeEngine
 from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
@@ -125,6 +126,12 @@ def pocket() -> list[Requirement]:
     return found
 
 
+def library() -> list[Requirement]:
+    """What the library engine needs; nobody has to have it."""
+    found = kernel_requirement()
+    return [replace(found, required=False)]
+
+
 def native() -> list[Requirement]:
     """What the native engine needs; nobody has to have it."""
     return [
@@ -158,6 +165,7 @@ def main(_options: argparse.Namespace) -> int:
     sections = {
         "This machine": machine(),
         "Pocket engine (experiments in a kernel of our own, without root)": pocket(),
+        "Library engine (optional: the network stack as one program, for runs without commands)": library(),
         "Notebooks": packages(),
         "Native engine (optional: experiments on this machine's kernel, as root)": native(),
     }
