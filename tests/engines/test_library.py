@@ -212,6 +212,14 @@ def test_a_switch_forwards_between_its_ports() -> None:
     assert found.flows.loss_rate[1] == 0
 
 
+def test_in_a_large_network_every_interface_is_up_before_the_traffic() -> None:
+    """The kernel looks at a hundred interfaces a second; here are 484."""
+    pairs = 120
+    network = nl.topologies.dumbbell(pairs=pairs, rate_mbps=100, delay_ms=1, queue_packets=1000)
+    pings = [nl.Ping(f"h{k}", f"h{k + pairs}", count=2) for k in range(1, pairs + 1)]
+    assert list(run(network, pings, duration_s=1).flows.loss_rate) == [0.0] * pairs
+
+
 def test_loss_is_random_and_follows_the_seed() -> None:
     link = nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, loss_rate=0.05)
     network = nl.Topology(hosts=["h1", "h2"], links=[link])

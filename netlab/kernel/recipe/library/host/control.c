@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/gen_stats.h>
+#include <linux/if.h>
 #include <linux/netlink.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,7 +16,6 @@
 
 #define NEW_NETWORK 0x40000000	/* CLONE_NEWNET */
 #define GET_NAMESPACE 0x894C	/* SIOCGSKNS */
-#define GET_FLAGS 0x8913	/* SIOCGIFFLAGS */
 #define TIMER_SLACK 29		/* PR_SET_TIMERSLACK */
 #define MOST_NODES 65536
 #define MOST_FILES 900000
@@ -167,29 +166,49 @@ void wait_for(const char *interface)
 	strncpy(waiting[waiting_count++].name, interface, sizeof(waiting->name) - 1);
 }
 
-static int is_running(const char *interface)
+static const struct rtattr *attribute(const void *first, long bytes, int type)
 {
-	struct ifreq request = { 0 };
-	int any = must(call(socket, AF_INET, SOCK_DGRAM, 0), "open a socket");
-	long result;
-
-	/* A name in the list ends with a zero. */
-	memcpy(request.ifr_name, interface, sizeof(request.ifr_name));
-	result = call(ioctl, any, GET_FLAGS, &request);
-	call(close, any);
-	must(result, "ask for an interface's state");
-	return request.ifr_flags & IFF_RUNNING;
+	for (const struct rtattr *a = first; RTA_OK(a, bytes); a = RTA_NEXT(a, bytes))
+		if ((a->rta_type & NLA_TYPE_MASK) == type)
+			return a;
+	return NULL;
 }
 
-/* The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given. */
+/* Not IFF_RUNNING: that is also told of an interface whose state the kernel has not looked at yet. */
+static int is_up(const char *interface)
+{
+	static char room[1 << 14];
+	struct {
+		struct nlmsghdr header;
+		struct ifinfomsg message;
+		struct rtattr attribute;
+		char name[16];
+	} request = { .header = { .nlmsg_len = sizeof(request), .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
+		      .attribute = { .rta_len = RTA_LENGTH(sizeof(request.name)), .rta_type = IFLA_IFNAME } };
+	const struct nlmsghdr *header = (struct nlmsghdr *)room;
+	const struct rtattr *state;
+	long got;
+
+	memcpy(request.name, interface, sizeof(request.name));
+	must(call(sendto, netlink_socket(), &request, sizeof(request), 0, NULL, 0), "ask for an interface's state");
+	got = must(call(recvfrom, netlink_socket(), room, sizeof(room), 0, NULL, NULL), "hear an interface's state");
+	if (!NLMSG_OK(header, got) || header->nlmsg_type != RTM_NEWLINK)
+		fail("There is no interface %s.", interface);
+	state = attribute(IFLA_RTA(NLMSG_DATA(header)), IFLA_PAYLOAD(header), IFLA_OPERSTATE);
+	return state && *(unsigned char *)RTA_DATA(state) == IF_OPER_UP;
+}
+
+/* The kernel tells a veth of its peer's carrier up to a second later, and then a hundred of them a second; until then it
+ * drops what it is given.
+ */
 void wait_for_interfaces(void)
 {
-	uint64_t deadline_ns = now_ns() + PATIENCE_NS;
+	uint64_t deadline_ns = now_ns() + PATIENCE_NS + waiting_count * PAUSE_NS;
 
 	for (size_t i = 0; i < waiting_count; i++) {
 		if (waiting[i].node != here)
 			enter_node(waiting[i].node);
-		while (!is_running(waiting[i].name)) {
+		while (!is_up(waiting[i].name)) {
 			if (now_ns() > deadline_ns)
 				fail("The interface %s did not come up.", waiting[i].name);
 			sleep_until(now_ns() + PAUSE_NS);
@@ -208,14 +227,6 @@ void add_queue(const struct sampled *sampled)
 		queues = more;
 	}
 	queues[queue_count++] = (struct queue){ here, *sampled };
-}
-
-static const struct rtattr *attribute(const void *first, long bytes, int type)
-{
-	for (const struct rtattr *a = first; RTA_OK(a, bytes); a = RTA_NEXT(a, bytes))
-		if ((a->rta_type & NLA_TYPE_MASK) == type)
-			return a;
-	return NULL;
 }
 
 /* Packets that a discipline marked, from its own statistics (the tc_*_xstats of linux/pkt_sched.h). */

@@ -1,0 +1,102 @@
+"""How long whole runs take in the library kernel, beside the pocket kernel: wall and processor seconds of `nl.run`.
+
+    python benchmarks/library.py                      # every row in the library kernel
+    python benchmarks/library.py --engine pocket      # the same in the pocket kernel (the large rows take minutes)
+    python benchmarks/library.py --rows small one     # rows by the words they begin with
+    python benchmarks/library.py --sweep              # a grid of 96 settings, all of them and one by one
+
+Each figure is the median of interleaved repetitions in one warm process. Processor time, of this process and of the
+kernel's, does not change with what else the machine does as much as wall time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import resource
+import statistics
+import time
+from collections import defaultdict
+
+import netlab as nl
+
+REPETITIONS = 3
+
+
+def bottleneck(pairs: int, flows: int, rate_mbps: float, duration_s: float, streams: int = 1) -> nl.Scenario:
+    """TCP flows through one bottleneck of 10 ms with a queue of a BDP (at least 100 packets)."""
+    queue = max(100, round(rate_mbps * 1e6 * 0.02 / 8 / 1500))
+    network = nl.topologies.dumbbell(pairs=pairs, rate_mbps=rate_mbps, delay_ms=10, queue_packets=queue)
+    traffic = [nl.Tcp(f"h{k + 1}", f"h{k + 1 + pairs}", streams=streams) for k in range(flows)]
+    return nl.Scenario(network, traffic, duration_s=duration_s)
+
+
+ROWS = {
+    "small: 5 Mbit/s, 1 flow, 10 s": lambda: bottleneck(1, 1, 5, 10),
+    "one: 100 Mbit/s, 1 flow, 10 s": lambda: bottleneck(1, 1, 100, 10),
+    "eight: 100 Mbit/s, 8 flows, 30 s": lambda: bottleneck(1, 1, 100, 30, streams=8),
+    "fast: 1 Gbit/s, 1 flow, 10 s": lambda: bottleneck(1, 1, 1000, 10),
+    "nodes: 400 hosts, 200 flows, 100 Mbit/s, 10 s": lambda: bottleneck(200, 200, 100, 10),
+    "flows: 1000 through 1 Gbit/s, 10 s": lambda: bottleneck(4, 4, 1000, 10, streams=250),
+    "slider: 10 Mbit/s, 1 flow, 2 s": lambda: bottleneck(1, 1, 10, 2),
+}
+
+
+def used_s() -> float:
+    """Processor seconds of this process and of the children that have ended."""
+    both = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+def measure(scenario: nl.Scenario, engine: str) -> tuple[float, float, float]:
+    """Wall seconds, processor seconds and goodput of one run."""
+    began_s, before_s = time.monotonic(), used_s()
+    run = nl.run(scenario, engine=engine, progress=False)
+    return time.monotonic() - began_s, used_s() - before_s, float(run.flows.goodput_mbps.sum())
+
+
+def table(names: list[str], engine: str, repetitions: int) -> None:
+    scenarios = {name: ROWS[name]() for name in names}
+    nl.run(bottleneck(1, 1, 5, 1), engine=engine, progress=False)
+    found = defaultdict(list)
+    for _ in range(repetitions):
+        for name, scenario in scenarios.items():
+            found[name].append(measure(scenario, engine))
+    print(f"{'run':<48}{'wall s':>10}{'cpu s':>10}{'Mbit/s':>12}")
+    for name, rows in found.items():
+        wall_s, cpu_s, mbps = (statistics.median(column) for column in zip(*rows, strict=True))
+        print(f"{name:<48}{wall_s:>10.3f}{cpu_s:>10.3f}{mbps:>12.3f}")
+
+
+def sweep(engine: str) -> None:
+    grid = list(itertools.product((5, 10, 20, 40), (5, 10, 20, 40), (20, 50, 100), ("cubic", "reno")))
+    scenarios = [
+        nl.Scenario(
+            nl.topologies.dumbbell(pairs=1, rate_mbps=rate, delay_ms=delay, queue_packets=queue),
+            [nl.Tcp("h1", "h2", congestion=congestion)],
+            duration_s=10,
+        )
+        for rate, delay, queue, congestion in grid
+    ]
+    began_s, before_s = time.monotonic(), used_s()
+    for scenario in scenarios:
+        nl.run(scenario, engine=engine, progress=False)
+    print(f"{len(grid)} settings one by one: {time.monotonic() - began_s:.2f} s of wall time, {used_s() - before_s:.2f} s of processor")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", default="library", choices=("library", "pocket"))
+    parser.add_argument("--rows", nargs="*", default=[], metavar="WORD")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
+    parser.add_argument("--sweep", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.sweep:
+        sweep(arguments.engine)
+        return
+    names = [name for name in ROWS if not arguments.rows or name.partition(":")[0] in arguments.rows]
+    table(names, arguments.engine, arguments.repetitions)
+
+
+if __name__ == "__main__":
+    main()
