@@ -22,7 +22,7 @@ _READING = "QQQIIIIIIIIIxxxx"
 _STREAM = struct.Struct("<IIIxxxx" + _READING)
 _QUEUE = struct.Struct("<IIIIIIIxxxxQ")
 _TCP = struct.Struct("<IIIxxxxQQ" + _READING)
-_UDP = struct.Struct("<IIQQQQQQdqqqQQ")
+_UDP = struct.Struct("<IIQQQQQQdqqqQQQQQQ")
 _INTERVAL = struct.Struct("<QQQ")
 _ECHO = struct.Struct("<QQQ")
 _HEAD = struct.Struct("<II")
@@ -157,6 +157,7 @@ class Answers:
         (
             _item, drops, sent_bytes, sent, received_bytes, received, duplicates, reordered,
             jitter_ns, delay_min_ns, delay_max_ns, delay_sum_ns, first_ns, last_ns,
+            timely_bytes, timely, timely_duplicates, timely_last_ns,
         ) = self._udp[number]  # fmt: skip
         return {
             "sent_bytes": sent_bytes,
@@ -172,10 +173,16 @@ class Answers:
             "receiver_drops": drops,
             "first_s": None if first_ns == NONE else first_ns / 1e9,
             "last_s": None if last_ns == NONE else last_ns / 1e9,
-            "throughput_bytes": received_bytes
-            + (received + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
-            + duplicates * self._items[number]["payload_bytes"],
+            "throughput_bytes": self._with_headers(number, received_bytes, received, duplicates),
+            "timely_bytes": timely_bytes,
+            "timely_datagrams": timely,
+            "timely_throughput_bytes": self._with_headers(number, timely_bytes, timely, timely_duplicates),
+            "timely_last_s": None if timely_last_ns == NONE else timely_last_ns / 1e9,
         }
+
+    def _with_headers(self, number: int, new_bytes: int, datagrams: int, duplicates: int) -> int:
+        headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
+        return int(new_bytes + headers_bytes + duplicates * self._items[number]["payload_bytes"])
 
 
 def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:

@@ -96,6 +96,8 @@ class LibraryEngine:
             "python": platform.python_version(),
             "hosts_without_offload": without_offload,
             "tc": tc_lines,
+            "unsaved": {},
+            "artifacts": None,
             "engine": {
                 "engine": self.name,
                 "clock": self.clock,

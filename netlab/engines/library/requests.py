@@ -282,7 +282,7 @@ def _add_flows(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
             words = _flow_words(item, plan, stream, streams, place + 1 if kind == "ping" else port)
             packed = _FLOW.pack(
                 FLOW_KINDS[kind], place, stream, number[item["src"]], number[item["dst"]],
-                int.from_bytes(ipaddress.IPv4Address(plan["primary"][item["dst"]]).packed, "little"),
+                int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
                 words["port"], words["payload_bytes"], _ns(item["start_s"]), _ns(end_s), words["num_bytes"],
                 words["window_bytes"], words["mss_bytes"], words["congestion"], words["rate_bps"], words["spread"],
                 words["key_words"], *words["key"], words["interval_ns"], words["count"],

@@ -74,6 +74,8 @@ void book(struct books *books, uint64_t seq, uint64_t sent_ns, uint64_t arrival_
 		books->reordered++;
 	} else {
 		books->duplicates++;
+		if (books->received_datagrams && arrival_ns < books->first_ns + books->timely_ns)
+			books->timely_duplicates++;
 		return;
 	}
 	if (!books->received_datagrams) {
@@ -91,6 +93,11 @@ void book(struct books *books, uint64_t seq, uint64_t sent_ns, uint64_t arrival_
 	books->last_ns = arrival_ns;
 	books->received_datagrams++;
 	books->received_bytes += bytes;
+	if (arrival_ns < books->first_ns + books->timely_ns) {
+		books->timely_datagrams++;
+		books->timely_bytes += bytes;
+		books->timely_last_ns = arrival_ns;
+	}
 	number = (arrival_ns - books->origin_ns) / books->interval_ns;
 	if (arrival_ns >= books->origin_ns && number < books->interval_count) {
 		books->intervals[number].bytes += bytes;

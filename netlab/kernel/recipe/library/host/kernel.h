@@ -63,6 +63,8 @@ struct udp_interval;
 struct books {
 	uint64_t received_datagrams, received_bytes, duplicates, reordered, next_seq;
 	uint64_t origin_ns, interval_ns, first_ns, last_ns;
+	/* What arrived less than timely_ns after the first. */
+	uint64_t timely_ns, timely_datagrams, timely_bytes, timely_duplicates, timely_last_ns;
 	double jitter_ns;
 	int64_t last_transit_ns, delay_min_ns, delay_max_ns, delay_sum_ns;
 	struct gap *gaps;

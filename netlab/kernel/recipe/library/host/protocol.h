@@ -116,6 +116,7 @@ struct udp_total {
 	double jitter_ns;
 	int64_t delay_min_ns, delay_max_ns, delay_sum_ns;
 	uint64_t first_ns, last_ns;
+	uint64_t timely_bytes, timely_datagrams, timely_duplicates, timely_last_ns;
 };
 
 struct udp_interval {

@@ -706,6 +706,7 @@ static void launch(struct traffic *t, const struct go *go)
 	case FLOW_UDP:
 		t->books.origin_ns = origin_ns;
 		t->books.interval_ns = go->interval_ns;
+		t->books.timely_ns = t->flow.end_ns - t->flow.start_ns;
 		t->books.interval_count = go->steps + 1;
 		t->books.intervals = allocate(t->books.interval_count * sizeof(*t->books.intervals));
 		start_thread(receive_udp, t);
@@ -819,6 +820,10 @@ static void tell_udp(struct traffic *t)
 		.delay_sum_ns = books->delay_sum_ns,
 		.first_ns = books->received_datagrams ? books->first_ns - origin_ns : NONE,
 		.last_ns = books->received_datagrams ? books->last_ns - origin_ns : NONE,
+		.timely_bytes = books->timely_bytes,
+		.timely_datagrams = books->timely_datagrams,
+		.timely_duplicates = books->timely_duplicates,
+		.timely_last_ns = books->timely_datagrams ? books->timely_last_ns - origin_ns : NONE,
 	};
 	for (size_t i = 0; i < books->interval_count; i++)
 		if (books->intervals[i].datagrams) {
