@@ -9,7 +9,7 @@ import signal
 import struct
 import subprocess
 import threading
-from typing import cast
+from typing import Any, cast
 
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
@@ -58,7 +58,8 @@ class LibraryEngine:
         """
         require(self.requirements())
         kernel = library.find()
-        without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, plan["traffic"])
+        segment_bytes = _segment_bytes(plan)
+        without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)
         ip_lines, tc_lines = shape_network(plan["directions"], self.clock, without_offload)
         requests = make_requests(
             plan, ip_lines, tc_lines, memory_bytes=MEMORY_MB << 20, start_s=START_S, machine_sysctls=MACHINE_SYSCTLS
@@ -117,6 +118,16 @@ def kernel_requirement() -> Requirement:
     except KernelError as error:
         return Requirement("library kernel", False, "none is built", str(error))
     return Requirement("library kernel", True, f"{here.release} at {here.path}")
+
+
+def _segment_bytes(plan: Plan) -> dict[str, int]:
+    """The smallest segments that a host was asked to send, by host."""
+    found: dict[str, int] = {}
+    for item in cast("list[dict[str, Any]]", plan["traffic"]):
+        size_bytes = item.get("mss_bytes")
+        if size_bytes is not None:
+            found[item["src"]] = min(size_bytes, found.get(item["src"], size_bytes))
+    return found
 
 
 def _tell(process: subprocess.Popen[bytes], requests: Requests) -> None:
