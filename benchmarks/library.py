@@ -81,7 +81,9 @@ def sweep(engine: str) -> None:
     began_s, before_s = time.monotonic(), used_s()
     for scenario in scenarios:
         nl.run(scenario, engine=engine, progress=False)
-    print(f"{len(grid)} settings one by one: {time.monotonic() - began_s:.2f} s of wall time, {used_s() - before_s:.2f} s of processor")
+    print(
+        f"{len(grid)} settings one by one: {time.monotonic() - began_s:.2f} s of wall time, {used_s() - before_s:.2f} s of processor"
+    )
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import resource
 import shutil
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 from netlab import engines, kernel

@@ -83,7 +83,20 @@ def tc_line(line: str, index: Index) -> bytes:
 
 
 def _redirect(words: list[str], index: int, index_of: Index) -> bytes:
-    if words[:-1] != ["parent", "ffff:", "protocol", "all", "prio", "1", "matchall", "action", "mirred", "egress", "redirect", "dev"]:
+    if words[:-1] != [
+        "parent",
+        "ffff:",
+        "protocol",
+        "all",
+        "prio",
+        "1",
+        "matchall",
+        "action",
+        "mirred",
+        "egress",
+        "redirect",
+        "dev",
+    ]:
         raise ValueError(words)
     action = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index_of(words[-1]))
     act = nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, action)))
