@@ -206,8 +206,8 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
             _build_library(twin, origin, release, variables, patch, work, log, meter)
         except KernelError as error:
             # The pocket kernel is there all the same; asked for alone, the library kernel tells its error.
-            meter.at("library", 1.0, str(error).splitlines()[0])
-    meter.at("install", 1.0)
+            meter.at("library", 0.99, str(error).splitlines()[0])
+    meter.at("library", 1.0)
     return installed.from_directory(final)
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from netlab.errors import KernelError
-from netlab.kernel import apt, archive, building, installed, library
+from netlab.kernel import apt, archive, building, cache, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
 
@@ -74,6 +74,7 @@ def _build(args: argparse.Namespace) -> None:
     progress = None if args.quiet else printer
     alone = args.library or args.cross or platform.machine() != POCKET_MACHINE
     made: list[str] = []
+    own: library.LibraryKernel | None
     try:
         if not alone:
             kernel = building.build(args.source, progress, newest=args.newest)
@@ -82,12 +83,25 @@ def _build(args: argparse.Namespace) -> None:
             own = building.build_library(args.source, progress, machine=args.cross, cross=f"{args.cross}-linux-gnu-")
         else:
             # Beside the pocket kernel it is there already, built from the same unpacked source.
-            own = library.ready() or building.build_library(args.source, progress)
-        made.append(f"Linux {own.release} as a library is ready: {own.path}")
+            own = library.ready() or _library_alone(args.source, progress, needed=alone)
+        if own is not None:
+            made.append(f"Linux {own.release} as a library is ready: {own.path}")
     finally:
         printer.close()
         for line in made:
             print(line)
+
+
+def _library_alone(source: Path | None, progress: Printer | None, *, needed: bool) -> library.LibraryKernel | None:
+    try:
+        return building.build_library(source, progress)
+    except KernelError as error:
+        if needed:
+            raise
+        # Nothing but the library engine wants it. The error holds the end of the log.
+        (cache.root() / "library-build.log").unlink(missing_ok=True)
+        print(f"netlab: without the library kernel: {error}", file=sys.stderr)
+        return None
 
 
 def _info() -> None:

@@ -35,8 +35,8 @@ def usual_phases(cpus: int | None = None) -> dict[str, float]:
         "unpack": 7.0,
         "configure": 8.0,
         "compile": 12.0 + 225.0 / count,
-        "library": 10.0 + 150.0 / count,
         "install": 1.0,
+        "library": 10.0 + 150.0 / count,
     }
 
 
