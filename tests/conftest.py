@@ -1,4 +1,4 @@
-"""Tests marked `pocket` boot the pocket kernel; it is built once and cached."""
+"""Tests marked `pocket` boot the pocket kernel, those marked `library` run the library kernel; both are built once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from netlab import kernel
 from netlab.errors import KernelError
+from netlab.kernel import library
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +18,14 @@ def pocket_kernel(request: pytest.FixtureRequest) -> kernel.Kernel | None:
         return kernel.find()
     except KernelError as error:
         pytest.fail(str(error))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what runs the library kernel where nobody has built it: the set-up does not."""
+    if item.get_closest_marker("library") is None:
+        return
+    try:
+        library.find()
+    except KernelError as error:
+        pytest.skip(str(error))

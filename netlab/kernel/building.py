@@ -24,7 +24,7 @@ from netlab.endings import ending_signals_raise
 from netlab.errors import KernelError
 from netlab.kernel import apt, cache, edits, fragment, installed, library, programs, tree
 from netlab.kernel.installed import Kernel
-from netlab.kernel.progress import Listener, Meter
+from netlab.kernel.progress import Listener, Meter, usual_phases
 from netlab.kernel.recipe_key import build_key, recipe_hash
 
 NEEDED_BYTES = 900_000_000
@@ -154,7 +154,6 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     meter.at("configure", 0, f"Linux {release.name}")
     variables = _variables(source_tree)
     patch = edits.apply(source_tree)
-    twin = None if library.ready() else library.twin(source_tree, work / "library-source", log)
     static = _links_static(work)
     _configure(source_tree, release.version, static, variables, log, meter)
 
@@ -201,13 +200,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     shutil.copy(log, target / "build.log")
     final = cache.kernels() / f"{release.name}-{key}"
     _put(target, final)
-    if twin is not None:
-        try:
-            _build_library(twin, origin, release, variables, patch, work, log, meter)
-        except KernelError as error:
-            # The pocket kernel is there all the same; asked for alone, the library kernel tells its error.
-            meter.at("library", 0.99, str(error).splitlines()[0])
-    meter.at("library", 1.0)
+    meter.at("install", 1.0)
     return installed.from_directory(final)
 
 
@@ -234,7 +227,7 @@ def build_library(
         return found
     _check_machine(f"{cross}gcc", library.MACHINES)
     cache.root().mkdir(parents=True, exist_ok=True)
-    meter = Meter(progress)
+    meter = Meter(progress, usual_phases(library=True))
     with ending_signals_raise(), _lock(meter):
         log = cache.root() / "library-build.log"
         log.write_text(f"netlab library kernel build, {datetime.now(timezone.utc).isoformat(timespec='seconds')}\n")

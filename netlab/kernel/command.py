@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from netlab.errors import KernelError
-from netlab.kernel import apt, archive, building, cache, installed, library
+from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
 
@@ -19,14 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands and their options to `netlab kernel`'s parser."""
     commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
 
-    build = commands.add_parser("build", help="build both kernels, unless they are there (about 5 minutes)")
+    build = commands.add_parser("build", help="build the pocket kernel, unless it is there (about 3 minutes)")
     build.add_argument(
         "--source",
         type=Path,
         help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one",
     )
     build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
-    build.add_argument("--library", action="store_true", help="build the library kernel only")
+    build.add_argument("--library", action="store_true", help="build the library kernel instead")
     build.add_argument(
         "--cross", choices=("aarch64",), help="build the library kernel for this processor with its cross compiler"
     )
@@ -72,36 +72,19 @@ def main(args: argparse.Namespace) -> int:
 def _build(args: argparse.Namespace) -> None:
     printer = Printer()
     progress = None if args.quiet else printer
-    alone = args.library or args.cross or platform.machine() != POCKET_MACHINE
-    made: list[str] = []
-    own: library.LibraryKernel | None
     try:
-        if not alone:
-            kernel = building.build(args.source, progress, newest=args.newest)
-            made.append(f"Linux {kernel.release} is ready: {kernel.path}")
         if args.cross:
             own = building.build_library(args.source, progress, machine=args.cross, cross=f"{args.cross}-linux-gnu-")
+            made = f"Linux {own.release} as a library is ready: {own.path}"
+        elif args.library or platform.machine() != POCKET_MACHINE:
+            own = library.ready() or building.build_library(args.source, progress)
+            made = f"Linux {own.release} as a library is ready: {own.path}"
         else:
-            # Beside the pocket kernel it is there already, built from the same unpacked source.
-            own = library.ready() or _library_alone(args.source, progress, needed=alone)
-        if own is not None:
-            made.append(f"Linux {own.release} as a library is ready: {own.path}")
+            kernel = building.build(args.source, progress, newest=args.newest)
+            made = f"Linux {kernel.release} is ready: {kernel.path}"
     finally:
         printer.close()
-        for line in made:
-            print(line)
-
-
-def _library_alone(source: Path | None, progress: Printer | None, *, needed: bool) -> library.LibraryKernel | None:
-    try:
-        return building.build_library(source, progress)
-    except KernelError as error:
-        if needed:
-            raise
-        # Nothing but the library engine wants it. The error holds the end of the log.
-        (cache.root() / "library-build.log").unlink(missing_ok=True)
-        print(f"netlab: without the library kernel: {error}", file=sys.stderr)
-        return None
+    print(made)
 
 
 def _info() -> None:

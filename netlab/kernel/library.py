@@ -129,7 +129,7 @@ def find() -> LibraryKernel:
     found = builds()
     if not found:
         raise KernelError(
-            f"There is no library kernel in {cache.libraries()} yet. 'netlab kernel build' builds one (about 2 minutes)."
+            f"There is no library kernel in {cache.libraries()} yet. 'netlab kernel build --library' builds one (about 2 minutes)."
         )
     return found[0]
 
