@@ -51,7 +51,13 @@ def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:
     (Path(home.name) / "cache").mkdir()
     for kept in (cache.kernels(), cache.libraries()):
         (Path(home.name) / "cache" / kept.name).symlink_to(kept)
-    places = {"NETLAB_CACHE": "cache", "TMPDIR": "tmp", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "jupyter"}
+    places = {
+        "NETLAB_CACHE": "cache",
+        "TMPDIR": "tmp",
+        "IPYTHONDIR": "ipython",
+        "JUPYTER_RUNTIME_DIR": "jupyter",
+        "NETLAB_DATA": "data",
+    }
     for variable, name in places.items():
         (Path(home.name) / name).mkdir(exist_ok=True)
         os.environ[variable] = str(Path(home.name) / name)

@@ -10,6 +10,14 @@ no outputs) and `solutions/NN_topic.ipynb` (executed). Solutions are marked in a
 - in Markdown, what stands between ``<!-- BEGIN SOLUTION -->`` and ``<!-- END SOLUTION -->`` becomes room for
   the student's own words.
 
+In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a figure of the reader's own (`netlab.own_figures`), and
+``[[minutes]]`` for the minutes that the chapter takes. A cell tagged ``figure`` shows one; a cell tagged ``folded`` is
+plumbing, hidden until the reader unfolds it.
+
+*Minutes*: what stands up to the cell ``summary`` takes its words at 120 a minute, its visible lines of code at 8 a minute,
+1.5 minutes a figure and 10 an exercise (a cell ``…-check`` or ``…-words``; the tag ``minutes-5`` says 5). More than 90 is an
+error. The figures are what working through the first five chapters as a newcomer took.
+
 The marks look like those of otter-grader and nbgrader and are neither's: `otter assign` would hand the solutions
 out. Give students only what this module makes.
 
@@ -27,8 +35,10 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import importlib
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -59,6 +69,20 @@ _CELL_HEAD = re.compile(r"# %%(?: |$)")
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _METADATA = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
 _CELL_TIMEOUT_S = 300
+_FIGURE = re.compile(r"\[\[(?P<name>[a-z][a-z0-9_]*)(?::(?P<format>[^\]]+))?\]\]")
+_BEGIN = "begin()"
+_FIGURE_TYPES = {
+    "application/vnd.plotly.v1+json",
+    "application/vnd.jupyter.widget-view+json",
+    "image/png",
+    "image/svg+xml",
+}
+
+MOST_MINUTES = 90
+WORDS_PER_MINUTE = 120
+LINES_PER_MINUTE = 8
+MINUTES_PER_FIGURE = 1.5
+MINUTES_PER_EXERCISE = 10
 
 
 class AuthoringError(NetlabError):
@@ -93,8 +117,19 @@ def chapters(root: Path) -> list[Chapter]:
     return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
 
 
-def read_source(path: Path) -> NotebookNode:
+def topic_of(source: Path) -> str:
+    """Return the topic of a chapter, the name of its folder of code.
+
+    >>> topic_of(Path("solutions/01_udp_loss.py"))
+    'udp_loss'
+    """
+    return source.stem.split("_", 1)[-1]
+
+
+def read_source(path: Path, token: str = "") -> NotebookNode:
     """Read a py:percent source as a notebook with stable cell ids, solutions included.
+
+    The figures of `token` (see `netlab.own_figures`) are put in; without one the printed ones.
 
     A cell keeps the id that its head gives (``# %% id="limit"``). One without gets an id from its own
     content, so that an edit elsewhere never changes it; equal cells are numbered.
@@ -131,21 +166,102 @@ def read_source(path: Path) -> NotebookNode:
             raise AuthoringError(
                 f'{path}:{line}: a cell with a solution needs an id of its own, e.g. `# %% id="limit"`.'
             )
+        if "folded" in cell.metadata.get("tags", []):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+    _put_figures_in(notebook, path, token)
     return notebook
 
 
-def student_notebook(path: Path) -> NotebookNode:
+def minutes(notebook: NotebookNode) -> float:
+    """Return how many minutes the required part of a student's notebook takes, by the rule at the top of this module."""
+    words = lines = figures = 0
+    exercises_min = 0.0
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        if cell.id.endswith(("-check", "-words")):
+            said = [float(tag.removeprefix("minutes-")) for tag in tags if tag.startswith("minutes-")]
+            exercises_min += said[0] if said else MINUTES_PER_EXERCISE
+        figures += "figure" in tags
+        if cell.cell_type == "markdown":
+            words += _words(strip_markdown(cell.source))
+        elif "folded" not in tags:
+            code = strip_code(cell.source).split("\n")
+            lines += sum(1 for line in code if line.strip() and not line.strip().startswith("#"))
+        if cell.id == "summary":
+            break
+    return words / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE + figures * MINUTES_PER_FIGURE + exercises_min
+
+
+def student_notebook(path: Path, token: str = "") -> NotebookNode:
     """Return the student's notebook of a source: solutions replaced by stubs, no outputs.
+
+    With a token, the notebook has the figures that belong to it, in its text and in its first code cell.
 
     Raises
     ------
     AuthoringError
         When marks are unbalanced or misplaced, or what is left is no Python; with file and line.
     """
-    notebook = read_source(path)
+    notebook = read_source(path, token)
     for cell, line in zip(notebook.cells, _cell_lines(path.read_text(encoding="utf-8")), strict=True):
         cell.source = _without_solution(cell, path, line)
     return notebook
+
+
+def opened(path: Path, token: str = "") -> Any:
+    """Open the chapter of a source as its notebook does (see `netlab.chapters.opening`); None for a source without code.
+
+    Raises
+    ------
+    AuthoringError
+        When the chapter's code cannot be opened.
+    """
+    name = f"netlab.chapters.{topic_of(path)}"
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name == name:
+            return None
+        raise
+    begin = getattr(module, "begin", None)
+    return begin and begin(token)
+
+
+def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
+    """Put own figures and minutes into the text, and the token into the cell that opens the chapter."""
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    if not token and not _FIGURE.search(text):
+        return
+    chapter = opened(path, token)
+    figures = {} if chapter is None else dict(vars(chapter.own))
+    if "[[minutes]]" in text:
+        taken = minutes(notebook)
+        if taken > MOST_MINUTES:
+            raise AuthoringError(
+                f"{path}: takes {taken:.0f} minutes, at most {MOST_MINUTES} are allowed: "
+                "shorten it, fold plumbing, or move what is optional behind the summary."
+            )
+        figures["minutes"] = max(5, 5 * math.ceil(taken / 5))
+
+    def figure(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name not in figures:
+            known = ", ".join(sorted(figures)) or "none"
+            raise AuthoringError(f"{path}: {found[0]} is no figure of this chapter; there are: {known}.")
+        return format(figures[name], found["format"] or ("" if isinstance(figures[name], str) else "g"))
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _FIGURE.sub(figure, cell.source)
+        elif token and cell.source.count(_BEGIN) == 1:
+            cell.source = cell.source.replace(_BEGIN, f'begin("{token}")')
+
+
+def _words(markdown: str) -> int:
+    """Count the words of prose; formulas, code blocks, rules of tables and addresses are no words."""
+    for gone in (r"```.*?```", r"<!--.*?-->", r"\$\$.*?\$\$", r"\$[^$]*\$", r"\]\([^)]*\)", r"^\|[-:| ]+\|$"):
+        markdown = re.sub(gone, " ", markdown, flags=re.DOTALL | re.MULTILINE)
+    return len(re.findall(r"[^\W_][\w'.,-]*", markdown))
 
 
 def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
@@ -169,7 +285,7 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
         store_widget_state=True,
     )
     # A progress bar would stay in the saved outputs, as often and as full as the machine was slow.
-    executed = client.execute(env={**os.environ, "NETLAB_PROGRESS": "0"})
+    executed = client.execute(env={**os.environ, "NETLAB_PROGRESS": "0", "NETLAB_DATA": os.devnull})
     slim_saved_state(executed)
     widgets = executed.metadata.get("widgets")
     executed.metadata = _notebook_node(_METADATA)
@@ -181,10 +297,25 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
 def build(chapter: Chapter) -> None:
     """Write both notebooks of a chapter; neither is touched when the source is wrong or a cell raises."""
     student = _as_text(student_notebook(chapter.source))
-    solution = _as_text(execute(read_source(chapter.source), chapter.solution.parent))
+    executed = execute(read_source(chapter.source), chapter.solution.parent)
+    if "[[minutes]]" in chapter.source.read_text(encoding="utf-8"):
+        _require_tags(executed, chapter.source)
+    solution = _as_text(executed)
     chapter.student.parent.mkdir(parents=True, exist_ok=True)
     chapter.student.write_text(student, encoding="utf-8")
     chapter.solution.write_text(solution, encoding="utf-8")
+
+
+def _require_tags(executed: NotebookNode, path: Path) -> None:
+    """Refuse a cell whose tag `figure` and whose output disagree: minutes are counted by the tag."""
+    for cell in executed.cells:
+        if cell.cell_type != "code":
+            continue
+        shown = any(_FIGURE_TYPES & set(output.get("data", ())) for output in cell.outputs)
+        tagged = "figure" in cell.metadata.get("tags", [])
+        if shown != tagged:
+            said = "shows a figure and needs" if shown else "shows no figure and has"
+            raise AuthoringError(f'{path}: cell {cell.id!r} {said} the tag "figure" (# %% id="…" tags=["figure"]).')
 
 
 def differences(chapter: Chapter) -> list[str]:

@@ -1,24 +1,34 @@
-"""Check cells: say what was expected, what came and what to look at, never a bare True or False.
+"""Check cells: say what came, which slip it looks like and where to look, never a bare True or False.
 
-A chapter keeps its checks in `netlab/chapters/<topic>/check.py`, made of the four kinds below. A notebook calls the
+A chapter keeps its checks in `netlab/chapters/<topic>/check.py`, made of the kinds below. A notebook calls the
 check with the student's answer and reads the sentences; a grader calls `judge`, which prints nothing. A stub that
-nobody has filled in is neither right nor wrong: it is not attempted.
+nobody has filled in is neither right nor wrong: it is not attempted. A wrong answer never earns the figure that was
+expected: the sentence names the slip, the direction and the kind of factor, and the call that gives a hint.
 """
 
 from __future__ import annotations
 
 import dis
+import html
+import inspect
 import math
+import sys
 import textwrap
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import EllipsisType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from netlab.results import Run
+
+_T = TypeVar("_T")
 _WIDTH = 96
+# How far a slip must lie from the right answer, in tolerances, for a check to tell them apart.
+_CLEAR = 3.0
 MANIFOLD = 10.0
 _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
 
@@ -75,6 +85,17 @@ class Result:
             lines += textwrap.wrap(lead + sentence, _WIDTH, subsequent_indent="  ")
         return "\n".join(lines)
 
+    def show(self) -> None:
+        """Show the verdict as a coloured line in a notebook, as the same text elsewhere."""
+        kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+        if kernel is None or not hasattr(kernel, "kernel"):
+            print(self)
+            return
+        colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828", Status.NOT_ATTEMPTED: "#757575"}[self.status]
+        style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; white-space: pre-wrap"
+        bundle = {"text/plain": str(self), "text/html": f'<pre style="{style}">{html.escape(str(self))}</pre>'}
+        sys.modules["IPython"].display.display(bundle, raw=True)
+
 
 @dataclass(frozen=True)
 class Trap:
@@ -94,7 +115,7 @@ class Trap:
 
 @dataclass(kw_only=True)
 class Check:
-    """What all checks share: a name, hints in stages, and printing.
+    """What all checks share: a name, hints in stages, and showing.
 
     Attributes
     ----------
@@ -102,21 +123,41 @@ class Check:
         What is asked for, as the first words of the message ("goodput limit").
     hints : sequence of str
         From a nudge to nearly the answer; `hint()` gives one more at each call.
+    key : str
+        The name under which a notebook calls it; whoever opens the chapter fills it in.
+    on_pass : callable or None
+        Called with the key when an answer is right; for the record of what was passed.
     """
 
     name: str
     hints: Sequence[str] = ()
+    key: str = field(default="", init=False, repr=False)
+    on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
     _hints_given: int = field(default=0, init=False, repr=False)
 
     def __call__(self, answer: object) -> None:
-        """Print the verdict on `answer`; for a check cell."""
-        print(self.judge(answer))
+        """Show the verdict on `answer`; for a check cell."""
+        result = self.judge(answer)
+        if result.status is Status.PASSED and self.on_pass is not None:
+            self.on_pass(self.key)
+        result.show()
+
+    def take(self, answer: _T, instead: _T) -> _T:
+        """Return `answer` if it is right, else `instead`: so a mistake in one exercise does not spoil the next."""
+        return answer if self.judge(answer).status is Status.PASSED else instead
+
+    def tells_apart(self) -> bool:
+        """Tell whether every slip that this check knows lies clear of the right answer."""
+        return True
 
     def judge(self, answer: object) -> Result:
         """Return the verdict on `answer` and print nothing; for a grader."""
         if _is_stub(answer):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
-        return self._judge(answer)
+        result = self._judge(answer)
+        if result.status is Status.FAILED and self.hints and self.key:
+            return self._result(Status.FAILED, *result.sentences, f"For a hint: chapter.check.{self.key}.hint()")
+        return result
 
     def hint(self) -> None:
         """Print the next hint; each call tells more, until the hints are used up."""
@@ -145,8 +186,8 @@ class Number(Check):
 
     Attributes
     ----------
-    expected : float
-        The right figure.
+    expected : float or callable
+        The right figure, or what computes it when it is asked for.
     unit : str
         Its unit, as printed ("" for a fraction or a count).
     tolerance : float
@@ -160,33 +201,38 @@ class Number(Check):
     --------
     >>> rtt = Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
     >>> rtt(20.1)
-    ✓ RTT: expected 20 ms within 1 %, got 20.1 ms.
+    ✓ RTT: 20.1 ms is right (within 1 %).
     >>> rtt(0.02)
-    ✗ RTT: expected 20 ms within 1 %, got 0.02 ms.
+    ✗ RTT: got 0.02 ms.
       It is a thousand times too small: megabits for kilobits, or seconds for milliseconds?
     """
 
-    expected: float
+    expected: float | Callable[[], float]
     unit: str
     tolerance: float
     traps: Sequence[Trap] = ()
     right: str = ""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
-        yield from ((trap.answer, trap.sentence) for trap in self.traps)
+        yield from ((_trap_number(trap, {}), trap.sentence) for trap in self.traps)
+
+    def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+        return all(_clear(_trap_number(trap, {}), self.figure(), self.tolerance) for trap in self.traps)
+
+    def figure(self) -> float:
+        """Return the right figure, in `unit`."""
+        return float(self.expected()) if callable(self.expected) else float(self.expected)
 
     def _judge(self, answer: object) -> Result:
         number, complaint = _as_number(answer)
         if number is None:
             return self._result(Status.FAILED, complaint)
-        head = (
-            f"expected {with_unit(self.expected, self.unit)} within {_tolerance_text(self)}, "
-            f"got {with_unit(number, self.unit)}."
-        )
-        if _close(number, self.expected, self.tolerance):
-            return self._result(Status.PASSED, head, self.right)
+        expected = self.figure()
+        got = with_unit(number, self.unit)
+        if _close(number, expected, self.tolerance):
+            return self._result(Status.PASSED, f"{got} is right (within {_tolerance_text(self)}).", self.right)
         traps = [(_trap_number(trap, {}), trap.sentence) for trap in self.traps]
-        return self._result(Status.FAILED, head, _diagnose(number, self.expected, self.tolerance, traps))
+        return self._result(Status.FAILED, f"got {got}.", _diagnose(number, expected, self.tolerance, traps))
 
 
 @dataclass(kw_only=True)
@@ -213,15 +259,30 @@ class Function(Check):
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((trap.answer, trap.sentence) for trap in self.traps)
 
+    def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
+        # A wrong formula may be right for some inputs; it must be wrong for one at least.
+        return all(
+            any(_clear(_trap_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
+            for trap in self.traps
+        )
+
     def _judge(self, answer: object) -> Result:
         if not callable(answer):
             return self._result(
                 Status.FAILED,
                 f"expected a function, got {_shown(answer)}; pass its name, no parentheses.",
             )
-        for case in self.cases:
+        complaint = _wrong_parameters(answer, list(self.cases[0]))
+        if complaint:
+            return self._result(Status.FAILED, complaint)
+        for number, case in enumerate(self.cases):
             failure = self._failure(answer, case)
             if failure is not None:
+                if number and failure.status is Status.FAILED:
+                    same = (
+                        "The first trial was right: is a figure written into the function that should be a parameter?"
+                    )
+                    return self._result(Status.FAILED, *failure.sentences, same)
                 return failure
         trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
@@ -234,7 +295,7 @@ class Function(Check):
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-            return self._result(Status.FAILED, f"{given} the function raised {type(error).__name__}: {error}.")
+            return self._result(Status.FAILED, f"{given} the function raised {_raised(error)}")
         if isinstance(value, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         if value is None:
@@ -248,8 +309,7 @@ class Function(Check):
         traps = [(_trap_number(trap, case), trap.sentence) for trap in self.traps]
         return self._result(
             Status.FAILED,
-            f"{given} expected {with_unit(expected, self.unit)} within {_tolerance_text(self)}, "
-            f"got {with_unit(number, self.unit)}.",
+            f"{given} got {with_unit(number, self.unit)}.",
             _diagnose(number, expected, self.tolerance, traps),
         )
 
@@ -310,6 +370,25 @@ class Build(Check):
 
 
 @dataclass(kw_only=True)
+class Measurement(Build):
+    """A run that the student made: its scenario and its figures must fulfil some conditions.
+
+    The conditions look at what was run (`run.settings["scenario"]`) and at what was measured (`run.flows`,
+    `run.intervals`, `run.queues`), never at the student's code.
+    """
+
+    kind: type = Run
+
+    def _judge(self, answer: object) -> Result:
+        if not isinstance(answer, self.kind):
+            return self._result(
+                Status.FAILED,
+                f"expected what nl.run(...) returns, got {_shown(answer)}; keep it: my_run = nl.run(...).",
+            )
+        return super()._judge(answer)
+
+
+@dataclass(kw_only=True)
 class Choice(Check):
     """One letter out of a few, each wrong one with its reason.
 
@@ -354,9 +433,11 @@ class Prediction:
     value: float | None
     unit: str
 
-    def compare(self, measured: float) -> None:
-        """Print the prediction beside the measured figure (in the prediction's unit)."""
+    def compare(self, measured: float, theory: float | None = None) -> None:
+        """Print the prediction beside the measured figure, and beside theory (both in the prediction's unit)."""
         seen = f"measured {with_unit(measured, self.unit)}"
+        if theory is not None:
+            seen = f"theory {with_unit(theory, self.unit)}, {seen}"
         if self.value is None:
             print(f"{self.what}: {seen}; no prediction was written down.")
             return
@@ -375,7 +456,7 @@ class Prediction:
         print(f"{self.what}: {told}; {verdict}.")
 
 
-def predict(what: str, value: object, unit: str = "") -> Prediction:
+def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf, high: float = math.inf) -> Prediction:
     """Keep a prediction until the measurement is there.
 
     Parameters
@@ -386,6 +467,8 @@ def predict(what: str, value: object, unit: str = "") -> Prediction:
         The expected figure; `...` while nothing is written down.
     unit : str
         The figure's unit.
+    low, high : float
+        What is possible; a figure outside is kept, with a warning.
 
     Returns
     -------
@@ -405,6 +488,10 @@ def predict(what: str, value: object, unit: str = "") -> Prediction:
     number, complaint = _as_number(value)
     if number is None:
         print(f"{what}: {complaint}")
+    elif not low <= number <= high:
+        bounds = f"below {with_unit(low, unit)}" if number < low else f"above {with_unit(high, unit)}"
+        percent = " For a fraction write 0.5, not 50." if unit == "" and high == 1 and number > 1 else ""
+        print(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same.")
     else:
         print(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
     return Prediction(what, number, unit)
@@ -469,6 +556,35 @@ def _close(number: float, expected: float, tolerance: float) -> bool:
     return abs(number - expected) <= tolerance * scale * (1 + 1e-12)
 
 
+def _clear(wrong: float, expected: float, tolerance: float) -> bool:
+    """Tell whether a wrong figure lies well outside the tolerance around the right one."""
+    return not _close(wrong, expected, _CLEAR * tolerance)
+
+
+def _wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
+    """Say which parameters a function lacks; nothing when it can be called with these names."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return (
+            f"the function takes ({', '.join(signature.parameters)}), "
+            f"but it is called with ({', '.join(names)}): keep the names that the cell came with."
+        )
+    return ""
+
+
+def _raised(error: Exception) -> str:
+    """Say what a student's code raised, and in which line of it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if frame.filename != __file__ and frame.line]
+    line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
+    return f"{type(error).__name__}: {error}{line}."
+
+
 def _trap_number(trap: Trap, case: Mapping[str, Any]) -> float:
     return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
 
@@ -486,17 +602,33 @@ def _diagnose(number: float, expected: float, tolerance: float, traps: Iterable[
             if abs(factor - 1) > 2 * tolerance and _close(number, expected * factor, min(tight, 0.002)):
                 return sentence
         if 0 < expected < 1 and _close(number, 1 - expected, tight):
-            return "It is one minus the expected figure: the share that arrived rather than the share lost?"
+            return "It is one minus the right figure: the share that arrived rather than the share lost?"
         if _close(number, 1 / expected, tight):
-            return "It is the reciprocal of the expected figure: is the division upside down?"
-        error = number / expected - 1
-        side = "large" if error > 0 else "small"
-        return f"It is {abs(error) * 100:.3g} % too {side}." if abs(error) < 10 else f"It is far too {side}."
+            return "It is the reciprocal of the right figure: is the division upside down?"
+        return _direction(number, expected)
     return ""
 
 
+def _direction(number: float, expected: float) -> str:
+    """Say on which side of the right figure a wrong one lies and about how far, never so exactly that it tells."""
+    ratio = number / expected
+    if ratio <= 0:
+        return "It has the wrong sign, and not only that."
+    side = "large" if ratio > 1 else "small"
+    times = max(ratio, 1 / ratio)
+    for most, words in (
+        (1.05, f"It is close, but a little too {side}: is something small forgotten, or counted twice?"),
+        (1.5, f"It is too {side}, by less than a half."),
+        (3.0, f"It is too {side}, by about a factor of two."),
+        (30.0, f"It is too {side}, by about a factor of ten."),
+    ):
+        if times < most:
+            return words
+    return f"It is far too {side}."
+
+
 def _tolerance_text(check: Number | Function) -> str:
-    if isinstance(check, Number) and check.expected == 0:
+    if isinstance(check, Number) and check.figure() == 0:
         return with_unit(check.tolerance, check.unit)
     return f"{check.tolerance * 100:.3g} %"
 

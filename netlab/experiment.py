@@ -23,7 +23,7 @@ from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.plan import Event, Item, Plan
-from netlab.progress import Progress, shown_progress
+from netlab.progress_bar import Progress, shown_progress
 from netlab.results import Run
 from netlab.traffic import Flow, Traffic
 from netlab.units import BITS_PER_BYTE, mbps_to_bps, ms_to_s

@@ -14,7 +14,7 @@ from netlab import engines, experiment, run_cache
 from netlab.engines.base import Engine
 from netlab.errors import NetlabError, ScenarioError
 from netlab.experiment import Scenario
-from netlab.progress import Progress, shown_progress
+from netlab.progress_bar import Progress, shown_progress
 from netlab.results import Run
 from netlab.run_cache import RunCache
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netlab import authoring
 from netlab.authoring import (
     AuthoringError,
     Chapter,
@@ -312,3 +313,49 @@ def test_a_failing_cell_leaves_the_old_files_alone(chapter: Chapter, capsys: pyt
 def test_an_unknown_chapter_is_named(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--root", str(chapter.source.parent.parent), "02_none"]) == 2
     assert "there are: 01_topic" in capsys.readouterr().err
+
+
+def _sourced(path: Path, *cells: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(cells) + "\n")
+    return path
+
+
+def test_minutes_count_words_lines_figures_and_exercises(tmp_path: Path) -> None:
+    source = _sourced(
+        tmp_path / "solutions" / "01_nowhere.py",
+        '# %% [markdown] id="title"\n# ' + "word " * 120 + "$x = 1$ and `no`",  # 122 words
+        '# %% id="limit"\n' + "x = 1\n" * 8 + "# a comment\ny = 2  # SOLUTION",  # 9 lines
+        '# %% id="limit-check"\nprint(1)',  # 1 line, 10 minutes
+        '# %% id="why-words" tags=["minutes-5"]\ny = 1',  # 1 line, 5 minutes
+        '# %% id="plumbing" tags=["folded"]\n' + "x = 1\n" * 80,
+        '# %% id="plot" tags=["figure"]\nx = 1',  # 1 line, 1.5 minutes
+        '# %% [markdown] id="summary"\n# One two three.',  # 3 words
+        '# %% [markdown] id="more"\n# ' + "word " * 1000,
+    )
+    expected = (122 + 3) / 120 + 12 / 8 + 10 + 5 + 1.5
+    measured = authoring.minutes(authoring.read_source(source))
+    assert measured == pytest.approx(expected), f"expected {expected} minutes, counted {measured}"
+
+
+def test_too_long_a_chapter_is_refused(tmp_path: Path) -> None:
+    source = _sourced(
+        tmp_path / "solutions" / "01_nowhere.py",
+        '# %% [markdown] id="title"\n# [[minutes]] minutes ' + "word " * 12000,
+    )
+    with pytest.raises(AuthoringError, match="takes 100 minutes, at most 90 are allowed"):
+        authoring.student_notebook(source)
+
+
+def test_minutes_are_printed_and_an_unknown_figure_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "solutions" / "01_nowhere.py"
+    source = _sourced(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
+    assert authoring.student_notebook(source).cells[0].source.startswith("*Time*: 10 minutes.")
+    source = _sourced(path, '# %% [markdown] id="title"\n# [[rate_mbps:.3f]]')
+    with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is no figure of this chapter"):
+        authoring.student_notebook(source)
+
+
+def test_plumbing_is_folded(tmp_path: Path) -> None:
+    source = _sourced(tmp_path / "01_nowhere.py", '# %% id="plumbing" tags=["folded"]\nx = 1')
+    assert authoring.student_notebook(source).cells[0].metadata["jupyter"] == {"source_hidden": True}

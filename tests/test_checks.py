@@ -78,8 +78,8 @@ def test_a_missing_return_is_an_attempt() -> None:
     assert "is a `return` missing?" in said(result)
 
 
-def test_a_right_answer_says_what_was_expected_and_what_came() -> None:
-    lines = ["✓ limit: expected 4.798 Mbit/s within 0.5 %, got 4.8 Mbit/s.", "  Keep it."]
+def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
+    lines = ["✓ limit: 4.8 Mbit/s is right (within 0.5 %).", "  Keep it."]
     assert str(NUMBER.judge(4.8)).splitlines() == lines
 
 
@@ -94,8 +94,11 @@ def test_a_right_answer_says_what_was_expected_and_what_came() -> None:
         (4.798 * 1.048576, "not 1024 * 1024"),
         (-4.798, "The sign"),
         (1 / 4.798, "upside down"),
-        (4.69, "2.25 % too small"),
-        (4.9, "2.13 % too large"),
+        (4.69, "a little too small"),
+        (4.9, "a little too large"),
+        (3.9, "too small, by less than a half"),
+        (11, "too large, by about a factor of two"),
+        (0.3, "too small, by about a factor of ten"),
         (1e12, "far too large"),
         ("4.798", "without quotes"),
         (True, "not a truth value"),
@@ -152,15 +155,74 @@ def test_a_function_that_raises_is_quoted_not_propagated() -> None:
     def broken(rate_mbps: float, payload_bytes: int) -> float:
         return rate_mbps / 0
 
-    assert "raised ZeroDivisionError: division by zero" in said(FUNCTION.judge(broken))
+    told = said(FUNCTION.judge(broken))
+    assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
 
 
 def test_a_wrong_signature_is_told() -> None:
-    assert "unexpected keyword argument" in said(FUNCTION.judge(lambda r, p: 1.0))
+    assert "keep the names that the cell came with" in said(FUNCTION.judge(lambda r, p: 1.0))
 
 
 def test_the_result_of_a_call_in_place_of_the_function_is_told() -> None:
     assert "no parentheses" in said(FUNCTION.judge(4.8))
+
+
+def test_a_figure_written_into_the_function_is_suspected() -> None:
+    assert "is a figure written into the function" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042))
+
+
+@given(st.integers(min_value=1101, max_value=9999).filter(lambda n: n % 10), st.floats(min_value=-1e4, max_value=1e4))
+def test_a_wrong_number_never_earns_the_right_one(thousandths: int, answer: float) -> None:
+    check = Number(name="x", expected=lambda: thousandths / 1000, unit="", tolerance=0.001)
+    result = check.judge(answer)
+    if result.status is Status.FAILED:
+        told = said(result).replace(checks.with_unit(answer, ""), "")
+        assert f"{thousandths / 1000:.3f}" not in told
+
+
+def test_a_failed_check_names_the_call_that_gives_a_hint() -> None:
+    check = Number(name="x", expected=1, unit="", tolerance=0.1, hints=["Look."])
+    check.key = "limit"
+    assert "chapter.check.limit.hint()" in said(check.judge(2))
+    assert "hint" not in said(check.judge(1))
+
+
+def test_a_right_answer_is_taken_and_a_wrong_one_replaced() -> None:
+    assert NUMBER.take(4.8, 0.0) == 4.8
+    assert NUMBER.take(48, 0.0) == 0.0
+    assert FUNCTION.take(stub_dots, limit) is limit
+
+
+def test_a_slip_near_the_right_answer_is_found() -> None:
+    near = Number(name="x", expected=1.0, unit="", tolerance=0.01, traps=[Trap(1.02, "Near.")])
+    far = Number(name="x", expected=1.0, unit="", tolerance=0.01, traps=[Trap(1.05, "Far.")])
+    assert not near.tells_apart()
+    assert far.tells_apart()
+    assert FUNCTION.tells_apart()
+
+
+def test_a_passed_check_is_recorded_by_its_key() -> None:
+    seen: list[str] = []
+    check = Number(name="x", expected=1, unit="", tolerance=0.1)
+    check.key, check.on_pass = "limit", seen.append
+    check(2)
+    check(1)
+    assert seen == ["limit"]
+
+
+def test_a_measurement_wants_a_run() -> None:
+    check = checks.Measurement(name="run", conditions=[])
+    assert "what nl.run(...) returns" in said(check.judge([1]))
+    assert check.judge(...).status is Status.NOT_ATTEMPTED
+
+
+def test_a_prediction_that_cannot_be_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    checks.predict("loss", 50, low=0, high=1).compare(0.5, theory=0.52)
+    checks.predict("goodput", -1, unit="Mbit/s", low=0)
+    out = capsys.readouterr().out
+    assert "50 is above 1, and that cannot be. For a fraction write 0.5, not 50." in out
+    assert "predicted 50, theory 0.52, measured 0.5" in out
+    assert "-1 Mbit/s is below 0 Mbit/s" in out
 
 
 def test_a_build_names_each_condition_that_fails() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import resources
 
-from netlab.progress import Progress
+from netlab.progress_bar import Progress
 from netlab.replication import labs
 from netlab.replication.measurement import Measurement
 from netlab.results import Run

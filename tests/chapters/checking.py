@@ -13,12 +13,16 @@ from netlab.checks import Check, Status
 def all_chapters() -> list[ModuleType]:
     """Every package in `netlab/chapters/`."""
     return [
-        importlib.import_module(f"netlab.chapters.{found.name}") for found in pkgutil.iter_modules(chapters.__path__)
+        importlib.import_module(f"netlab.chapters.{found.name}")
+        for found in pkgutil.iter_modules(chapters.__path__)
+        if found.ispkg
     ]
 
 
-def checks_of(chapter: ModuleType) -> list[Check]:
+def checks_of(chapter: ModuleType, token: str = "") -> list[Check]:
     """The checks that a chapter's notebook can call."""
+    if hasattr(chapter, "begin"):
+        return list(chapter.begin(token).checks.values())
     return [value for value in vars(chapter.check).values() if isinstance(value, Check)]
 
 

@@ -15,10 +15,28 @@ CHECKS = [
 
 
 @pytest.mark.parametrize("chapter", all_chapters(), ids=lambda chapter: chapter.__name__.rsplit(".", 1)[-1])
-def test_a_chapter_has_settings_checks_and_a_panel(chapter) -> None:
-    assert set(chapter.__all__) == {"check", "panel", "settings"}
+def test_a_chapter_opens_with_its_checks(chapter) -> None:
     assert checks_of(chapter)
-    assert chapter.panel.__doc__
+    if not hasattr(chapter, "begin"):
+        assert set(chapter.__all__) == {"check", "panel", "settings"}
+        return
+    assert chapter.__all__ == ["begin"]
+    opened = chapter.begin()
+    assert opened.topic == chapter.__name__.rsplit(".", 1)[-1]
+    assert all(check.tells_apart() for check in opened.checks.values()), "a slip lies near the right answer"
+
+
+@pytest.mark.parametrize(
+    "chapter",
+    [chapter for chapter in all_chapters() if hasattr(getattr(chapter, "settings", None), "FIGURES")],
+    ids=lambda chapter: chapter.__name__.rsplit(".", 1)[-1],
+)
+def test_own_figures_are_enough_for_a_class_and_their_checks_know_their_slips(chapter) -> None:
+    assert len(chapter.settings.FIGURES) >= 1000
+    for token in ("anna", "ben", "chris"):
+        for check in checks_of(chapter, token):
+            for answer, sentence in check.mistakes():
+                assert " ".join(sentence.split()) in said(check, answer)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -1,0 +1,99 @@
+"""How a notebook opens its chapter: the checks, the panel and the figures of this copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from netlab import passed
+from netlab.checks import Check
+from netlab.own_figures import Own, OwnFigures
+from netlab.widgets import Panel
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A chapter as one copy of its notebook has it.
+
+    Attributes
+    ----------
+    topic : str
+        The chapter's folder.
+    token : str
+        What the own figures are drawn from; "" for the printed ones.
+    own : Own
+        The figures of this copy.
+    check : Any
+        The chapter's checks, each an attribute.
+    settings : module
+        Networks and helpers of the chapter.
+    """
+
+    topic: str
+    token: str
+    own: Own
+    check: Any
+    settings: ModuleType
+    _panel: Callable[..., Panel] | None
+
+    def panel(self, **words: Any) -> Panel:
+        """Return the chapter's panel; see its function for the arguments.
+
+        Raises
+        ------
+        LookupError
+            When the chapter has none.
+        """
+        if self._panel is None:
+            raise LookupError(f"the chapter {self.topic} has no panel")
+        return self._panel(**words)
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """All checks of the chapter, by the name under which the notebook calls them."""
+        return {key: value for key, value in vars(self.check).items() if isinstance(value, Check)}
+
+
+def opener(
+    topic: str, settings: ModuleType, checks: Callable[[Own], Any], panel: Callable[..., Panel] | None = None
+) -> Callable[[str], Opened]:
+    """Return the function `begin(token="")` by which a notebook opens a chapter.
+
+    Parameters
+    ----------
+    topic : str
+        The chapter's folder.
+    settings : module
+        Its settings; `FIGURES` in it says which figures are each student's own.
+    checks : callable
+        The class of its checks, called with the own figures.
+    panel : callable, optional
+        What makes its panel.
+    """
+    figures: OwnFigures = getattr(settings, "FIGURES", OwnFigures({}))
+
+    def begin(token: str = "") -> Opened:
+        """Open the chapter, with the figures that belong to `token`.
+
+        A draw in which a known slip comes out near the right answer is not used: the check could not tell them apart.
+        """
+        own = figures.draw(token, accept=lambda own: all(check.tells_apart() for check in _named(checks(own), topic)))
+        made = checks(own)
+        for check in _named(made, topic):
+            check.on_pass = lambda key: passed.record(topic, key)
+        return Opened(topic, token, own, made, settings, panel)
+
+    return begin
+
+
+def _named(made: Any, topic: str) -> list[Check]:
+    found = []
+    for key, value in vars(made).items():
+        if isinstance(value, Check):
+            value.key = key
+            found.append(value)
+    if not found:
+        raise LookupError(f"the chapter {topic} has no check")
+    return found

@@ -1,0 +1,52 @@
+"""How a notebook opens its chapter."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from netlab import passed
+from netlab.chapters.opening import opener
+from netlab.checks import Number, Trap
+from netlab.own_figures import Own, OwnFigures
+
+SETTINGS = ModuleType("settings")
+SETTINGS.FIGURES = OwnFigures({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})  # type: ignore[attr-defined]
+
+
+class Checks:
+    def __init__(self, own: Own) -> None:
+        traps = [Trap(own.wrong_mbps, "The other one.")]
+        self.limit = Number(name="limit", expected=lambda: own.rate_mbps, unit="", tolerance=0.01, traps=traps)
+
+
+begin = opener("example", SETTINGS, Checks)
+
+
+def test_checks_follow_the_own_figures() -> None:
+    for token in ("", "anna", "ben"):
+        chapter = begin(token)
+        assert chapter.checks["limit"].judge(chapter.own.rate_mbps).status.value == "passed"
+        assert chapter.token == token
+
+
+def test_a_draw_in_which_a_slip_lies_near_the_answer_is_not_used() -> None:
+    drawn = [begin(str(number)).own for number in range(100)]
+    assert all(own.rate_mbps != own.wrong_mbps for own in drawn)
+    assert len({(own.rate_mbps, own.wrong_mbps) for own in drawn}) == 10
+
+
+def test_what_is_passed_in_a_notebook_is_recorded(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv(passed.VARIABLE, str(tmp_path))
+    chapter = begin()
+    chapter.check.limit(6)
+    assert passed.read() == {}
+    chapter.check.limit(5)
+    assert passed.read() == {"example": ["limit"]}
+    assert "✓ limit" in capsys.readouterr().out
+
+
+def test_a_chapter_without_a_panel_says_so() -> None:
+    with pytest.raises(LookupError, match="has no panel"):
+        begin().panel()
