@@ -28,7 +28,7 @@ from netlab.theory.delay import (
     segment_rtt_ms,
     transmission_delay_ms,
 )
-from netlab.theory.fairness import jain_index, max_min_mbps, proportional_fair_mbps
+from netlab.theory.fairness import alpha_fair_mbps, jain_index, max_min_mbps, proportional_fair_mbps, reno_optimum_mbps
 from netlab.theory.framing import (
     FRAMING_BYTES,
     Framing,
@@ -40,6 +40,8 @@ from netlab.theory.framing import (
 from netlab.theory.ranges import TheoryError
 from netlab.theory.tcp import (
     MATHIS_C,
+    MATHIS_RANDOM_C,
+    aimd_cost_segments,
     mathis_mbps,
     parallel_streams_mbps,
     pftk_mbps,
@@ -53,6 +55,7 @@ __all__ = [
     "ICMP_HEADER_BYTES",
     "IP_HEADER_BYTES",
     "MATHIS_C",
+    "MATHIS_RANDOM_C",
     "MSS_BYTES",
     "MTU_BYTES",
     "TCP_HEADER_BYTES",
@@ -63,6 +66,8 @@ __all__ = [
     "Hop",
     "TheoryError",
     "acceptance_ratio",
+    "aimd_cost_segments",
+    "alpha_fair_mbps",
     "bdp_bytes",
     "bottleneck",
     "fifo_network",
@@ -77,6 +82,7 @@ __all__ = [
     "propagation_delay_ms",
     "proportional_fair_mbps",
     "queueing_delay_ms",
+    "reno_optimum_mbps",
     "segment_rtt_ms",
     "tcp_goodput_limit_mbps",
     "tcp_wire_bytes",

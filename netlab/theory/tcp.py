@@ -13,6 +13,14 @@ from netlab.theory.ranges import Array, Value, like, loss_in_range, positive, wi
 from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 
 MATHIS_C = math.sqrt(3 / 2)
+"""Of `mathis_mbps` for periodic loss: 1.2247."""
+
+MATHIS_RANDOM_C = math.sqrt(2 / math.pi) * math.prod((1 - 4.0 ** -(k + 1)) / (1 - 4.0 ** -(k + 0.5)) for k in range(30))
+"""Of `mathis_mbps` for loss that strikes each segment at random: 1.3098, higher because some windows are spared for long.
+
+With V = W**2 / 2 counted in segments sent, V rises by 1 a segment and a loss divides it by 4, so that at a loss it is a
+sum of exponential times over 1, 4, 16, ...; the constant is sqrt(2) over the mean of V**-0.5, by Ramanujan's integral.
+"""
 
 
 def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:
@@ -117,7 +125,9 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1].
     c : float
-        sqrt(3/2) when each segment is acknowledged, sqrt(3/4) with delayed acknowledgements (periodic loss).
+        For periodic loss sqrt(3/2) = `MATHIS_C`, for random loss `MATHIS_RANDOM_C`. Both for a sender that counts
+        the segments acknowledged, as Linux does (RFC 3465); one that counts delayed acknowledgements has 1/sqrt(2)
+        of it.
 
     Returns
     -------
@@ -144,6 +154,45 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     positive("c", c)
     loss_in_range("loss_rate", loss_rate)
     return like(_segments_mbps(c / np.sqrt(loss_rate) / (rtt_ms / MS_PER_S), mss_bytes))
+
+
+def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
+    """Segments that one lost packet costs a sender of Reno's kind: those not sent while its window climbs back.
+
+    The window falls to `decrease` times its size and grows by one segment in each round-trip time. Holds where
+    the window is the limit: no queue keeps the link busy meanwhile, and the round-trip time stays the same.
+    Misleads with a queue of one BDP, which makes the loss free, and for CUBIC on long paths, whose climb goes
+    by the clock.
+
+    Parameters
+    ----------
+    window_segments : float or array
+        Window at the loss, in segments, above 0.
+    decrease : float
+        What the loss leaves of the window, from 0 to 1.
+
+    Returns
+    -------
+    float or array
+        Segments, shaped as `window_segments`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    S. Floyd, HighSpeed TCP for large congestion windows, RFC 3649, 2003, section 3 (the sawtooth's area).
+
+    Examples
+    --------
+    >>> aimd_cost_segments(40.0)
+    200.0
+    """
+    positive("window_segments", window_segments)
+    within("decrease", decrease, 0, 1)
+    return like((np.asarray(window_segments) * (1 - decrease)) ** 2 / 2)
 
 
 def pftk_mbps(

@@ -83,3 +83,65 @@ def test_jain_stays_in_its_bounds_and_ignores_the_unit(rates, factor):
     index = theory.jain_index(rates)
     assert 1 / len(rates) - 1e-9 <= index <= 1 + 1e-9
     assert theory.jain_index(np.array(rates) * factor) == pytest.approx(index, rel=1e-6)
+
+
+CROSSING_LINKS = {"L1": 40, "L2": 30, "L3": 20}
+CROSSING = {"all": ["L1", "L2", "L3"], "a": ["L1"], "ab": ["L1", "L2"], "b": ["L2"], "c": ["L3"], "d": ["L3"]}
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1, 2, 4])
+def test_a_parking_lot_by_hand_for_every_alpha(alpha):
+    """Long x and short y over n full links: n y**-alpha = x**-alpha, so y = n**(1/alpha) x, and x + y = c."""
+    links = dict.fromkeys(range(3), 6.0)
+    routes = {"long": [0, 1, 2], "a": [0], "b": [1], "c": [2]}
+    long = 6 / (1 + 3 ** (1 / alpha))
+    expected = {"long": long, "a": 6 - long, "b": 6 - long, "c": 6 - long}
+    assert theory.alpha_fair_mbps(links, routes, alpha) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_large_alpha_comes_near_max_min():
+    shares = theory.alpha_fair_mbps(CROSSING_LINKS, CROSSING, 8)
+    assert shares == pytest.approx(theory.max_min_mbps(CROSSING_LINKS, CROSSING), rel=2e-3)
+
+
+def test_reno_on_one_link_shares_by_one_over_the_rtt():
+    shares = theory.reno_optimum_mbps({"r": 12}, {"a": ["r"], "b": ["r"], "c": ["r"]}, {"a": 20, "b": 40, "c": 60})
+    assert shares == pytest.approx({"a": 72 / 11, "b": 36 / 11, "c": 24 / 11}, rel=1e-5)
+
+
+def test_reno_optimum_has_one_loss_rate_for_each_link():
+    """x = sqrt(2/p)/T: losses of flows over one link give the link's own, and those of longer paths are their sums."""
+    rtts_ms = {"all": 80, "a": 20, "ab": 60, "b": 40, "c": 20, "d": 20}
+    shares = theory.reno_optimum_mbps(CROSSING_LINKS, CROSSING, rtts_ms)
+    loss = {flow: 2 / (rate * rtts_ms[flow]) ** 2 for flow, rate in shares.items()}
+    assert loss["ab"] == pytest.approx(loss["a"] + loss["b"], rel=1e-3)
+    assert loss["all"] == pytest.approx(loss["a"] + loss["b"] + loss["c"], rel=1e-3)
+
+
+@given(networks(), st.sampled_from([0.5, 1, 2]), st.data())
+def test_alpha_fairness_is_optimal(network, alpha, data):
+    """At the optimum x no feasible y gains: the sum of w x**-alpha (y - x) is never above zero."""
+    from scipy.optimize import linprog
+
+    links, routes = network
+    weights = {flow: data.draw(st.floats(0.1, 10)) for flow in routes}
+    rates = theory.alpha_fair_mbps(links, routes, alpha, weights)
+    load = loads(links, routes, rates)
+    assert all(load[link] <= links[link] * (1 + 1e-9) for link in links)
+    gain = np.array([weights[flow] * rate ** (1 - alpha) for flow, rate in rates.items()])
+    used = [[(link in route) * rates[flow] / links[link] for flow, route in routes.items()] for link in links]
+    best = linprog(-gain / gain.sum(), A_ub=used, b_ub=np.ones(len(links)))
+    assert -best.fun == pytest.approx(1, rel=2e-3), f"rates {rates}, capacities {links}, weights {weights}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": 1, "weights": {"a": 1}}, "weights"),
+        ({"alpha": 1, "weights": dict.fromkeys(CROSSING, 0)}, "weights of all"),
+    ],
+)
+def test_what_no_fairness_can_be_computed_of_is_refused(arguments, sentence):
+    with pytest.raises(theory.TheoryError, match=sentence):
+        theory.alpha_fair_mbps(CROSSING_LINKS, CROSSING, **arguments)

@@ -26,6 +26,36 @@ def test_mathis_is_the_published_one(rtt_ms, loss_rate, expected):
     assert theory.mathis_mbps(2896, rtt_ms, loss_rate, c=1.22) == pytest.approx(expected, rel=1e-3)
 
 
+def test_both_constants_of_mathis_are_the_published_ones():
+    """Mathis and others, table 1: 1.22 for periodic and 1.31 for random loss, each segment acknowledged."""
+    assert round(theory.MATHIS_C, 2) == 1.22
+    assert round(theory.MATHIS_RANDOM_C, 2) == 1.31
+
+
+def test_the_constant_for_random_loss_comes_out_of_a_simulated_sawtooth():
+    """A window that rises by 1/W a segment and is halved with chance p: segments per round trip, times sqrt(p)."""
+    p, rng = 1e-4, np.random.default_rng(1)
+    level, segments, rounds = 1 / p, 0.0, 0.0
+    for gap in rng.exponential(1 / p, 40_000):
+        # Of V = W**2 / 2 a round takes a W-th part of a segment: the time to climb is the difference of the windows.
+        rounds += math.sqrt(2 * (level + gap)) - math.sqrt(2 * level)
+        segments += gap
+        level = (level + gap) / 4
+    assert segments / rounds * math.sqrt(p) == pytest.approx(theory.MATHIS_RANDOM_C, rel=0.01)
+
+
+def test_the_cost_of_a_loss_is_what_the_sawtooth_leaves_out():
+    """W**2/8 of the W**2/2 segments that W/2 round trips could carry: three quarters are left, and 1/p = 3 W**2/8."""
+    window = 80.0
+    cost = theory.aimd_cost_segments(window)
+    assert cost == window**2 / 8
+    sent = window**2 / 2 - cost
+    assert sent / (window / 2) == 0.75 * window
+    per_round = theory.mathis_mbps(1448, 1000, 1 / sent) * 1e6 / 8 / 1448
+    assert per_round == pytest.approx(0.75 * window, rel=1e-9)
+    assert theory.aimd_cost_segments(window, decrease=1) == 0
+
+
 def test_pftk_by_hand():
     """p = 0.01; b = 1: W = 17.279, Q = 0.2105, 116.491 segments in 0.24004 s; b = 2: W = 12.175, Q = 0.2799."""
     assert theory.pftk_mbps(1448, 20, 0.01) == pytest.approx(116.491 / 0.24004 * 1448 * 8e-6, rel=1e-4)
