@@ -28,6 +28,9 @@ CONTENTS = (
     "mnexec.c",
     "pocket.config",
 )
+LATER = ("gate.c",)
+"""What builds before the gate do not have."""
+
 PROGRAMS = ("linux", "mnexec")
 SUMS = "SHA256SUMS"
 LARGEST_BYTES = 64_000_000
@@ -66,7 +69,7 @@ def pack(kernel: Kernel, directory: Path) -> Path:
         )
     top = f"netlab-kernel-{kernel.release}-{kernel.build['key']}-{kernel.build['machine']}"
     target = directory / f"{top}.tar.xz"
-    files = {name: (home / name).read_bytes() for name in CONTENTS}
+    files = {name: (home / name).read_bytes() for name in (*CONTENTS, *LATER) if (home / name).is_file()}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
     files[SUMS] = sums.encode()
     try:
@@ -116,7 +119,7 @@ def unpack(file: Path, sha256: str | None = None) -> Kernel:
     cache.kernels().mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache.kernels()))
     try:
-        for name in CONTENTS:
+        for name in (name for name in (*CONTENTS, *LATER) if name in files):
             (work / name).write_bytes(files[name])
             (work / name).chmod(0o755 if name in PROGRAMS else 0o644)
         work.chmod(0o755)
@@ -136,7 +139,7 @@ def _read(file: Path) -> dict[str, bytes]:
                 path = PurePosixPath(member.name)
                 if not member.isreg() or len(path.parts) != 2 or ".." in path.parts or path.is_absolute():
                     raise _refused(file, f"it holds {member.name!r}, which is not one of its plain files")
-                if path.name not in (*CONTENTS, SUMS) or path.name in files:
+                if path.name not in (*CONTENTS, *LATER, SUMS) or path.name in files:
                     raise _refused(file, f"it holds {member.name!r}, which does not belong there")
                 if member.size > LARGEST_BYTES:
                     raise _refused(file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit")
@@ -161,7 +164,7 @@ def _check(file: Path, files: dict[str, bytes]) -> dict[str, str]:
     for line in files[SUMS].decode("ascii", "replace").splitlines():
         digest, _, name = line.partition("  ")
         promised[name] = digest
-    for name in CONTENTS:
+    for name in (name for name in (*CONTENTS, *LATER) if name in files):
         if promised.get(name) != hashlib.sha256(files[name]).hexdigest():
             raise _refused(file, f"{name} is not what {SUMS} promises")
     try:

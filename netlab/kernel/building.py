@@ -168,7 +168,7 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     _compile_mnexec(target / "mnexec", static, log)
     shutil.copy(source_tree / ".config", target / "config")
     (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
-    for name in ("tcp_tahoe.c", "mnexec.c", "pocket.config"):
+    for name in ("tcp_tahoe.c", "gate.c", "mnexec.c", "pocket.config"):
         shutil.copy(edits.RECIPE / name, target / name)
     _write_licence(source_tree, target)
     (target / "SOURCE").write_text(_source_text(origin, release.name))
@@ -502,7 +502,8 @@ def _source_text(origin: Source, release: str) -> str:
     return (
         f"linux: Linux {release}, User-Mode Linux, under the GNU General Public License version 2 (COPYING).\n"
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
-        "Changes: netlab.patch over that source, and tcp_tahoe.c as net/ipv4/tcp_tahoe.c. Configuration: config.\n"
+        "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, gate.c as arch/um/drivers/gate.c. "
+        "Configuration: config.\n"
         f"On Debian the source comes with 'apt-get download {origin.name.split('_')[0]}'; "
         "the unchanged kernel is at kernel.org.\n"
         "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"

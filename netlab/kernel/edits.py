@@ -28,7 +28,7 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/Kconfig",
             r"(?m)^config HZ\n\tint\n\tdefault 100\n",
-            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n",
+            "config HZ\n\tint\n\tdefault 1000\n\nconfig NETLAB_SEED\n\tdef_bool y\n\nconfig NETLAB_GATE\n\tdef_bool y\n",
             "timers with the grain of a student's own machine (1 ms instead of 10 ms)",
         ),
         Edit(
@@ -48,6 +48,30 @@ def edits() -> list[Edit]:
             r"(?m)^\t\t    !time_travel_ext_waiting\)\n",
             "\t\t    !time_travel_ext_waiting && netlab_waits_by_reading())\n",
             "reading the clock takes no time, save for a program that waits by reading",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^void time_travel_ndelay\(unsigned long nsec\)\n\{\n",
+            (RECIPE / "count_calls.c").read_text(),
+            "system calls within one instant are counted",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
+            "extern void netlab_count_call(void);\n\nvoid handle_syscall(struct uml_pt_regs *r)\n{\n",
+            "a system call can be counted",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^\t/\* Initialize the syscall number and default return value\. \*/\n",
+            "\tnetlab_count_call();\n\n\t/* Initialize the syscall number and default return value. */\n",
+            "every system call is counted",
+        ),
+        Edit(
+            "arch/um/drivers/Makefile",
+            r"(?m)^obj-y := stdio_console\.o ",
+            "obj-$(CONFIG_NETLAB_GATE) += gate.o\nobj-y += stdio_console.o ",
+            "the gate is compiled",
         ),
         *(
             Edit(
@@ -87,7 +111,7 @@ def edits() -> list[Edit]:
 
 def additions() -> dict[str, Path]:
     """New files: place in the kernel's tree and netlab's file that goes there."""
-    return {"net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c"}
+    return {"net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c", "arch/um/drivers/gate.c": RECIPE / "gate.c"}
 
 
 def apply(tree: Path, wanted: list[Edit] | None = None) -> str:

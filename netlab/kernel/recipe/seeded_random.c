@@ -24,6 +24,13 @@ __uml_setup("netlab_seed=", netlab_seed_param,
 "    Start the random generator from this number instead of the host's\n"
 "    getrandom(). Together with time-travel-start= a run can be repeated.\n\n");
 
+/* A guest that was started ahead learns its seed when it gets its work. */
+void netlab_set_seed(unsigned long long seed)
+{
+	netlab_seed_state = seed;
+	netlab_seed_given = 1;
+}
+
 static unsigned long long netlab_seed_next(void)
 {
 	unsigned long long z = netlab_seed_state += 0x9e3779b97f4a7c15ull;
