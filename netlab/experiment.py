@@ -10,19 +10,21 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
 
+from netlab import captures as capture_files
 from netlab import engines, measure, traffic
 from netlab.artifacts import Artifacts
+from netlab.captures import Capture
 from netlab.engines.base import Engine
 from netlab.errors import ScenarioError, one_of
 from netlab.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
-from netlab.plan import Event, Item, Plan
+from netlab.plan import Address, CaptureItem, Event, Item, Outcome, Plan
 from netlab.progress_bar import Progress, shown_progress
 from netlab.results import Run
 from netlab.traffic import Flow, Traffic
@@ -38,7 +40,7 @@ FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
 SYSCTL_VALUE = re.compile(r"[ -~\t]+")
 
-SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls")
+SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls", "captures")
 NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
 
 WHOLE_SCENARIO = (
@@ -68,6 +70,8 @@ class Scenario:
         Length in s of the intervals of the series, at least 0.001.
     sysctls : mapping
         Kernel settings of every node beside netlab's own, e.g. ``{"net.ipv4.tcp_sack": 0}``.
+    captures : sequence of Capture
+        Links whose packets are written down; the files are in ``run.artifacts``, the packets in ``run.packets``.
     """
 
     topology: Topology
@@ -76,6 +80,7 @@ class Scenario:
     seed: int = 1
     interval_s: float = DEFAULT_INTERVAL_S
     sysctls: Mapping[str, Any] = field(default_factory=dict)
+    captures: Sequence[Capture] = ()
 
     def __post_init__(self) -> None:
         for name in ("duration_s", "seed", "interval_s", "sysctls"):
@@ -90,6 +95,7 @@ class Scenario:
             "seed": self.seed,
             "interval_s": self.interval_s,
             "sysctls": dict(self.sysctls),
+            **({"captures": [asdict(item) for item in self.captures]} if self.captures else {}),
         }
 
     @classmethod
@@ -129,7 +135,9 @@ class Scenario:
                 problems.append(NO_TRAFFIC)
         else:
             problems.append(f"traffic must be a list, got {shown(given)}")
-        rest = {name: document[name] for name in SCENARIO_FIELDS[2:] if name in document}
+        rest = {name: document[name] for name in SCENARIO_FIELDS[2:-1] if name in document}
+        rest["captures"], wrong = _read_captures(document.get("captures", []))
+        problems += wrong
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
         # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
         problems += scenario._problems(topology, items, whole=not unread)
@@ -164,6 +172,7 @@ class Scenario:
         found = topology.problems() if topology is not None else []
         paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
         found += self._settings_problems()
+        found += self._capture_problems(topology if paths is not None else None)
         saved_by: dict[str, int] = {}
         for number, item in enumerate(items, start=1):
             if item is None:
@@ -206,6 +215,32 @@ class Scenario:
                 found.append(f"sysctls: {name} must be a whole number or a line of text, got {shown(value)}")
         return found
 
+    def _capture_problems(self, topology: Topology | None) -> list[str]:
+        if not isinstance(self.captures, (list, tuple)):
+            return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {shown(self.captures)}"]
+        found: list[str] = []
+        links = [] if topology is None else [{link.a, link.b} for link in topology.links]
+        nodes = {} if topology is None else first_addresses(plan_addresses(topology.wiring()).to_dict()["addresses"])
+        seen: set[str] = set()
+        for number, item in enumerate(self.captures, start=1):
+            where = f"captures {number}"
+            if not isinstance(item, Capture):
+                found.append(f"{where} must be a netlab.Capture, got {shown(item)}")
+                continue
+            wrong = item.problems(where)
+            found += wrong
+            if topology is not None and not wrong:
+                if {item.a, item.b} not in links:
+                    found.append(f"{where}: there is no link {item.a}-{item.b}")
+                try:
+                    capture_files.parse_filter(item.filter, nodes)
+                except ScenarioError as error:
+                    found += [f"{where}: {problem}" for problem in error.problems]
+            if item.label in seen:
+                found.append(f"{where}: {item.label} is captured already; give it another name")
+            seen.add(item.label)
+        return found
+
     def plan(self) -> Plan:
         """What the agent needs, as plain data."""
         topology = self.topology
@@ -222,6 +257,7 @@ class Scenario:
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
             "drain_s": self._drain_s(paths),
+            "captures": [self._planned_capture(item) for item in self.captures],
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
@@ -231,6 +267,10 @@ class Scenario:
         if not isinstance(item, Flow):
             return planned
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
+
+    def _planned_capture(self, item: Capture) -> CaptureItem:
+        position = next(k for k, link in enumerate(self.topology.links) if {link.a, link.b} == {item.a, item.b})
+        return {"name": item.label, "directions": [2 * position, 2 * position + 1], "snap_bytes": item.snap_bytes}
 
     def _drain_s(self, paths: Paths) -> float:
         """Longest time that a packet sent at the end can still take, there and back."""
@@ -286,6 +326,7 @@ def run(
     interval_s: float = DEFAULT_INTERVAL_S,
     *,
     sysctls: Mapping[str, Any] | None = None,
+    captures: Sequence[Capture] = (),
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
     cancel: threading.Event | None = None,
@@ -296,7 +337,7 @@ def run(
     ----------
     topology : Topology
         Also a whole `Scenario` or the dict of a scenario file; then nothing else of the scenario may follow.
-    traffic, duration_s, seed, interval_s, sysctls
+    traffic, duration_s, seed, interval_s, sysctls, captures
         See `Scenario`.
     engine : {"pocket", "pocket-real", "native"} or Engine, optional
         Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time.
@@ -325,12 +366,12 @@ def run(
     >>> run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=10)  # doctest: +SKIP
     """
     if isinstance(topology, (Scenario, Mapping)):
-        if traffic or sysctls or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S):
+        if traffic or sysctls or captures or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S):
             raise ScenarioError([WHOLE_SCENARIO])
         scenario = topology if isinstance(topology, Scenario) else Scenario.from_dict(topology)
         scenario.validate()
     else:
-        scenario = Scenario(topology, traffic, duration_s, seed, interval_s, sysctls or {})
+        scenario = Scenario(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures)
         scenario.validate()
     runner = engines.choose(engine)
     plan = scenario.plan()
@@ -342,6 +383,7 @@ def run(
                 tell(event["t_s"], scenario.duration_s)
 
         raw = runner.execute(plan, on_event=heard, cancel=cancel)
+    _finish_captures(scenario, plan, raw)
     left = raw.get("artifacts")
     artifacts = Artifacts(Path(left) if left else None, unsaved=raw.get("unsaved"), owned=True)
     settings = {
@@ -357,6 +399,55 @@ def run(
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     return measure.to_run(raw, plan, settings, artifacts)
+
+
+def _finish_captures(scenario: Scenario, plan: Plan, raw: Outcome) -> None:
+    """Make pcapng files of what the agent wrote, and say how many packets are missing."""
+    left = raw.get("artifacts")
+    if left is None or not scenario.captures:
+        return
+    items = [
+        (item, item.label, [plan["directions"][number]["interface"] for number in planned["directions"]])
+        for item, planned in zip(scenario.captures, plan["captures"], strict=True)
+    ]
+    made = capture_files.finish(Path(left), items, capture_files.Origin(raw["origin_ns"], nodes_by_address(plan)))
+    if raw["packets_lost"]:
+        reason = f"{raw['packets_lost']} packets came faster than a capture's ring holds; the rest is there"
+        raw["unsaved"].update({f"{path.name}, whole": reason for path in made})
+
+
+def nodes_by_address(plan: Plan) -> dict[str, str]:
+    """Which node has which IPv4 address."""
+    return {item["address"].partition("/")[0]: item["node"] for item in plan["addresses"]}
+
+
+def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
+    """The first IPv4 address of each node."""
+    found: dict[str, str] = {}
+    for item in addresses:
+        found.setdefault(item["node"], item["address"].partition("/")[0])
+    return found
+
+
+def _read_captures(given: object) -> tuple[list[Capture], list[str]]:
+    if not isinstance(given, (list, tuple)):
+        return [], [f"captures must be a list, got {shown(given)}"]
+    items: list[Capture] = []
+    problems: list[str] = []
+    for number, words in enumerate(given, start=1):
+        where = f"captures {number}"
+        if isinstance(words, Capture):
+            items.append(words)
+            continue
+        if not isinstance(words, Mapping):
+            problems.append(f"{where} must be an object with a and b, got {shown(words)}")
+            continue
+        known = tuple(entry.name for entry in fields(Capture))
+        problems += [f"{where}: unknown field: {one_of(word, known)}" for word in words if word not in known]
+        problems += [f"{where}: {word} is missing" for word in ("a", "b") if word not in words]
+        if {"a", "b"} <= words.keys() <= set(known):
+            items.append(Capture(**words))
+    return items, problems
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:

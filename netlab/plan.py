@@ -89,6 +89,14 @@ class FlowItem(Item):
     address: str
 
 
+class CaptureItem(TypedDict):
+    """Packets to be written down: `directions` are the positions of a link's two hops in the plan's."""
+
+    name: str
+    directions: list[int]
+    snap_bytes: int
+
+
 class Plan(Addressing):
     """What is to run. `drain_s` is how long a packet sent at the very end may still be under way."""
 
@@ -102,6 +110,7 @@ class Plan(Addressing):
     drain_s: float
     seed: int
     sysctls: dict[str, str]
+    captures: list[CaptureItem]
 
 
 class AgentPlan(Plan):
@@ -184,6 +193,8 @@ class Counters(TypedDict):
     hosts_without_offload: list[str]
     tc: dict[str, list[str]]
     unsaved: dict[str, str]
+    origin_ns: int
+    packets_lost: int
 
 
 class Outcome(Counters):

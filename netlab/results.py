@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from netlab import captures
 from netlab.artifacts import Artifacts, beside
 from netlab.errors import NetlabError
 
@@ -139,6 +140,23 @@ class Run:
         """The topology and traffic that ran, in the words of a scenario file."""
         found: dict[str, Any] = self.settings["scenario"]
         return found
+
+    @property
+    def packets(self) -> pd.DataFrame:
+        """The packets of the run's captures, a row for each at each end of the link: see `netlab.captures.PACKET_COLUMNS`.
+
+        The column `capture` names the file.
+        """
+        found = [
+            captures.read_packets(path).assign(capture=name)
+            for name, path in self.artifacts.items()
+            if name.endswith(captures.SUFFIX)
+        ]
+        return (
+            pd.concat(found, ignore_index=True)
+            if found
+            else pd.DataFrame(columns=[*captures.PACKET_COLUMNS, "capture"])
+        )
 
     def __repr__(self) -> str:
         return (

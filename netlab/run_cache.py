@@ -34,6 +34,7 @@ LIMIT_BYTES = 1 << 30
 CODE = (
     "agent",
     "artifacts.py",
+    "captures.py",
     "congestion.py",
     "engines",
     "errors.py",

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from netlab.agent import files
 from netlab.agent.artifacts import Keeper
+from netlab.agent.capture import start_captures
 from netlab.agent.flows import Flow, make_flows, runner_of
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
@@ -43,7 +44,8 @@ def run(folder: Path) -> int:
     events.tell({"event": "agent"})
     try:
         plan: AgentPlan = json.loads((folder / files.PLAN).read_text())
-        result = experiment(plan, events, Keeper(folder / files.ARTIFACTS))
+        artifacts = folder / files.ARTIFACTS
+        result = experiment(plan, events, Keeper(artifacts), artifacts)
     except NetlabError as error:
         events.tell({"event": "error", "message": str(error)})
         return 1
@@ -59,8 +61,8 @@ def run(folder: Path) -> int:
     return 0
 
 
-def experiment(plan: AgentPlan, events: Events, keeper: Keeper) -> Counters:
-    """Build the network of `plan`, run its traffic, and return everything that was measured."""
+def experiment(plan: AgentPlan, events: Events, keeper: Keeper, artifacts: Path) -> Counters:
+    """Build the network of `plan`, run its traffic, and return everything that was measured; files go to `artifacts`."""
     clock = plan["clock"]
     # Threads inherit it: every flow then starts on time, not up to 50 us later.
     forbid_timer_slack()
@@ -73,6 +75,7 @@ def experiment(plan: AgentPlan, events: Events, keeper: Keeper) -> Counters:
     events.tell({"event": "network"})
     flows = make_flows(plan, network, keeper)
     readers = _queue_readers(plan, network)
+    captures = start_captures(network.pid, plan, str(artifacts))
     # A round time: building took a little longer or shorter with this Python.
     origin_s = math.ceil((time.monotonic() + SETTLE_S) / GRID_S) * GRID_S
     for flow in flows:
@@ -81,6 +84,7 @@ def experiment(plan: AgentPlan, events: Events, keeper: Keeper) -> Counters:
     finish_s = origin_s + plan["duration_s"] + plan["drain_s"]
     for flow in flows:
         flow.finish(finish_s)
+    lost = sum(capture.stop() for capture in captures)
     return {
         "flows": [flow.totals() for flow in flows],
         "streams": streams,
@@ -90,6 +94,8 @@ def experiment(plan: AgentPlan, events: Events, keeper: Keeper) -> Counters:
         "python": platform.python_version(),
         "hosts_without_offload": without_offload,
         "tc": tc_lines,
+        "origin_ns": time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - origin_s) * 1e9),
+        "packets_lost": lost,
         "unsaved": keeper.unsaved,
     }
 

@@ -1,0 +1,180 @@
+"""Write the packets of a link to files, as they would be on its wire.
+
+Departures are taken where the sending interface hands them to the driver, behind its queue; arrivals behind the wire device
+of the receiving interface, where there is one: on the interface itself they are seen before the wire, too early.
+
+The kernel writes packets into a ring that it shares with this process (`TPACKET_V3`), and whole blocks of it are copied to a
+file: a system call and a wake-up for some thousand packets, where a socket's `recv` is one for each. The host turns the
+files into pcapng (`netlab.captures`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import select
+import socket
+import struct
+import threading
+from collections.abc import Callable
+
+from netlab.agent.namespaces import visit
+from netlab.agent.shaping import has_wire, wire_device
+from netlab.plan import AgentPlan, Hop
+
+SOL_PACKET = 263
+PACKET_RX_RING = 5
+PACKET_STATISTICS = 6
+PACKET_VERSION = 10
+PACKET_VNET_HDR = 15
+TPACKET_V3 = 2
+PACKET_OUTGOING = 4
+SO_ATTACH_FILTER = 26
+ETH_P_ALL = 3
+BLOCK_BYTES = 1 << 18
+BLOCKS = 8
+FRAME_BYTES = 2048
+RETIRE_MS = 1000
+USER = 1
+BLOCK_HEAD = struct.Struct("=IIIIII")
+RECORD = struct.Struct("=II")
+PACKET = struct.Struct("=IIIIIIHH")
+FOLLOWING = struct.Struct("=I")
+
+# Classic BPF: load the packet's type (an "ancillary" word), compare, return how many bytes to keep.
+LOAD_TYPE = (0x20, 0, 0, 0xFFFFF004)
+KEEP, DROP = 1, 0
+
+
+class Capture:
+    """One direction at one of its ends.
+
+    Parameters
+    ----------
+    pid : int
+        Process that holds the node's namespace.
+    device : str
+        Interface or wire device.
+    outgoing : bool
+        Take what leaves the device, or else what comes in.
+    path : str
+        The file to write.
+    snap_bytes : int
+        Bytes to keep of each packet, from its Ethernet header on.
+    """
+
+    def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:
+        with visit(pid):
+            # No protocol yet: nothing arrives before the ring and the filter are there.
+            self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            self._socket.setsockopt(SOL_PACKET, PACKET_VERSION, TPACKET_V3)
+            self._socket.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+            ring = struct.pack(
+                "=7I", BLOCK_BYTES, BLOCKS, FRAME_BYTES, BLOCKS * BLOCK_BYTES // FRAME_BYTES, RETIRE_MS, 0, 0
+            )
+            self._socket.setsockopt(SOL_PACKET, PACKET_RX_RING, ring)
+            self._keep_only(outgoing, snap_bytes)
+            self._ring = mmap.mmap(self._socket.fileno(), BLOCK_BYTES * BLOCKS)
+            self._socket.bind((device, ETH_P_ALL))
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (it is open as long as the capture)
+        self._next = 0
+        self._stop_reading, self._stop_writing = os.pipe()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def of_direction(cls, pid_of: Callable[[str], int], direction: Hop, prefix: str, snap_bytes: int) -> list[Capture]:
+        """The two ends of a direction: what leaves `src`, and what arrives at `dst`."""
+        arriving = direction["dst_interface"]
+        wired = has_wire(direction["shape"])
+        device = wire_device(arriving) if wired else arriving
+        return [
+            cls(
+                pid_of(direction["src"]),
+                direction["interface"],
+                True,
+                f"{prefix}.{direction['interface']}.out",
+                snap_bytes,
+            ),
+            cls(pid_of(direction["dst"]), device, wired, f"{prefix}.{arriving}.in", snap_bytes),
+        ]
+
+    def _keep_only(self, outgoing: bool, snap_bytes: int) -> None:
+        same, other = (KEEP, DROP) if outgoing else (DROP, KEEP)
+        program = [
+            LOAD_TYPE,
+            (0x15, 0, 1, PACKET_OUTGOING),
+            (0x06, 0, 0, snap_bytes * same),
+            (0x06, 0, 0, snap_bytes * other),
+        ]
+        code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in program))
+        self._socket.setsockopt(
+            socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
+        )
+
+    def stop(self) -> int:
+        """Write what is still in the ring, close the file; returns how many packets found the ring full."""
+        os.write(self._stop_writing, b".")
+        self._thread.join()
+        self._full_blocks()
+        # The block that the kernel is filling; on one processor nothing fills it while this runs.
+        self._write_block(self._next)
+        _packets, lost, _freezes = struct.unpack("=III", self._socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 12))
+        self._ring.close()
+        self._socket.close()
+        self._file.close()
+        for end in (self._stop_reading, self._stop_writing):
+            os.close(end)
+        return int(lost)
+
+    def _read(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._socket.fileno(), select.POLLIN)
+        waiting.register(self._stop_reading, select.POLLIN)
+        while True:
+            ready = waiting.poll()
+            if any(fd == self._stop_reading for fd, _ in ready):
+                return
+            self._full_blocks()
+
+    def _full_blocks(self) -> None:
+        while self._status() & USER:
+            self._write_block(self._next)
+            struct.pack_into("=I", self._ring, self._next * BLOCK_BYTES + 8, 0)
+            self._next = (self._next + 1) % BLOCKS
+
+    def _status(self) -> int:
+        return int(struct.unpack_from("=I", self._ring, self._next * BLOCK_BYTES + 8)[0])
+
+    def _write_block(self, number: int) -> None:
+        start = number * BLOCK_BYTES
+        _version, _private, _status, packets, first, _length = BLOCK_HEAD.unpack_from(self._ring, start)
+        if packets:
+            size = self._size(start + first, packets)
+            self._file.write(RECORD.pack(packets, size))
+            with memoryview(self._ring) as ring:
+                self._file.write(ring[start + first : start + first + size])
+
+    def _size(self, start: int, packets: int) -> int:
+        """Bytes that the packets from `start` on take; the block's own word is not there while the kernel still fills it."""
+        at = start
+        for _ in range(packets - 1):
+            at += FOLLOWING.unpack_from(self._ring, at)[0]
+        _following, _s, _ns, kept, _length, _status, frame, _net = PACKET.unpack_from(self._ring, at)
+        return int(at + frame + kept - start)
+
+
+def start_captures(pid_of: Callable[[str], int], plan: AgentPlan, folder: str) -> list[Capture]:
+    """Begin the captures that a plan asks for."""
+    if not plan.get("captures"):
+        return []
+    os.makedirs(folder, exist_ok=True)
+    return [
+        capture
+        for item in plan["captures"]
+        for number in item["directions"]
+        for capture in Capture.of_direction(
+            pid_of, plan["directions"][number], f"{folder}/{item['name']}", item["snap_bytes"]
+        )
+    ]

@@ -1,0 +1,153 @@
+"""What a link carried is written as it would be on the wire, and read back the same."""
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from netlab import captures
+from netlab.captures import Capture, Packet
+from netlab.errors import NetlabError, ScenarioError
+
+NS = 1_000_000_000
+
+
+def ipv4(protocol: int, src: str, dst: str, body: bytes, ecn: int = 0) -> bytes:
+    head = struct.pack(
+        "!BBHHHBBH4s4s", 0x45, ecn, 20 + len(body), 7, 0x4000, 64, protocol, 0, address(src), address(dst)
+    )
+    return bytes(12) + b"\x08\x00" + head + body
+
+
+def address(text: str) -> bytes:
+    return bytes(map(int, text.split(".")))
+
+
+def tcp(payload: int, flags: int = 0x10, seq: int = 1000, src_port: int = 40000, dst_port: int = 5001) -> bytes:
+    head = struct.pack("!HHIIBBHHH", src_port, dst_port, seq, 77, 5 << 4, flags, 512, 0, 0)
+    return ipv4(6, "10.0.0.1", "10.0.0.2", head + bytes(payload), ecn=2)
+
+
+def udp(payload: int, dst_port: int = 53) -> bytes:
+    return ipv4(17, "10.0.0.1", "10.0.0.3", struct.pack("!HHHH", 1234, dst_port, 8 + payload, 0) + bytes(payload))
+
+
+ARP = bytes(12) + b"\x08\x06" + bytes(28)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("", ["tcp", "udp", "arp"]),
+        ("tcp", ["tcp"]),
+        ("not tcp", ["udp", "arp"]),
+        ("udp and port 53", ["udp"]),
+        ("port 53 or port 5001", ["tcp", "udp"]),
+        ("arp or ( udp and not host h3 )", ["arp"]),
+        ("host 10.0.0.3", ["udp"]),
+        ("host h2", ["tcp"]),
+    ],
+)
+def test_a_filter_keeps_what_its_words_say(text: str, kept: list[str]) -> None:
+    keep = captures.parse_filter(text, {"h2": "10.0.0.2", "h3": "10.0.0.3"})
+    frames = {"tcp": tcp(0), "udp": udp(9), "arp": ARP}
+    assert [name for name, frame in frames.items() if keep(frame)] == kept
+
+
+@pytest.mark.parametrize("text", ["tpc", "port", "port http", "tcp and", "( tcp", "tcp udp", "host h9"])
+def test_a_filter_that_cannot_be_read_is_refused_with_what_is_allowed(text: str) -> None:
+    with pytest.raises(ScenarioError, match="filter"):
+        captures.parse_filter(text, {"h2": "10.0.0.2"})
+
+
+def test_every_mistake_of_a_capture_is_named() -> None:
+    found = Capture("r1", "h2", snap_bytes=10, filter="tpc", name="../x").problems("captures 1")
+    assert len(found) == 3
+    assert all(problem.startswith("captures 1: ") for problem in found)
+
+
+def test_a_large_segment_is_cut_into_the_frames_of_the_wire() -> None:
+    large = Packet(5, 54 + 3000, tcp(3000, flags=0x19)[:96])
+    frames = list(captures.cut(large, 1448, udp=False))
+    assert [frame.length_bytes for frame in frames] == [1502, 1502, 158]
+    heads = [captures._head(frame.data) for frame in frames]
+    assert [head and head["seq"] for head in heads] == [1000, 2448, 3896]
+    assert [head and head["flags"] for head in heads] == ["A", "A", "FPA"], "FIN and PSH belong to the last"
+    assert [head and head["payload_bytes"] for head in heads] == [1448, 1448, 104]
+    for frame in frames:
+        words = struct.unpack("!10H", frame.data[14:34])
+        assert sum(words) % 0xFFFF == 0, "the IP header's checksum is right"
+
+
+def ring(packets: list[tuple[int, bytes, int, int]]) -> bytes:
+    """A block as the kernel writes it: time in ns, frame, gso type, gso size."""
+    block = b""
+    for t_ns, frame, gso, size in packets:
+        kept = frame[:96]
+        body = bytes(52) + captures.VIRTIO.pack(0, gso, 0, size, 0, 0) + kept
+        start = captures.PACKET.size + 52 + captures.VIRTIO.size
+        length = -(-(captures.PACKET.size + len(body)) // 16) * 16
+        head = captures.PACKET.pack(length, t_ns // NS, t_ns % NS, len(kept), len(frame), 0, start, start)
+        block += (head + body).ljust(length, b"\0")
+    return captures.RECORD.pack(len(packets), len(block)) + block
+
+
+def test_packets_come_out_of_the_ring_in_order_and_cut() -> None:
+    data = ring([(NS + 5, udp(100), 0, 0), (NS + 9, tcp(2000), captures.GSO_TCP, 1448)]) + ring([(2 * NS, ARP, 0, 0)])
+    found = list(captures.read_ring(data))
+    assert [(packet.t_ns, packet.length_bytes) for packet in found] == [
+        (NS + 5, 142),
+        (NS + 9, 1502),
+        (NS + 9, 606),
+        (2 * NS, 42),
+    ]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "r1-h2.pcapng"
+    departed = [Packet(10 * NS + 500_000_000, 1514, tcp(1460)[:96]), Packet(11 * NS, 142, udp(100)[:96])]
+    arrived = [Packet(10 * NS + 520_000_000, 1514, tcp(1460)[:96])]
+    origin = captures.Origin(10 * NS, {"10.0.0.1": "h1", "10.0.0.2": "h2"})
+    captures.write_pcapng(
+        path, {"r1-eth1": (departed, []), "h2-eth0": ([], arrived)}, 96, origin, captures.parse_filter("")
+    )
+    return path
+
+
+def test_the_table_says_when_and_at_which_end(written: Path) -> None:
+    table = captures.read_packets(written)
+    assert tuple(table.columns) == captures.PACKET_COLUMNS
+    first, second, third = table.to_dict(orient="records")
+    assert (first["t_s"], first["node"], first["departs"]) == (0.5, "r1", True)
+    assert (second["t_s"], second["node"], second["departs"]) == (pytest.approx(0.52), "h2", False)
+    assert (first["src"], first["dst"], first["seq"], first["ecn"], first["payload_bytes"]) == (
+        "h1",
+        "h2",
+        1000,
+        2,
+        1460,
+    )
+    assert (third["protocol"], third["length_bytes"], third["dst"]) == ("udp", 142, "10.0.0.3")
+
+
+def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(NetlabError, match="not a capture"):
+        captures.read_packets(path)
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed (apt-get install tshark)")
+def test_tshark_reads_the_file_as_we_do(written: Path) -> None:
+    fields = ["frame.time_epoch", "frame.interface_name", "frame.len", "frame.cap_len", "ip.proto", "tcp.seq_raw"]
+    command = ["tshark", "-r", str(written), "-T", "fields", *(word for name in fields for word in ("-e", name))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert rows == [
+        ["10.500000000", "r1-eth1", "1514", "96", "6", "1000"],
+        ["10.520000000", "h2-eth0", "1514", "96", "6", "1000"],
+        ["11.000000000", "r1-eth1", "142", "96", "17", ""],
+    ]
