@@ -105,6 +105,34 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         return topology
 
     @classmethod
+    def from_mininet(cls, topo: Any) -> Topology:
+        """Read a Mininet `Topo`: its hosts, switches and links with `bw`, `delay`, `jitter`, `loss` and `max_queue_size`.
+
+        A host whose class has "Router" in its name is a router. Addresses are netlab's own.
+
+        Raises
+        ------
+        ScenarioError
+            With every option of a link that netlab has no like of.
+        """
+        from netlab.network import mininet_form
+
+        hosts, routers, switches, links = mininet_form.nodes_and_links(topo)
+        return cls(hosts, routers, switches, links)
+
+    def to_mininet(self) -> str:
+        """A Mininet script that builds this network, to be run on a machine with root.
+
+        Raises
+        ------
+        ScenarioError
+            When a link has something that Mininet's `TCLink` does not know.
+        """
+        from netlab.network import mininet_form
+
+        return mininet_form.script(self.wiring(), self.links)
+
+    @classmethod
     def read(cls, document: Mapping[str, Any]) -> tuple[Topology, list[str]]:
         """As much of a topology as a scenario file makes, and a sentence for each that makes none."""
         allowed = ("hosts", "routers", "switches", "links")

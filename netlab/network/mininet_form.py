@@ -1,0 +1,225 @@
+"""Networks as Mininet has them: read a `Topo`, write a script.
+
+Nothing here needs Mininet to be installed: a `Topo` is asked with its own methods, and the script is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netlab.errors import ScenarioError
+from netlab.network.link import Link, LinkShape
+from netlab.network.routing import plan_addresses
+from netlab.network.wiring import Wiring
+from netlab.values import shown
+
+MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-3}
+"""`tc` takes a time without a unit for microseconds."""
+
+TIME = re.compile(r"\s*([0-9.]+)\s*(us|usecs?|ms|msecs?|s|secs?|)\s*")
+IGNORED = {
+    "port1",
+    "port2",
+    "node1",
+    "node2",
+    "use_htb",
+    "use_hfsc",
+    "use_tbf",
+    "latency_ms",
+    "speedup",
+    "cls",
+    "params1",
+    "params2",
+}
+IGNORED |= {"fast", "intfName1", "intfName2", "addr1", "addr2", "intf", "cls1", "cls2"}
+
+
+def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
+    """Hosts, routers, switches and links of a Mininet `Topo`.
+
+    Raises
+    ------
+    ScenarioError
+        With every option that netlab has no like of.
+    """
+    problems: list[str] = []
+    hosts: list[str] = []
+    routers: list[str] = []
+    for name in topo.hosts():
+        kind = topo.nodeInfo(name).get("cls")
+        (routers if kind is not None and "router" in getattr(kind, "__name__", str(kind)).lower() else hosts).append(
+            name
+        )
+    links = []
+    for a, b, options in _in_order_of_ports(topo.links(sort=False, withInfo=True)):
+        # A link is stored with its ends in the order of their names; `node1` is the one that was given first.
+        first, second = options.get("node1", a), options.get("node2", b)
+        where = f"link {first}-{second}"
+        both = _shape(options, where, problems)
+        there = {**both, **_shape(options.get("params1") or {}, where, problems)}
+        back = {**both, **_shape(options.get("params2") or {}, where, problems)}
+        links.append(Link(first, second, reverse=back if back != there else None, **there))
+    if problems:
+        raise ScenarioError(problems)
+    return hosts, routers, list(topo.switches()), links
+
+
+Given = tuple[str, str, dict[str, Any]]
+
+
+def _in_order_of_ports(links: list[Given]) -> list[Given]:
+    """The links as they were added: a `Topo` forgets their order, but not which port each took."""
+
+    def ends(link: Given) -> list[tuple[str, int]]:
+        a, b, options = link
+        return [(options.get("node1", a), options.get("port1", 0)), (options.get("node2", b), options.get("port2", 0))]
+
+    left, found = list(links), []
+    while left:
+        lowest: dict[str, int] = {}
+        for node, port in (end for link in left for end in ends(link)):
+            lowest[node] = min(port, lowest.get(node, port))
+        ready = [link for link in left if all(lowest[node] == port for node, port in ends(link))]
+        # Ports that were given by hand may contradict each other; any order serves then.
+        found += ready or left
+        left = [link for link in left if link not in found]
+    return found
+
+
+def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for word, value in options.items():
+        if value is None or value is False or word in IGNORED or word in ("ip", "mac", "ifname"):
+            continue
+        if word == "bw":
+            found["rate_mbps"] = float(value)
+        elif word in ("delay", "jitter"):
+            time = TIME.fullmatch(str(value))
+            if time is None:
+                problems.append(f"{where}: {word} must be a time such as '5ms', got {shown(value)}")
+                continue
+            unit = {"usec": "us", "msec": "ms", "sec": "s"}.get(time[2].rstrip("s"), time[2])
+            found[f"{word}_ms"] = float(time[1]) * MS[unit]
+        elif word == "loss":
+            # Mininet's is in per cent.
+            found["loss_rate"] = float(value) / 100
+        elif word == "max_queue_size":
+            found["queue_packets"] = int(value)
+        elif word == "enable_red":
+            found["aqm"] = "red"
+        elif word == "enable_ecn":
+            found.update(aqm="red", aqm_options={"ecn": True})
+        else:
+            problems.append(f"{where}: netlab has nothing like Mininet's {word}={shown(value)}; take it out")
+    if found.get("rate_mbps") is None:
+        # Without a rate nothing queues: Mininet's limit is netem's own there.
+        for word in ("queue_packets", "aqm", "aqm_options"):
+            found.pop(word, None)
+    return found
+
+
+SCRIPT = '''#!/usr/bin/env python3
+"""A network that netlab wrote as a Mininet script: run it with root, or with `netlab mininet`."""
+
+from mininet.cli import CLI
+from mininet.link import TCLink
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+from mininet.node import Node
+from mininet.nodelib import LinuxBridge
+from mininet.topo import Topo
+
+
+class Router(Node):
+    """A node that forwards."""
+
+    def config(self, **params):
+        super().config(**params)
+        self.cmd("sysctl -w net.ipv4.ip_forward=1")
+
+
+class Network(Topo):
+    def build(self):
+{nodes}
+{links}
+
+
+SET_UP = [
+{lines}
+]
+
+
+def start():
+    net = Mininet(topo=Network(), link=TCLink, controller=None)
+    net.start()
+    for node, command in SET_UP:
+        net[node].cmd(command)
+    return net
+
+
+if __name__ == "__main__":
+    setLogLevel("info")
+    network = start()
+    CLI(network)
+    network.stop()
+'''
+
+
+def script(wiring: Wiring, links: Sequence[Link]) -> str:
+    """A Mininet script that builds these links, with the addresses and routes of their wiring.
+
+    What Mininet's `TCLink` has no word for (bursts of loss, duplicates, disciplines other than RED) raises ScenarioError.
+    """
+    problems: list[str] = []
+    nodes = [f'        self.addHost("{name}", ip=None)' for name in wiring.hosts]
+    nodes += [f'        self.addHost("{name}", cls=Router, ip=None)' for name in wiring.routers]
+    nodes += [
+        f'        self.addSwitch("{name}", cls=LinuxBridge, dpid="{number:x}")'
+        for number, name in enumerate(wiring.switches, start=1)
+    ]
+    lines = []
+    for link in links:
+        where = f"link {link.a}-{link.b}"
+        there, back = (_options(shape, where, problems) for shape in (link.forward, link.backward))
+        own = [f"{word}={value!r}" for word, value in there.items()]
+        if there != back:
+            own = [f"params1={there!r}", f"params2={back!r}"]
+        lines.append(f"        self.addLink({', '.join([repr(link.a), repr(link.b), *own])})".replace("'", '"'))
+    if problems:
+        raise ScenarioError(list(dict.fromkeys(problems)))
+    plan = plan_addresses(wiring).to_dict()
+    set_up = [
+        f'    ("{item["node"]}", "ip address add {item["address"]} dev {item["interface"]}"),'
+        for item in plan["addresses"]
+    ]
+    set_up += [f'    ("{item["node"]}", "ip route replace {item["to"]} via {item["via"]}"),' for item in plan["routes"]]
+    return SCRIPT.format(nodes="\n".join(nodes), links="\n".join(lines), lines="\n".join(set_up))
+
+
+def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if shape.rate_mbps is not None:
+        found["bw"] = shape.rate_mbps
+    for word in ("delay", "jitter"):
+        value = getattr(shape, f"{word}_ms")
+        if value:
+            found[word] = f"{value:g}ms"
+    if shape.loss_rate:
+        found["loss"] = round(shape.loss_rate * 100, 10)
+    if shape.queue_packets is not None:
+        found["max_queue_size"] = shape.queue_packets
+    if shape.aqm == "red":
+        found["enable_red"] = True
+        if shape.aqm_options.get("ecn"):
+            found["enable_ecn"] = True
+    elif shape.aqm != "fifo":
+        problems.append(f"{where}: Mininet's TCLink has no aqm={shape.aqm!r}")
+    if shape.queue_bytes is not None:
+        problems.append(
+            f"{where}: Mininet's TCLink counts its queue in packets; give queue_packets instead of queue_bytes"
+        )
+    if shape.burst_loss or shape.duplicate_rate:
+        problems.append(f"{where}: Mininet's TCLink has no bursts of loss and no duplicates")
+    return found
