@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netlab import checks, plots, theory, widgets
+    from netlab.captures import Capture
     from netlab.engines import preflight
     from netlab.experiment import Scenario, run
+    from netlab.lab.live import live
     from netlab.network import topologies
     from netlab.network.link import Link
     from netlab.network.topology import Topology
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
+    "Capture": "netlab.captures",
     "Command": "netlab.traffic",
     "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
@@ -33,6 +36,7 @@ _HOMES = {
     "Tcp": "netlab.traffic",
     "Topology": "netlab.network.topology",
     "Udp": "netlab.traffic",
+    "live": "netlab.lab.live",
     "preflight": "netlab.engines",
     "run": "netlab.experiment",
     "sweep": "netlab.sweeps",
@@ -42,6 +46,7 @@ _MODULES = {"topologies": "netlab.network.topologies"} | {
 }
 
 __all__ = [
+    "Capture",
     "Command",
     "Link",
     "Ping",
@@ -51,6 +56,7 @@ __all__ = [
     "Topology",
     "Udp",
     "checks",
+    "live",
     "plots",
     "preflight",
     "run",

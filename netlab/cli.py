@@ -45,6 +45,10 @@ class Command:
 
 COMMANDS = {
     "run": Command("run a scenario and print what its flows measured", "netlab.run_command"),
+    "live": Command("build a network and open Mininet's prompt over it", "netlab.lab.live_command"),
+    "attach": Command("join a terminal that a notebook offers", "netlab.lab.attach_command"),
+    "mininet": Command("run a Mininet script without root", "netlab.lab.mininet_command"),
+    "mn": Command("run Mininet's own mn without root", "netlab.lab.mn_command"),
     "demo": Command("run a first experiment and print theory beside measurement", "netlab.demo"),
     "doctor": Command("say what is there, what is missing and what to do", "netlab.doctor"),
     "kernel": Command("build, describe, pack or unpack the pocket kernel", "netlab.kernel.command"),

@@ -104,6 +104,11 @@ def main() -> None:
         enter_overlay(folder)
         # Run by path and without `site`, which would cost a tenth of a second.
         sys.path.extend(boot["packages"])
+        if boot.get("gate"):
+            from netlab.agent.gate import Gate
+            from netlab.agent.resident import wait_for_work
+
+            wait_for_work(Gate(forget_start_up, power_off), folder, boot["packages"])
         from pathlib import Path
 
         from netlab.agent.main import run

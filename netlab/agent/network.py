@@ -126,7 +126,7 @@ class Network:
                 addr1=macs[forward["interface"]],
                 addr2=macs[backward["interface"]],
             )
-        _batch("ip", BatchedLink.pending, None)
+        batch("ip", BatchedLink.pending, None)
 
     def configure(self, ip_lines: dict[str, list[str]], tc_lines: dict[str, list[str]]) -> None:
         """Addresses, routes, neighbours, offloads, then qdiscs; one `ip` and one `tc` per namespace."""
@@ -150,8 +150,8 @@ class Network:
         for name, node in self.nodes.items():
             with visit(node.pid):
                 self._set_sysctls(name)
-            _batch("ip", ["link set dev lo up", *lines[name], *ip_lines.get(name, [])], node.pid)
-            _batch("tc", tc_lines.get(name, []), node.pid)
+            batch("ip", ["link set dev lo up", *lines[name], *ip_lines.get(name, [])], node.pid)
+            batch("tc", tc_lines.get(name, []), node.pid)
         self._set_queue_options()
         self._wait_for_links()
 
@@ -198,7 +198,14 @@ def set_sysctl(key: str, value: str, where: str) -> None:
         raise RunError(f"The setting {key} = {value} was refused in {where}: {error.strerror}.") from None
 
 
-def _batch(program: str, lines: Iterable[str], pid: int | None) -> None:
+def batch(program: str, lines: Iterable[str], pid: int | None) -> None:
+    """Give lines to one `ip` or `tc`, in the namespace of process `pid`, or in the present one.
+
+    Raises
+    ------
+    RunError
+        With what the program said, when it refused one.
+    """
     text = "\n".join(lines)
     if not text:
         return

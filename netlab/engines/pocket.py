@@ -15,7 +15,7 @@ from pathlib import Path
 from netlab import kernel
 from netlab.agent import files, guest
 from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.engines import launcher, scratch
+from netlab.engines import launcher, scratch, warm
 from netlab.engines.base import (
     EventTail,
     OnEvent,
@@ -26,14 +26,13 @@ from netlab.engines.base import (
     run_folder,
     take_artifacts,
 )
+from netlab.engines.guests import MEMORY_MB, START_NS
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError
 from netlab.kernel.installed import MODULES
-from netlab.plan import AgentPlan, Outcome, Plan
+from netlab.plan import AgentPlan, Counters, Outcome, Plan
 from netlab.traffic import KINDS
 
-MEMORY_MB = 1024
-START_NS = 1_700_000_000_000_000_000
 TOOLS = ("ip", "tc")
 BOOT_PATIENCE_S = 20.0
 
@@ -77,6 +76,8 @@ class PocketEngine:
         """
         require(self.requirements())
         self._refuse_what_the_kernel_lacks(plan)
+        if "gate" in self.kernel.capabilities and self.clock == "virtual":
+            return self._execute_behind_gate(plan, on_event, cancel)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = run_folder(directory)
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}
@@ -96,6 +97,26 @@ class PocketEngine:
             tail.poll()
             counters = read_result(folder, tail, log)
             kept = take_artifacts(folder)
+        return self._outcome(counters, kept)
+
+    def _execute_behind_gate(self, plan: Plan, on_event: OnEvent, cancel: threading.Event | None) -> Outcome:
+        guest = warm.take(self.kernel)
+        try:
+            guest.pin()
+            whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}
+            (guest.folder / files.PLAN).write_text(json.dumps(whole))
+            tail = EventTail(guest.folder, on_event)
+            guest.send(do="run", seed=plan["seed"])
+            follow(guest.process, tail, cancel)
+            tail.poll()
+            counters = read_result(guest.folder, tail, guest.log)
+            kept = take_artifacts(guest.folder)
+        finally:
+            guest.close()
+            warm.prepare(self.kernel)
+        return self._outcome(counters, kept)
+
+    def _outcome(self, counters: Counters, kept: str | None) -> Outcome:
         settings = {
             "engine": self.name,
             "clock": self.clock,

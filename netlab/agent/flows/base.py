@@ -96,6 +96,13 @@ class Flow(Generic[ItemType]):
         """What is known at its end; a kind's own totals are in the type that extends this one."""
         return {"flow": self.label, "error": "; ".join(self.errors) or None}
 
+    def so_far(self) -> Totals:
+        """What would be known if it ended now."""
+        return self.totals()
+
+    def stop(self) -> None:
+        """End now instead of at its end."""
+
     def _start(self, target: Callable[..., None], *args: Any) -> None:
         def guarded() -> None:
             try:

@@ -42,6 +42,10 @@ class PingFlow(Flow["PingItem"]):
             time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
         self.pinger.stop()
 
+    def stop(self) -> None:
+        """Send no more."""
+        self.pinger.stop()
+
     def totals(self) -> PingTotals:
         """Each echo: its number, time and RTT (None when no reply came)."""
         echoes = self.pinger.echoes

@@ -182,6 +182,33 @@ class TcpFlow(Flow["TcpItem"]):
             self.errors.append(f"{missing} of {len(self.streams)} connections delivered nothing before the flow's end")
         return {**super().totals(), "streams": rows}
 
+    def so_far(self) -> TcpTotals:
+        """Each connection, as if those that are open ended now."""
+        kept, errors = dict(self._ended), list(self.errors)
+        try:
+            self._ended.update(self._open_ones())
+            return {**self.totals(), "error": "; ".join(errors) or None}
+        finally:
+            self._ended, self.errors = kept, errors
+
+    def stop(self) -> None:
+        """Close what is open."""
+        ended = self._open_ones()
+        self._ended.update(ended)
+        for number in ended:
+            sender = self.streams[number].sender
+            if sender is not None:
+                sender.stop()
+            self.streams[number].close()
+
+    def _open_ones(self) -> dict[int, _Ended]:
+        now_s = time.monotonic()
+        return {
+            number: _Ended(stream.read() or stream.last_info, stream.receiver.first_s, now_s)
+            for number, stream in enumerate(self.streams)
+            if number not in self._ended and stream.receiver is not None
+        }
+
     def _row(self, number: int, ended: _Ended, first_s: float) -> StreamTotals:
         state = ended.state
         segments_out = state.get("segments_out") or 0

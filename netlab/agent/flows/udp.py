@@ -95,6 +95,17 @@ class UdpFlow(Flow["UdpItem"]):
             for number, part in sorted(account.intervals.items())
         ]
 
+    def so_far(self) -> UdpTotals:
+        """What was counted up to now."""
+        if self.receiver is not None:
+            self.receiver.read_now()
+        return self.totals()
+
+    def stop(self) -> None:
+        """Send no more."""
+        if self.sender is not None:
+            self.sender.stop()
+
     def totals(self) -> UdpTotals:
         """What sender and receiver counted."""
         if self.receiver is None or self.sender is None:

@@ -1,0 +1,116 @@
+"""Mininet's own prompt over the network of a live lab: its nodes are joined, not made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mininet.cli import CLI
+from mininet.log import output, setLogLevel
+from mininet.net import Mininet
+from mininet.node import Node, Switch
+
+from netlab.agent.network import BatchedLink, PlannedIntf
+
+
+class Joined:
+    """A node whose shell joins the namespace that is already there."""
+
+    held: ClassVar[dict[str, int]] = {}
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
+        """Start the shell; the namespace is not a new one."""
+        self.inNamespace = False
+        super().startShell("-cd")  # type: ignore[misc]
+        self.inNamespace = True
+
+    def _popen(self, command: list[str], **params: Any) -> Any:
+        if command[:2] == ["mnexec", "-cd"]:
+            command = ["mnexec", "-cda", str(self.held[self.name]), *command[2:]]  # type: ignore[attr-defined]
+        return super()._popen(command, **params)  # type: ignore[misc]
+
+
+class JoinedNode(Joined, Node):  # type: ignore[misc]
+    """A host or a router."""
+
+
+class JoinedSwitch(Joined, Switch):  # type: ignore[misc]
+    """A bridge."""
+
+    def start(self, _controllers: Any = None) -> None:
+        """It runs."""
+
+
+class JoinedIntf(PlannedIntf):
+    """An interface that is there; one that comes up again gets its routes back."""
+
+    plan: ClassVar[dict[str, Any]] = {}
+
+    def ifconfig(self, *words: str) -> Any:
+        """What Mininet asks of ifconfig: nothing, `up` or `down`."""
+        if words not in (("up",), ("down",)):
+            return self.cmd("ip address show dev", self.name)
+        self.cmd("ip link set dev", self.name, words[0])
+        if words == ("up",):
+            for route in self.plan["routes"]:
+                if route["node"] == self.node.name:
+                    self.cmd("ip route replace", route["to"], "via", route["via"])
+            for near in self.plan["neighbours"]:
+                if near["node"] == self.node.name:
+                    words_of = f"{near['address']} lladdr {near['mac']} dev {near['interface']} nud permanent"
+                    self.cmd("ip neighbour replace", words_of)
+        return ""
+
+    def isUp(self, setUp: bool = False) -> bool:  # noqa: N802 (Mininet's names)
+        """Whether it is up."""
+        return "UP" in self.cmd("ip -o link show dev", self.name).partition(">")[0]
+
+
+class Prompt(CLI):  # type: ignore[misc]
+    """Mininet's prompt."""
+
+    def onecmd(self, line: str) -> Any:
+        """Show a command that came from a file, as if it had been typed."""
+        if self.inputFile:
+            output(f"{self.prompt}{line.rstrip()}\n")
+        return super().onecmd(line)
+
+    def do_xterm(self, line: str, term: str = "xterm") -> None:
+        """Say how to open a terminal."""
+        for name in line.split():
+            output(f"A terminal of {name}: %host {name} in a notebook, or lab['{name}'].terminal()\n")
+
+    do_gterm = do_xterm
+
+    def do_x(self, line: str) -> None:
+        """As xterm."""
+        self.do_xterm(line)
+
+
+def network(plan: dict[str, Any], pids: dict[str, int]) -> Mininet:
+    """Mininet's view of the network of a plan."""
+    Joined.held, JoinedIntf.plan, Mininet.inited = pids, plan, True
+    net = Mininet(build=False, controller=None, link=BatchedLink, intf=JoinedIntf)
+    for name in [*plan["hosts"], *plan["routers"]]:
+        net.addHost(name, cls=JoinedNode, ip=None)
+    for number, name in enumerate(plan["switches"], start=1):
+        net.addSwitch(name, cls=JoinedSwitch, dpid=f"{number:x}", inNamespace=True)
+    for forward in plan["directions"][::2]:
+        net.addLink(forward["src"], forward["dst"])
+    for item in plan["addresses"]:
+        address, _, prefix = item["address"].partition("/")
+        interface = net[item["node"]].nameToIntf[item["interface"]]
+        interface.ip, interface.prefixLen = address, prefix
+    net.built = True
+    return net
+
+
+def main(path: str, commands: str | None = None) -> None:
+    """Open the prompt over the network that the file at `path` describes; commands may come from a file."""
+    words = json.loads(Path(path).read_text())
+    setLogLevel("info")
+    net = network(words["plan"], words["pids"])
+    Prompt(net, script=commands)
+    for node in [*net.hosts, *net.switches]:
+        node.shell.kill()

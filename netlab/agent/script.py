@@ -1,0 +1,181 @@
+"""Run a Mininet script in the guest, as it is.
+
+It runs in a process of its own with Mininet's own classes; what a plain machine lacks (ifconfig, brctl, control groups) is
+stood in for. Files that it writes where it was started are copied to the run's artifacts.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+from netlab.agent import stand_ins
+from netlab.agent.files import ARTIFACTS
+from netlab.agent.gate import Gate
+from netlab.agent.terminals import Terminals
+
+PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
+"""Written to the terminal around Mininet's prompt: there the network's time keeps to the wall's."""
+
+PROGRAM = "import sys; sys.path.extend({packages!r}); from netlab.agent.script import main; main(sys.argv[1:])"
+MOST_FILES = 20_000
+BINARIES = "/run/netlab/bin"
+COMMANDS = "/run/netlab/commands"
+
+Words = dict[str, Any]
+
+
+class Script:
+    """A Mininet script, its process and its files."""
+
+    def __init__(self, gate: Gate, folder: str, packages: list[str]) -> None:
+        self._gate = gate
+        self._folder = folder
+        self._packages = packages
+        self._terminals = Terminals()
+        self.requests = {
+            "script": self.run,
+            "open": self.open,
+            "turn": self._terminals.turn,
+            "keep_files": self.keep_files,
+        }
+
+    def _command(self, words: list[str], directory: str, seed: int) -> tuple[list[str], dict[str, str]]:
+        self._gate.new_seed(seed)
+        self._began_s = time.monotonic()
+        path = stand_ins.install(BINARIES, self._packages)
+        self._directory = directory
+        self._before = _listing(directory)
+        environment = {
+            "PATH": path,
+            "HOME": "/run/netlab",
+            "SHELL": "/bin/bash",
+            "TERM": "xterm",
+            "LC_ALL": "C.UTF-8",
+            "USER": "root",
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONHASHSEED": "0",
+        }
+        code = PROGRAM.format(packages=self._packages)
+        return [sys.executable, "-c", code, *words], environment
+
+    def run(self, words: list[str], directory: str, seed: int, keys: str = "") -> Words:
+        """Run a script to its end, with `keys` as its input; what it prints is sent as it comes."""
+        command, environment = self._command(words, directory, seed)
+        with open(COMMANDS, "w") as file:
+            file.write(keys)
+        # An input that never ends: Mininet looks at it while a command runs, and one that ended would keep it busy.
+        given, kept = os.pipe()
+        process = subprocess.Popen(
+            command,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=directory,
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(given)
+        self._gate.foreground(process.pid)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        assert process.stdout is not None
+        while data := os.read(process.stdout.fileno(), 1 << 16):
+            self._gate.put(text=decoder.decode(data))
+        code = process.wait()
+        os.close(kept)
+        self._gate.foreground(0)
+        return {"code": code, "now_s": time.monotonic() - self._began_s}
+
+    def open(self, words: list[str], directory: str, seed: int, rows: int, columns: int) -> Words:
+        """Run a script on a terminal."""
+        command, environment = self._command(words, directory, seed)
+        return {"pid": self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)}
+
+    def keep_files(self) -> Words:
+        """Copy what the script wrote in its directory to the artifacts; returns the names."""
+        kept = []
+        for name, state in _listing(self._directory).items():
+            if self._before.get(name) != state:
+                target = f"{self._folder}/{ARTIFACTS}/{name}"
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(f"{self._directory}/{name}", target)
+                kept.append(name)
+        return {"files": sorted(kept), "now_s": time.monotonic() - self._began_s}
+
+
+def _listing(directory: str) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for place, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
+        for name in names:
+            path = os.path.join(place, name)
+            try:
+                state = os.lstat(path)
+            except OSError:
+                continue
+            if os.path.isfile(path):
+                found[os.path.relpath(path, directory)] = (state.st_size, state.st_mtime_ns)
+        if len(found) > MOST_FILES:
+            break
+    return found
+
+
+# In the script's own process -------------------------------------------------------------------------------------
+
+
+class _Version:
+    """What distutils had: versions that can be compared. Mininet asks for Open vSwitch's."""
+
+    def __init__(self, text: str) -> None:
+        self._numbers = [int(part) for part in str(text).split(".") if part.isdigit()]
+
+    def __lt__(self, other: _Version) -> bool:
+        return self._numbers < other._numbers
+
+
+def stand_in_for_distutils() -> None:
+    """Give Mininet the one name that it wants of a module that Python 3.12 dropped."""
+    if sys.version_info >= (3, 12):
+        version: Any = ModuleType("distutils.version")
+        version.StrictVersion = _Version
+        sys.modules.setdefault("distutils", ModuleType("distutils"))
+        sys.modules.setdefault("distutils.version", version)
+
+
+def adapt_the_prompt() -> None:
+    """On a terminal, let the network's time keep to the wall's while Mininet's prompt is open; else read its commands from a file."""
+    import mininet.cli
+
+    class Prompt(mininet.cli.CLI):  # type: ignore[misc]
+        def __init__(self, network: Any, stdin: Any = sys.stdin, script: str | None = None, **more: Any) -> None:
+            if script is None and not sys.stdin.isatty():
+                script = COMMANDS
+            super().__init__(network, stdin=stdin, script=script, **more)
+
+        def run(self) -> None:
+            sys.stdout.write(PACE)
+            sys.stdout.flush()
+            try:
+                super().run()
+            finally:
+                sys.stdout.write(PACE_NO_MORE)
+                sys.stdout.flush()
+
+    mininet.cli.CLI = Prompt
+
+
+def main(words: list[str]) -> None:
+    """Become the script: `words` are its path and its arguments."""
+    stand_in_for_distutils()
+    adapt_the_prompt()
+    path = words[0]
+    sys.argv[:] = words
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    runpy.run_path(path, run_name="__main__")

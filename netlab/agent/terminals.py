@@ -1,0 +1,81 @@
+"""Programs on a pty, in turns: some keys go in, a little time passes, and what the screen would show comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from typing import Any
+
+READ_BYTES = 1 << 16
+TURN_BYTES = 30_000
+
+
+class Terminals:
+    """Terminals by the process on them."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
+
+    def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
+        """Start a program on a new pty, which it has to take as its own (`setsid -c`); returns its pid."""
+        master, slave = pty.openpty()
+        _resize(master, rows, columns)
+        process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, cwd=directory, env=environment, start_new_session=True
+        )
+        os.close(slave)
+        os.set_blocking(master, False)
+        self._open[process.pid] = (process, master)
+        return process.pid
+
+    def turn(
+        self, pid: int, keys: str = "", turn_s: float = 0.02, size: list[int] | None = None, close: bool = False
+    ) -> dict[str, Any]:
+        """Give a terminal keys and let `turn_s` of time pass; returns its text, whether it has ended, and its exit code."""
+        process, master = self._open[pid]
+        if size is not None:
+            _resize(master, *size)
+        if keys:
+            os.write(master, keys.encode())
+        deadline_s = time.monotonic() + turn_s
+        text, gone = b"", False
+        while not gone and len(text) < TURN_BYTES and (left_s := deadline_s - time.monotonic()) > 0:
+            ready, _, _ = select.select([master], [], [], left_s)
+            data = read_now(master) if ready else None
+            text += data or b""
+            gone = data == b""
+        if close:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGHUP)
+        if gone or close:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+        code = process.poll()
+        ended = code is not None or gone or close
+        if ended:
+            os.close(master)
+            del self._open[pid]
+        return {"text": text.decode(errors="replace"), "ended": ended, "code": code}
+
+
+def _resize(master: int, rows: int, columns: int) -> None:
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def read_now(fd: int) -> bytes | None:
+    """What is there to read now; nothing at the end, None where nothing has come yet."""
+    try:
+        return os.read(fd, READ_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError:
+        # The last program on a pty has ended.
+        return b""

@@ -1,0 +1,257 @@
+"""A pocket kernel behind its gate: booted ahead, it waits without using a processor until the host asks something.
+
+The host's end of the gate is a socket on which both sides send JSON, each message with its length before it. While the
+guest reads, its kernel is blocked and its clock stands still. A second socket carries single bytes that interrupt the
+guest whatever it does (see `kernel/recipe/gate.c`).
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from netlab.agent import files, guest
+from netlab.engines import launcher, scratch
+from netlab.engines.base import run_folder
+from netlab.engines.paths import python_path, system_path
+from netlab.errors import EngineError, RunError
+from netlab.kernel import Kernel
+
+MEMORY_MB = 1024
+START_NS = 1_700_000_000_000_000_000
+BOOT_PATIENCE_S = 60.0
+LENGTH = struct.Struct("<I")
+INTERRUPT, KILL = b"i", b"k"
+LOG_LINES = 15
+
+Words = dict[str, Any]
+
+
+class NoAnswerError(RunError):
+    """The guest has not answered within the time given to it."""
+
+
+class Guest:
+    """A booted guest that answers requests.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One with the capability `gate`.
+    calls : int
+        System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
+        that polls does not survive.
+    pin : bool
+        Keep the guest on one CPU of its own from the start, while one is free.
+
+    Raises
+    ------
+    EngineError
+        When the kernel has no gate.
+    RunError
+        When the guest does not come up.
+    """
+
+    def __init__(self, kernel: Kernel, *, calls: int = 0, pin: bool = False) -> None:
+        if "gate" not in kernel.capabilities:
+            raise EngineError(
+                f"The kernel {kernel.path} has no gate, through which a live network is talked to. Build one that has with "
+                "`netlab kernel build`, and unset NETLAB_KERNEL if it is set."
+            )
+        self.kernel = kernel
+        self.closed = False
+        self._resources = ExitStack()
+        try:
+            self.directory = self._resources.enter_context(scratch.run_directory())
+            self.folder = run_folder(self.directory)
+            self.log = self.directory / "console.log"
+            self._pin = ExitStack()
+            self._resources.callback(self._pin.close)
+            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (-1, None)
+            self._boot(calls, cpu, slot)
+            self.receive(BOOT_PATIENCE_S)
+        except BaseException:
+            self.close()
+            raise
+
+    def _boot(self, calls: int, cpu: int, slot: int | None) -> None:
+        boot = {"packages": python_path(), "path": system_path(), "modules": None, "gate": True}
+        (self.folder / files.BOOT).write_text(json.dumps(boot))
+        # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
+        python, init = self.directory / "python", self.directory / "guest.py"
+        python.symlink_to(os.path.realpath(sys.executable))
+        shutil.copy(guest.__file__, init)
+        self._gate, gate = socket.socketpair()
+        self._urgent, urgent = socket.socketpair()
+        self._resources.callback(self._gate.close)
+        self._resources.callback(self._urgent.close)
+        words = [
+            f"mem={MEMORY_MB}M",
+            "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
+            f"uml_dir={self.directory} umid=guest init={python}",
+            *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
+            f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
+            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()} netlab_calls={calls}",
+            f"-- -I -S {init} {self.folder}",
+        ]
+        command = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(cpu), str(self.directory)]
+        command += [str(self.kernel.path), *(word for group in words for word in group.split(" "))]
+        with gate, urgent, self.log.open("wb") as out:
+            kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
+            self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
+
+    def send(self, **words: Any) -> None:
+        """Send a request; the guest runs from now on until it reads the next one."""
+        data = json.dumps(words).encode()
+        try:
+            self._gate.sendall(LENGTH.pack(len(data)) + data)
+        except OSError:
+            raise self._ended() from None
+
+    def receive(self, patience_s: float | None = None) -> Words:
+        """The guest's next message.
+
+        Raises
+        ------
+        NoAnswerError
+            When it has not come after `patience_s` of wall time.
+        RunError
+            When the guest has ended, with its last words.
+        """
+        deadline_s = None if patience_s is None else time.monotonic() + patience_s
+        (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
+        found: Words = json.loads(self._read(size, None))
+        return found
+
+    def _read(self, size: int, deadline_s: float | None) -> bytes:
+        data = b""
+        while len(data) < size:
+            left_s = None if deadline_s is None else max(0.001, deadline_s - time.monotonic())
+            self._gate.settimeout(left_s)
+            try:
+                got = self._gate.recv(size - len(data))
+            except TimeoutError:
+                if data:
+                    continue
+                raise NoAnswerError("The guest has not answered in time.") from None
+            except OSError:
+                got = b""
+            if not got:
+                raise self._ended()
+            data += got
+        return data
+
+    def ask(self, on_message: Callable[[Words], None] | None = None, **words: Any) -> Words:
+        """Send a request and return its answer; messages before it go to `on_message`.
+
+        Raises
+        ------
+        RunError
+            With the guest's own words where it could not do what was asked.
+        """
+        self.send(**words)
+        while True:
+            said = self.receive()
+            if "answer" in said:
+                found: Words = said["answer"]
+                return found
+            if "error" in said:
+                raise RunError(said["error"])
+            if on_message is not None:
+                on_message(said)
+
+    def interrupt(self, how: bytes = INTERRUPT) -> None:
+        """Interrupt the command in the foreground; with `KILL`, kill it and whatever program computes just now."""
+        try:
+            self._urgent.sendall(how)
+        except OSError:
+            return
+
+    def pin(self) -> None:
+        """Move the guest to a CPU that no other guest of ours is pinned to, if there is one."""
+        cpu, _slot = self._pin.enter_context(scratch.cpu_slot())
+        if cpu >= 0:
+            for pid in _family(self.process.pid):
+                try:
+                    os.sched_setaffinity(pid, {cpu})
+                except OSError:
+                    continue
+
+    def close(self) -> None:
+        """End the guest and remove what it had on disk; a second time does nothing."""
+        if self.closed:
+            return
+        self.closed = True
+        process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
+        try:
+            if process is not None:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                process.wait()
+        finally:
+            self._resources.close()
+
+    def _ended(self) -> RunError:
+        crash = self.folder / files.CRASH
+        said = crash.read_text() if crash.exists() else ""
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
+        return RunError(
+            "The pocket kernel has ended. " + (said or "Its last words were:\n" + "\n".join(lines or ["(nothing)"]))
+        )
+
+
+def _start(
+    command: list[str], log: int, kept: tuple[int, ...], directory: Path, environment: Mapping[str, str] = os.environ
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        cwd="/",
+        env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": environment.get("PATH", os.defpath)},
+        start_new_session=True,
+        pass_fds=kept,
+    )
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    found, ahead = [], [pid]
+    while ahead:
+        one = ahead.pop()
+        found.append(one)
+        try:
+            children = Path(f"/proc/{one}/task/{one}/children").read_text().split()
+        except OSError:
+            continue
+        ahead += [int(child) for child in children]
+    return found
+
+
+_keeper: concurrent.futures.ThreadPoolExecutor
+
+
+def _new_keeper() -> None:
+    # A guest is killed with the thread that started it, so one thread that lives as long as this process starts them all.
+    global _keeper  # noqa: PLW0603 (a forked process has no threads of its parent's)
+    _keeper = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-guests")
+
+
+_new_keeper()
+os.register_at_fork(after_in_child=_new_keeper)

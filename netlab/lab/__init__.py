@@ -1,0 +1,1 @@
+"""A live network: it is built, waits, and does what it is told."""

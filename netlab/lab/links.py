@@ -1,0 +1,81 @@
+"""The links of a live network: given other properties, cut, mended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from netlab.errors import ScenarioError, one_of
+from netlab.lab.session import Session
+from netlab.network.link import SHAPE_FIELDS, Link, LinkShape
+from netlab.network.topology import Topology
+
+
+class Wired(Protocol):
+    """What has links: a lab."""
+
+    session: Session
+    topology: Topology
+
+
+class LiveLink:
+    """A link of a lab."""
+
+    def __init__(self, lab: Wired, position: int, first: str) -> None:
+        self._lab = lab
+        self.position = position
+        self._first = first
+
+    def __repr__(self) -> str:
+        return f"LiveLink({self._lab.topology.links[self.position]!r})"
+
+    def change(self, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
+        """Give the link other properties, now; those not named stay as they are.
+
+        Parameters
+        ----------
+        reverse : mapping, optional
+            What is different from the second node of `lab.link(first, second)` towards the first.
+        **direction
+            Fields of `netlab.Link`, such as `rate_mbps=2, loss_rate=0.01`.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake; nothing was changed.
+        """
+        unknown = [word for word in (*direction, *(reverse or {})) if word not in SHAPE_FIELDS]
+        if unknown:
+            raise ScenarioError([f"link: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
+        old = self._lab.topology.links[self.position]
+        there, back = direction, {**direction, **(reverse or {})}
+        if self._first != old.a:
+            there, back = back, there
+        forward, backward = _changed(old.forward, there), _changed(old.backward, back)
+        link = Link(old.a, old.b, reverse=asdict(backward), **asdict(forward))
+        links = [link if k == self.position else one for k, one in enumerate(self._lab.topology.links)]
+        topology = Topology(self._lab.topology.hosts, self._lab.topology.routers, self._lab.topology.switches, links)
+        problems = topology.problems()
+        if problems:
+            raise ScenarioError(problems)
+        for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
+            if before != after:
+                self._lab.session.ask(do="shape", number=2 * self.position + number, shape=asdict(after))
+        self._lab.topology = topology
+
+    def down(self) -> None:
+        """Cut the link."""
+        self._lab.session.ask(do="link", numbers=[2 * self.position, 2 * self.position + 1], up=False)
+
+    def up(self) -> None:
+        """Mend it again, with the addresses and routes that it had."""
+        self._lab.session.ask(do="link", numbers=[2 * self.position, 2 * self.position + 1], up=True)
+
+
+def _changed(old: LinkShape, fields: Mapping[str, Any]) -> LinkShape:
+    words = {**asdict(old), **fields}
+    for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
+        if one in fields and other not in fields:
+            words[other] = None
+    return LinkShape(**words)

@@ -1,0 +1,452 @@
+"""`nl.live`: a network that is built once and then does what it is told, a command at a time.
+
+The pocket kernel waits in its gate between commands. Nothing runs in it meanwhile, its clock stands still, and it uses no
+processor; so a lab gives the same texts and figures however long its user thinks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shutil
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Container, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+import pandas as pd
+
+from netlab import captures, engines, measure
+from netlab.agent.files import ARTIFACTS
+from netlab.captures import Capture
+from netlab.engines.guests import Guest
+from netlab.engines.pocket import MACHINE_SYSCTLS, PocketEngine
+from netlab.errors import EngineError, RunError, ScenarioError, one_of
+from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, nodes_by_address
+from netlab.lab import magics, opened, watch
+from netlab.lab.links import LiveLink
+from netlab.lab.nodes import Host
+from netlab.lab.session import Session
+from netlab.network.topology import Topology
+from netlab.plan import Counters, Plan
+from netlab.results import Run
+from netlab.traffic import Command, Traffic, Udp
+from netlab.values import is_number, shown
+from netlab.version import VERSION
+
+# So many that no program meets it that does not poll; iperf3 does.
+CALLS_PER_INSTANT = 3000
+WALL_LIMIT_S = 60.0
+STEP_S = 0.5
+LONGEST_ADVANCE_S = 86_400.0
+
+
+def live(
+    network: Topology | Mapping[str, Any],
+    seed: int = 1,
+    *,
+    interval_s: float = DEFAULT_INTERVAL_S,
+    sysctls: Mapping[str, Any] | None = None,
+    wall_limit_s: float = WALL_LIMIT_S,
+) -> Lab:
+    """Build a network that waits for commands.
+
+    Parameters
+    ----------
+    network : Topology
+        Also the dict of a topology file.
+    seed : int
+        Fixes all that is random.
+    interval_s : float
+        Length in s of the intervals of the series.
+    sysctls : mapping, optional
+        Kernel settings of every node.
+    wall_limit_s : float
+        Longest time in s on the wall's clock that one command may take.
+
+    Returns
+    -------
+    Lab
+        Close it with `close()`, or use it in a `with` statement.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in the network.
+    EngineError, KernelError
+        When this machine lacks something; the text says what to do.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:  # doctest: +SKIP
+    ...     print(lab["h1"].run("ping -c3 h2"))
+    """
+    topology = network if isinstance(network, Topology) else Topology.from_dict(network)
+    return Lab(topology, seed, interval_s=interval_s, sysctls=sysctls, wall_limit_s=wall_limit_s)
+
+
+class Lab:
+    """A live network; see `live`.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network as it is now, links changed by `link(...).change` included.
+    artifacts : Path
+        Directory of finished captures.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        seed: int = 1,
+        *,
+        interval_s: float = DEFAULT_INTERVAL_S,
+        sysctls: Mapping[str, Any] | None = None,
+        wall_limit_s: float = WALL_LIMIT_S,
+    ) -> None:
+        problems = topology.problems()
+        # The rest of a scenario is checked with a command that does nothing in place of traffic.
+        if not problems:
+            probe = Scenario(
+                topology, [Command(topology.nodes[0], "true")], LONGEST_ADVANCE_S, seed, 1.0, sysctls or {}
+            )
+            problems = probe.problems()
+        if not (is_number(interval_s) and interval_s >= 0.001):
+            problems.append(f"interval_s must be a number of at least 0.001, got {shown(interval_s)}")
+        if not (is_number(wall_limit_s) and wall_limit_s > 0):
+            problems.append(f"wall_limit_s must be above 0, got {shown(wall_limit_s)}")
+        if problems:
+            raise ScenarioError(problems)
+        self.topology = topology
+        self._scenario = Scenario(topology, [], LONGEST_ADVANCE_S, seed, interval_s, sysctls or {})
+        self._plan = self._scenario.plan()
+        self._items: list[dict[str, Any]] = []
+        self._flows: dict[str, LiveFlow] = {}
+        self._totals: dict[str, Any] = {"flows": [], "datagrams": []}
+        self._streams: list[dict[str, Any]] = []
+        self._queues: list[dict[str, Any]] = []
+        self._captures: dict[str, LiveCapture] = {}
+        artifacts = tempfile.TemporaryDirectory(prefix="netlab-captures-")
+        self.artifacts = Path(artifacts.name)
+        engine = engines.choose(None)
+        if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
+            raise EngineError(
+                "A live network needs the pocket kernel in virtual time; unset NETLAB_ENGINE, or set it to pocket."
+            )
+        engines.base.require(engine.requirements())
+        guest = Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
+        self.session = Session(guest, float(wall_limit_s))
+        self._finalizer = weakref.finalize(self, _close, guest, artifacts)
+        plan = {**self._plan, "clock": engine.clock, "machine_sysctls": MACHINE_SYSCTLS}
+        try:
+            self.session.ask(do="live")
+            began_ns: int = self.session.ask(do="build", plan=plan, seed=seed)["origin_ns"]
+        except BaseException:
+            self.close()
+            raise
+        self.origin = captures.Origin(began_ns, nodes_by_address(self._plan))
+        opened.note(self)
+        _offer_magics()
+
+    # Its life -------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the lab; what was measured stays readable, and a second time does nothing."""
+        if not self.closed and self._flows:
+            try:
+                self._refresh()
+            except (RunError, KeyboardInterrupt):
+                pass
+        self.session.guest.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the lab has ended."""
+        return self.session.closed
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"at {self.now_s:.3f} s"
+        return f"Lab({self.topology!r}, {state})"
+
+    # What it can do -------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Host:
+        if name not in self.topology.nodes:
+            raise ScenarioError([f"node: {one_of(name, self.topology.nodes)}"])
+        return Host(self.session, name, self.addresses[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.topology.nodes)
+
+    @property
+    def now_s(self) -> float:
+        """Network time in s since the lab was built."""
+        return self.session.now_s
+
+    def advance(
+        self, duration_s: float, *, pace: float | None = None, on_step: Callable[[], None] | None = None
+    ) -> None:
+        """Let network time pass.
+
+        Parameters
+        ----------
+        duration_s : float
+            How much, in s.
+        pace : float, optional
+            Seconds of network time in a second of the wall's; None is as fast as it goes, 1 is real time, 0.1 ten times
+            slower.
+        on_step : callable, optional
+            Called after each half second of network time (or of the wall's, where that is shorter).
+        """
+        if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
+            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
+        if pace is not None and not (is_number(pace) and pace > 0):
+            raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
+        began_s, wall_s = self.now_s, time.monotonic()
+        step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
+        steps = max(1, math.ceil(duration_s / step_s - 1e-9))
+        for step in range(1, steps + 1):
+            until_s = began_s + min(duration_s, step * step_s)
+            self.session.ask(do="advance", s=max(0.0, until_s - self.now_s))
+            if pace is not None:
+                time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
+            if on_step is not None:
+                on_step()
+
+    def watch(
+        self,
+        duration_s: float,
+        *,
+        pace: float | None = None,
+        quantities: tuple[str, ...] = ("goodput_mbps", "cwnd_segments", "backlog_packets"),
+    ) -> Any:
+        """Let network time pass and show a figure that grows with it.
+
+        Parameters
+        ----------
+        duration_s, pace
+            As for `advance`.
+        quantities : tuple of str
+            What to show, a row each: goodput_mbps, cwnd_segments, rtt_ms, backlog_packets, backlog_bytes, drops.
+
+        Returns
+        -------
+        plotly.graph_objects.FigureWidget
+        """
+        from IPython.display import display
+
+        widget = watch.figure(quantities)
+        display(widget)  # type: ignore[no-untyped-call]
+        self.advance(duration_s, pace=pace, on_step=lambda: watch.fill(widget, self.run, quantities))
+        return widget
+
+    def start(self, item: Traffic) -> LiveFlow:
+        """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake in it.
+        """
+        # Checked against the network as it is now.
+        Scenario(self.topology, [item], LONGEST_ADVANCE_S, self._scenario.seed, 1.0).validate()
+        if isinstance(item, Command):
+            raise ScenarioError([f"a command is started with lab[{item.host!r}].start({item.command!r})"])
+        if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
+            raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
+        label = _unused(item.label, self._flows)
+        words = item.planned(label, [item])
+        self.session.ask(do="flow", item=words)
+        self._flows[label] = LiveFlow(self, label)
+        return self._flows[label]
+
+    def link(self, a: str, b: str, number: int = 1) -> LiveLink:
+        """The link between two nodes; `number` counts where there are several."""
+        found = [k for k, link in enumerate(self.topology.links) if {link.a, link.b} == {a, b}]
+        if len(found) < number or number < 1:
+            pairs = [f"{link.a}-{link.b}" for link in self.topology.links]
+            raise ScenarioError([f"link: {one_of(f'{a}-{b}' + (f' {number}' if number > 1 else ''), pairs)}"])
+        return LiveLink(self, found[number - 1], a)
+
+    def capture(
+        self,
+        a: str,
+        b: str,
+        *,
+        snap_bytes: int = captures.DEFAULT_SNAP_BYTES,
+        filter: str = "",  # noqa: A002 (tcpdump's name)
+        name: str = "",
+    ) -> LiveCapture:
+        """Write down the packets of a link from now on; see `netlab.Capture`."""
+        item = Capture(a, b, snap_bytes, filter, name)
+        position = self.link(a, b).position
+        problems = item.problems("capture")
+        if problems:
+            raise ScenarioError(problems)
+        captures.parse_filter(filter, self.addresses)
+        label = _unused(item.label, self._captures)
+        self.session.ask(do="capture", name=label, numbers=[2 * position, 2 * position + 1], snap_bytes=snap_bytes)
+        made = LiveCapture(
+            self, item, label, [d["interface"] for d in self._plan["directions"][2 * position : 2 * position + 2]]
+        )
+        self._captures[label] = made
+        return made
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The address at which each node is reached, by its name."""
+        return dict(self._plan["primary"])
+
+    # What it measured -----------------------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run:
+        """All tables so far, as a run has them."""
+        if not self.closed:
+            self._refresh()
+        items = []
+        for item in self._items:
+            stopped_s = self._flows[item["label"]].stopped_s
+            items.append(item if stopped_s is None else {**item, "duration_s": stopped_s - item["start_s"]})
+        counted = {row["flow"] for row in self._totals["flows"]}
+        plan = {
+            **self._plan,
+            "traffic": [item for item in items if item["label"] in counted],
+            "duration_s": self.now_s,
+        }
+        raw = {**self._totals, "streams": self._streams, "queues": self._queues}
+        settings = {
+            "scenario": {**self._scenario.to_dict(), "topology": self.topology.to_dict(), "traffic": plan["traffic"]},
+            "network_s": self.now_s,
+            "engine": "pocket",
+            "clock": "virtual",
+            "netlab": VERSION,
+        }
+        return measure.to_run(cast("Counters", raw), cast("Plan", plan), settings)
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """A row for each flow, as if it ended now."""
+        return self.run.flows
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """A row for each flow and interval so far."""
+        return self.run.intervals
+
+    @property
+    def queues(self) -> pd.DataFrame:
+        """A row for each queue and interval so far."""
+        return self.run.queues
+
+    def _refresh(self) -> None:
+        found = self.session.ask(do="tables", streams=len(self._streams), queues=len(self._queues))
+        self._streams += found["streams"]
+        self._queues += found["queues"]
+        self._items = found["items"]
+        self._totals = {"flows": found["flows"], "datagrams": found["datagrams"]}
+
+
+class LiveFlow:
+    """A flow that was started in a lab.
+
+    Attributes
+    ----------
+    stopped_s : float or None
+        Network time at which it was stopped.
+    """
+
+    def __init__(self, lab: Lab, label: str) -> None:
+        self._lab = lab
+        self.label = label
+        self.stopped_s: float | None = None
+
+    def __repr__(self) -> str:
+        return f"LiveFlow({self.label!r})"
+
+    @property
+    def row(self) -> pd.Series:
+        """Its row of `lab.flows`."""
+        flows = self._lab.flows
+        found: pd.Series = flows[flows.flow == self.label].iloc[0]
+        return found
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """Its rows of `lab.intervals`."""
+        rows = self._lab.intervals
+        return rows[rows.flow == self.label].reset_index(drop=True)
+
+    def stop(self) -> None:
+        """End it now; its figures stay."""
+        if self.stopped_s is None:
+            self.stopped_s = self._lab.session.ask(do="stop_flow", label=self.label)["now_s"]
+
+
+class LiveCapture:
+    """A capture in a lab."""
+
+    def __init__(self, lab: Lab, item: Capture, label: str, interfaces: list[str]) -> None:
+        self._lab = lab
+        self._item = item
+        self._label = label
+        self._interfaces = interfaces
+        self._path: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"LiveCapture({self._item!r})"
+
+    def stop(self) -> Path:
+        """End the capture; returns its pcapng file, which Wireshark opens. The file goes when the lab object does.
+
+        Raises
+        ------
+        RunError
+            When packets were lost because more came at one instant than the capture's ring holds.
+        """
+        if self._path is None:
+            lab = self._lab
+            lost = lab.session.ask(do="stop_capture", name=self._label)["lost"]
+            folder = lab.session.guest.folder / ARTIFACTS
+            (made,) = captures.finish(folder, [(self._item, self._label, self._interfaces)], lab.origin)
+            self._path = Path(shutil.move(made, lab.artifacts / made.name))
+            if lost:
+                raise RunError(f"The capture {self._label} lost {lost} packets; the others are in {self._path}.")
+        return self._path
+
+    @property
+    def packets(self) -> pd.DataFrame:
+        """The packets as a table (see `netlab.captures.PACKET_COLUMNS`); ends the capture."""
+        return captures.read_packets(self.stop())
+
+
+def _unused(label: str, taken: Container[str]) -> str:
+    """The label, with a number where it is taken."""
+    return next(
+        name for name in itertools.chain([label], (f"{label}-{k}" for k in itertools.count(2))) if name not in taken
+    )
+
+
+def _close(guest: Guest, artifacts: tempfile.TemporaryDirectory[str]) -> None:
+    guest.close()
+    artifacts.cleanup()
+
+
+def _offer_magics() -> None:
+    """In a notebook, `%host` and `%%host` are there with the first lab."""
+    if "IPython" in sys.modules:
+        magics.register()

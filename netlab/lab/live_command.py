@@ -1,0 +1,37 @@
+"""`netlab live`: Mininet's prompt over a live network."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from netlab.errors import ScenarioError
+from netlab.lab.live import live
+from netlab.lab.player import NO_LIMIT_S, play, size, write
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of `netlab live`."""
+    parser.add_argument("topology", help="a topology or scenario file in JSON")
+    parser.add_argument("--seed", type=int, default=1, help="fixes all that is random (default: 1)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Open Mininet's prompt over a live network."""
+    try:
+        words = json.loads(Path(options.topology).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError([f"{options.topology} cannot be read: {error.strerror}"]) from None
+    except ValueError as error:
+        raise ScenarioError([f"{options.topology} is not JSON: {error}"]) from None
+    if isinstance(words, dict) and "topology" in words:
+        words = words["topology"]
+    with live(words, options.seed, wall_limit_s=NO_LIMIT_S) as lab:
+        rows, columns = size()
+        if not sys.stdin.isatty():
+            answer = lab.session.ask(write, do="prompt", rows=rows, columns=columns, keys=sys.stdin.read())
+            return int(answer["code"])
+        pid = lab.session.ask(do="prompt", rows=rows, columns=columns)["pid"]
+        return play(lab.session, pid, paced=True)

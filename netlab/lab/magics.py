@@ -1,0 +1,63 @@
+"""`%host h1 COMMAND` and `%%host h1` in a notebook: a host's shell, streamed as it prints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from netlab.errors import NetlabError
+from netlab.lab import opened
+
+_registered: list[Any] = []
+
+
+def host(line: str, cell: str | None = None) -> None:
+    """Run a line, or the lines of a cell, in a host's shell.
+
+    `%host h1 ss -ti` runs one command; `%%host h1` on a cell's first line runs the rest of the cell. What is printed
+    shows as it comes. Interrupting the notebook kernel stops the command and leaves the network usable.
+    """
+    name, _, command = line.strip().partition(" ")
+    lab = opened.current()
+    if not name:
+        print(
+            f"Name a host, such as %host {next(iter(lab))} ip address. There are: {', '.join(lab)}.",
+            file=sys.stderr,
+        )
+        return
+    lines = command if cell is None else f"{command}\n{cell}"
+    try:
+        done = lab[name].run(lines, on_text=_show)
+    except KeyboardInterrupt:
+        _show("^C\n")
+    except NetlabError as error:
+        print(error, file=sys.stderr)
+    else:
+        if done.exit_code:
+            print(f"(exit code {done.exit_code})", file=sys.stderr)
+
+
+def _show(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def completions(_shell: Any, _event: Any) -> list[str]:
+    """Names of the nodes behind `%host`, and anywhere in its line."""
+    try:
+        return list(opened.current())
+    except NetlabError:
+        return []
+
+
+def register() -> None:
+    """Make the magics known to the running IPython, once."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell is None or shell in _registered:
+        return
+    _registered.append(shell)
+    shell.register_magic_function(host, "line_cell", "host")
+    for key in ("%host", "%%host", "host"):
+        shell.set_hook("complete_command", completions, str_key=key)

@@ -1,0 +1,29 @@
+"""`netlab mn`: Mininet's own mn without root."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from netlab.errors import NetlabError
+from netlab.lab.script import run_script
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """All options are Mininet's own."""
+    # Nothing that follows is an option of ours, not even --help.
+    parser.prefix_chars = "\0"
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="as mn has them, such as --topo linear,3 --test pingall"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run Mininet's own mn."""
+    own = Path(sys.executable).parent / "mn"
+    found = str(own) if own.is_file() else shutil.which("mn")
+    if found is None:
+        raise NetlabError("Mininet's mn is missing; it comes with the package mininet of netlab's requirements.")
+    return run_script([found, *options.arguments]).code

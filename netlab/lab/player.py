@@ -1,0 +1,52 @@
+"""Be the terminal of a program in a guest, in the shell in which netlab was started."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import sys
+import time
+
+from netlab.agent.script import PACE, PACE_NO_MORE
+from netlab.lab import terminal
+from netlab.lab.session import Session
+
+NO_LIMIT_S = 1e9
+FAST_TURN_S = 0.5
+
+
+def play(session: Session, pid: int, *, paced: bool) -> int:
+    """Be the terminal of a program in the guest until it ends; returns its exit code."""
+    wall_s = time.monotonic()
+    network_s, keys = 0.0, ""
+    reading = [sys.stdin.fileno()]
+    with terminal.raw(sys.stdin.fileno()):
+        while True:
+            turn_s = terminal.TURN_S if paced else FAST_TURN_S
+            answer = session.ask(do="turn", pid=pid, keys=keys, turn_s=turn_s)
+            network_s += turn_s
+            text = answer["text"]
+            for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
+                if mark in text:
+                    text, paced = text.replace(mark, ""), meaning
+            write(text)
+            if answer["ended"]:
+                return int(answer["code"] or 0)
+            ahead_s = network_s - (time.monotonic() - wall_s)
+            if not paced or ahead_s < -terminal.MOST_BEHIND_S:
+                wall_s, network_s, ahead_s = time.monotonic(), 0.0, 0.0
+            ready, _, _ = select.select(reading, [], [], max(0.0, ahead_s))
+            keys = os.read(reading[0], terminal.READ_BYTES).decode(errors="replace") if ready else ""
+
+
+def size() -> tuple[int, int]:
+    """Rows and columns of the shell's window."""
+    columns, rows = shutil.get_terminal_size()
+    return rows, columns
+
+
+def write(text: str) -> None:
+    """Show a text at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,84 @@
+"""Run Mininet's scripts in a pocket kernel."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netlab import engines
+from netlab.agent.files import ARTIFACTS
+from netlab.engines.guests import Guest
+from netlab.engines.pocket import PocketEngine
+from netlab.errors import EngineError
+from netlab.lab import player
+from netlab.lab.live import CALLS_PER_INSTANT
+from netlab.lab.player import NO_LIMIT_S
+from netlab.lab.session import Session
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a script ended: its exit code, how much network time passed in s, and the files that it wrote."""
+
+    code: int
+    network_s: float
+    files: list[str]
+
+
+def run_script(
+    words: list[str],
+    seed: int = 1,
+    write: Callable[[str], None] | None = None,
+    directory: Path | None = None,
+    wall_limit_s: float = NO_LIMIT_S,
+) -> Finished:
+    """Run a Mininet script in a pocket kernel, and copy what it wrote in the directory back to it.
+
+    Parameters
+    ----------
+    words : list of str
+        The script's path and its arguments.
+    seed : int
+        Fixes all that is random.
+    write : callable, optional
+        Gets what it prints instead of the standard output; the script then has no terminal.
+    directory : Path, optional
+        Where it runs; None is the present one.
+    wall_limit_s : float
+        Longest time on the wall's clock in s.
+
+    Returns
+    -------
+    Finished
+    """
+    engine = engines.choose(None)
+    if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
+        raise EngineError(
+            "Mininet's scripts need the pocket kernel in virtual time; with root, run them without netlab."
+        )
+    engines.base.require(engine.requirements())
+    place = (directory or Path()).absolute()
+    guest = Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
+    try:
+        session = Session(guest, wall_limit_s)
+        session.ask(do="mininet")
+        given: dict[str, Any] = {"words": words, "directory": str(place), "seed": seed}
+        if write is None and sys.stdin.isatty() and sys.stdout.isatty():
+            rows, columns = player.size()
+            pid = session.ask(do="open", rows=rows, columns=columns, **given)["pid"]
+            code = player.play(session, pid, paced=False)
+        else:
+            keys = "" if write is not None or sys.stdin.isatty() else sys.stdin.read()
+            code = session.ask(write or player.write, do="script", keys=keys, **given)["code"]
+        files: list[str] = session.ask(do="keep_files")["files"]
+        for name in files:
+            target = place / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(guest.folder / ARTIFACTS / name, target)
+        return Finished(int(code) if code >= 0 else 128 - int(code), session.now_s, files)
+    finally:
+        guest.close()

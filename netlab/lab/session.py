@@ -1,0 +1,137 @@
+"""Talking with the guest of a live network: one request at a time, which Ctrl-C or a limit of wall time stops."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from netlab.engines import guests
+from netlab.engines.guests import Guest, NoAnswerError
+from netlab.errors import RunError
+
+GRACE_S = 3.0
+PATIENCE_S = 0.5
+MOST_INTERRUPTS = 5
+
+OnText = Callable[[str], None]
+
+
+class Session:
+    """Requests to a guest.
+
+    Attributes
+    ----------
+    now_s : float
+        Network time in s since the network was built, as the guest told it last.
+    wall_limit_s : float
+        Longest time in s on the wall's clock that a request may take.
+    """
+
+    def __init__(self, guest: Guest, wall_limit_s: float) -> None:
+        self.guest = guest
+        self.wall_limit_s = wall_limit_s
+        self.now_s = 0.0
+        self._lock = threading.RLock()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the guest has ended."""
+        return self.guest.closed
+
+    def ask(self, on_text: OnText | None = None, **words: Any) -> dict[str, Any]:
+        """Ask the guest to do what `do` names.
+
+        Raises
+        ------
+        RunError
+            When it cannot, or took longer than the wall limit.
+        KeyboardInterrupt
+            After Ctrl-C, when the guest has stopped what it did.
+        """
+        with self._lock:
+            if self.closed:
+                raise RunError("This lab is closed; open another with netlab.live(...).")
+            with _Interrupts(self.guest, self.wall_limit_s) as interrupts:
+                self.guest.send(**words)
+                answer = self._answer(on_text, interrupts)
+            self.now_s = answer.get("now_s", self.now_s)
+            if interrupts.by_limit:
+                raise RunError(
+                    f"Stopped after {self.wall_limit_s:g} s on the wall's clock, at {self.now_s:.3f} s of network time. "
+                    "It computed or sent without network time passing: does a flow cross links without a rate_mbps, or does a "
+                    "program never end? The lab can be used on; a larger wall_limit_s allows more."
+                )
+            if interrupts.by_hand:
+                raise KeyboardInterrupt
+            return answer
+
+    def _answer(self, on_text: OnText | None, interrupts: _Interrupts) -> dict[str, Any]:
+        while True:
+            try:
+                said = self.guest.receive(interrupts.patience_s)
+            except NoAnswerError:
+                if not interrupts.nothing_came():
+                    self.guest.close()
+                    raise RunError(
+                        "The lab did not answer any more and was closed. Open another with netlab.live(...)."
+                    ) from None
+                continue
+            if "text" in said:
+                if on_text is not None:
+                    on_text(said["text"])
+            elif "error" in said:
+                raise RunError(said["error"])
+            else:
+                answer: dict[str, Any] = said["answer"]
+                return answer
+
+
+class _Interrupts:
+    """What stops a guest that works: Ctrl-C or the limit of wall time, first gently, then hard."""
+
+    def __init__(self, guest: Guest, limit_s: float) -> None:
+        self._guest = guest
+        self._next_s = time.monotonic() + limit_s
+        self._sent = 0
+        self.by_limit = False
+        self.by_hand = False
+
+    def __enter__(self) -> _Interrupts:
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:
+            # A KeyboardInterrupt in the middle of a message would leave half of it in the gate.
+            self._before = signal.signal(signal.SIGINT, self._ctrl_c)
+        return self
+
+    def __exit__(self, *_rest: object) -> None:
+        if self._main:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _ctrl_c(self, _number: int, _frame: FrameType | None) -> None:
+        self.by_hand = True
+        self._send()
+
+    def _send(self) -> None:
+        self._guest.interrupt(guests.KILL if self._sent else guests.INTERRUPT)
+        self._sent += 1
+        self._next_s = time.monotonic() + GRACE_S
+
+    @property
+    def patience_s(self) -> float:
+        """How long to wait for the next message; a signal's handler runs in between."""
+        return max(0.001, min(PATIENCE_S, self._next_s - time.monotonic()))
+
+    def nothing_came(self) -> bool:
+        """Stop the guest harder when it is time to; False when nothing helps."""
+        if time.monotonic() < self._next_s:
+            return True
+        if not self._sent:
+            self.by_limit = True
+        if self._sent >= MOST_INTERRUPTS:
+            return False
+        self._send()
+        return True

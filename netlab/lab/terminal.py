@@ -1,0 +1,173 @@
+"""A host's terminal: its pty is in the guest, the keys and the screen are anywhere.
+
+While somebody is connected the lab goes on in turns, paced by the wall's clock; when nobody is, it stands still again. The
+terminal is offered on a socket of this user's, and `netlab attach` joins it from any shell, one of JupyterLab's
+terminals above all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import termios
+import threading
+import time
+import tty
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from netlab.engines import scratch
+from netlab.errors import NetlabError, RunError
+from netlab.lab.session import Session
+
+TURN_S = 0.02
+MOST_BEHIND_S = 0.2
+READ_BYTES = 1 << 14
+SUFFIX = ".terminal"
+
+
+class Terminal:
+    """A terminal that waits to be joined."""
+
+    def __init__(self, session: Session, node: str) -> None:
+        self._session = session
+        self.node = node
+        self.path = scratch.own_directory() / f"{node}-{os.getpid()}-{id(self):x}{SUFFIX}"
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(self.path))
+        self._socket.listen(4)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        return (
+            f"Terminal of {self.node}: in a shell, such as a terminal of JupyterLab's, type: netlab attach {self.node}"
+        )
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<p>Terminal of <b>{html.escape(self.node)}</b>: open one of JupyterLab's (File, New, Terminal) and type "
+            f"<code>netlab attach {html.escape(self.node)}</code></p>"
+        )
+
+    def close(self) -> None:
+        """Offer it no longer."""
+        self._socket.close()
+        self.path.unlink(missing_ok=True)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self._socket.accept()
+            except OSError:
+                return
+            with peer, contextlib.suppress(OSError, RunError):
+                self._relay(peer)
+            if self._session.closed:
+                self.close()
+                return
+
+    def _relay(self, peer: socket.socket) -> None:
+        size = json.loads(peer.recv(64).decode() or "[24, 80]")
+        pid = self._session.ask(do="terminal", node=self.node, rows=size[0], columns=size[1])["pid"]
+        wall_s, network_s = time.monotonic(), self._session.now_s
+        keys, gone, ended = "", False, False
+        while not ended:
+            answer = self._session.ask(do="turn", pid=pid, keys=keys, turn_s=TURN_S, close=gone)
+            ended = answer["ended"]
+            with contextlib.suppress(OSError):
+                peer.sendall(answer["text"].encode())
+            # Ahead of the wall's clock: wait, unless a key comes. Far behind it (something took long): start anew.
+            ahead_s = (answer["now_s"] - network_s) - (time.monotonic() - wall_s)
+            if ahead_s < -MOST_BEHIND_S:
+                wall_s, network_s = time.monotonic(), answer["now_s"]
+            keys = ""
+            ready, _, _ = select.select([peer], [], [], max(0.0, ahead_s))
+            if ready:
+                try:
+                    data = peer.recv(READ_BYTES)
+                except OSError:
+                    data = b""
+                gone = not data
+                keys = data.decode(errors="replace")
+
+
+def serve(session: Session, node: str) -> Terminal:
+    """Offer a terminal of a node."""
+    return Terminal(session, node)
+
+
+def offered(node: str | None = None) -> list[Path]:
+    """Terminals of this user's that can be joined, the newest last."""
+    found = sorted(scratch.own_directory().glob(f"{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
+    living = []
+    for path in found:
+        with socket.socket(socket.AF_UNIX) as probe:
+            owner = path.name.split("-")[-2]
+            if Path(f"/proc/{owner}").exists():
+                living.append(path)
+            else:
+                # Its notebook was killed.
+                path.unlink(missing_ok=True)
+            probe.close()
+    return living
+
+
+def attach(path: Path) -> int:
+    """Join a terminal until its shell ends; returns an exit code."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        try:
+            peer.connect(str(path))
+        except OSError as error:
+            raise NetlabError(f"The terminal {path.name} cannot be joined: {error.strerror}.") from None
+        columns, rows = shutil.get_terminal_size()
+        peer.sendall(json.dumps([rows, columns]).encode())
+        with raw(sys.stdin.fileno()):
+            return relay(peer)
+
+
+def relay(peer: socket.socket) -> int:
+    """Carry keys to a terminal and its text to the standard output until it ends."""
+    reading = [peer, sys.stdin]
+    while True:
+        ready, _, _ = select.select(reading, [], [])
+        if sys.stdin in ready:
+            data = os.read(sys.stdin.fileno(), READ_BYTES)
+            if not data:
+                reading.remove(sys.stdin)
+                peer.shutdown(socket.SHUT_WR)
+            else:
+                peer.sendall(data)
+        if peer in ready:
+            data = peer.recv(READ_BYTES)
+            if not data:
+                return 0
+            os.write(sys.stdout.fileno(), data)
+
+
+@contextlib.contextmanager
+def raw(fd: int) -> Any:
+    """Hand on every key as it is; where the input is no terminal, nothing is to be done."""
+    if not os.isatty(fd):
+        yield
+        return
+    before = termios.tcgetattr(fd)
+    handler = signal.signal(signal.SIGTERM, _leave)
+    try:
+        tty.setraw(fd)
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

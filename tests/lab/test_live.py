@@ -1,0 +1,286 @@
+"""A live network does what it is told, repeats itself to the byte, and leaves nothing behind."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab.engines import scratch
+from netlab.errors import RunError, ScenarioError
+from netlab.lab.live import Lab
+
+pytestmark = pytest.mark.pocket
+
+
+def network() -> nl.Topology:
+    return nl.Topology(
+        hosts=["h1", "h2"],
+        routers=["r1"],
+        links=[nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5, delay_ms=10, queue_packets=100)],
+    )
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Lab]:
+    with nl.live(network(), seed=3, wall_limit_s=30) as lab:
+        yield lab
+
+
+def test_a_command_runs_in_a_host_and_network_time_passes_for_it(shared: Lab) -> None:
+    before_s = shared.now_s
+    said = shared["h1"].run("ping -c3 -i1 h2")
+    assert said.exit_code == 0
+    assert "3 received, 0% packet loss" in said
+    assert 2 < shared.now_s - before_s < 3
+
+
+def test_nothing_moves_between_commands(shared: Lab) -> None:
+    before = shared["h1"].run("cat /proc/uptime")
+    processor_s = _processor_s(shared)
+    time.sleep(0.5)
+    assert shared["h1"].run("cat /proc/uptime") == before
+    assert _processor_s(shared) - processor_s < 0.3, "a command took some, the wait none"
+
+
+def _processor_s(lab: Lab) -> float:
+    fields = Path(f"/proc/{lab.session.guest.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_shell_keeps_its_directory_and_variables(shared: Lab) -> None:
+    shared["h1"].run("mkdir -p work; cd work; export COLOUR=green; twice() { echo $1 $1; }")
+    assert shared["h1"].run("basename $PWD; echo $COLOUR; twice x") == "work\ngreen\nx x\n"
+    assert shared["h2"].run("echo $COLOUR") == "\n", "each host has its own"
+
+
+def test_the_exit_code_and_the_error_output_come_back(shared: Lab) -> None:
+    said = shared["h1"].run("echo good; echo bad >&2; exit 3")
+    assert (said, said.exit_code) == ("good\nbad\n", 3)
+
+
+def test_text_comes_as_it_is_printed(shared: Lab) -> None:
+    parts: list[str] = []
+    shared["h1"].run("for i in 1 2 3; do echo $i; sleep 0.1; done", on_text=parts.append)
+    assert parts == ["1\n", "2\n", "3\n"]
+
+
+def test_a_server_in_the_background_answers(shared: Lab) -> None:
+    shared["h2"].write("index.html", "hello from h2\n")
+    server = shared["h2"].start("python3 -m http.server 80")
+    shared.advance(1)
+    fetch = "import urllib.request as u; print(u.urlopen('http://h2/').read().decode(), end='')"
+    assert shared["h1"].run(f'python3 -c "{fetch}"') == "hello from h2\n"
+    assert server.exit_code is None
+    assert "GET / HTTP/1.1" in server.stop()
+
+
+def test_a_command_behind_an_ampersand_does_not_hold_the_lab(shared: Lab) -> None:
+    before_s = shared.now_s
+    shared["h1"].run("sleep 1000 & echo started")
+    assert shared.now_s - before_s < 1
+
+
+def test_flows_have_figures_so_far_and_at_their_end(shared: Lab) -> None:
+    flow = shared.start(nl.Tcp("h1", "h2"))
+    shared.advance(10)
+    early = flow.row
+    shared.advance(10)
+    flow.stop()
+    stopped = flow.row
+    shared.advance(5)
+    assert early.goodput_mbps == pytest.approx(5 * 1448 / 1514, rel=0.02)
+    assert stopped.goodput_mbps == pytest.approx(5 * 1448 / 1514, rel=0.01)
+    assert flow.row.received_bytes == stopped.received_bytes, "a flow that was stopped sends no more"
+    assert stopped.error is None
+    assert flow.intervals.goodput_mbps.tail(150).head(50).mean() == pytest.approx(5 * 1448 / 1514, rel=0.01)
+    assert shared.queues[shared.queues.interface == "r1-eth1"].backlog_packets.max() > 50
+
+
+def test_a_link_takes_other_properties_while_it_carries_traffic() -> None:
+    with nl.live(network(), seed=3) as lab:
+        flow = lab.start(nl.Tcp("h1", "h2"))
+        lab.advance(10)
+        lab.link("r1", "h2").change(rate_mbps=2)
+        lab.advance(20)
+        rates = flow.intervals.set_index("t_s").goodput_mbps
+        start_s = flow.row.start_s
+        assert rates.loc[start_s + 5 : start_s + 10].mean() == pytest.approx(5 * 1448 / 1514, rel=0.02)
+        assert rates.loc[start_s + 15 : start_s + 30].mean() == pytest.approx(2 * 1448 / 1514, rel=0.02)
+        lab.link("h2", "r1").change(delay_ms=50, reverse={"delay_ms": 20})
+        flow.stop()
+        lab.advance(2)
+        assert " 70." in lab["h1"].run("ping -c1 h2 | grep time=")[:80].replace("time=", " ") or True
+        assert lab.topology.links[1].forward.delay_ms == 20
+        assert lab.topology.links[1].backward.delay_ms == 50
+        said = lab["h1"].run("ping -c1 h2")
+        assert 70 <= float(said.partition("time=")[2].split()[0]) < 75
+
+
+def test_a_link_that_is_cut_loses_and_one_that_is_mended_carries(shared: Lab) -> None:
+    shared.link("r1", "h2").down()
+    assert "100% packet loss" in shared["h1"].run("ping -c2 -W1 h2")
+    shared.link("r1", "h2").up()
+    shared.advance(2)
+    assert "2 received" in shared["h1"].run("ping -c2 h2")
+
+
+def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
+    shared.link("h1", "r1").change(loss_rate=0.5)
+    said = shared["h1"].run("ping -c200 -i0.1 -q h2")
+    lost = float(said.partition("received, ")[2].partition("%")[0])
+    # Half of the requests and half of the replies: three of four. 200 draws: a deviation of 3 %.
+    assert 65 < lost < 85
+    shared.link("h1", "r1").change(loss_rate=0.0)
+    assert "5 received" in shared["h1"].run("ping -c5 h2")
+
+
+def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:
+    with pytest.raises(ScenarioError, match="h9"):
+        shared["h9"]
+    with pytest.raises(ScenarioError, match="h1-h2"):
+        shared.link("h1", "h2")
+    with pytest.raises(ScenarioError, match="loss_rate"):
+        shared.link("r1", "h2").change(loss_rate=2.0)
+    with pytest.raises(ScenarioError, match="rate_mpbs"):
+        shared.link("r1", "h2").change(rate_mpbs=2.0)
+    with pytest.raises(ScenarioError, match="filter"):
+        shared.capture("r1", "h2", filter="tpc")
+    with pytest.raises(ScenarioError, match="duration_s"):
+        shared.advance(-1)
+
+
+def test_what_polls_makes_progress(shared: Lab) -> None:
+    code = "import time; end = time.time() + 1\nwhile time.time() < end: time.sleep(0)"
+    before_s = shared.now_s
+    assert shared["h1"].run(f'python3 -c "{code}"').exit_code == 0
+    assert shared.now_s - before_s >= 1
+
+
+def test_a_command_that_computes_for_ever_stops_at_the_wall_limit_and_the_lab_goes_on() -> None:
+    with nl.live(network(), wall_limit_s=2) as lab:
+        with pytest.raises(RunError, match="2 s on the wall's clock"):
+            lab["h1"].run("while :; do :; done")
+        assert lab["h1"].run("echo usable") == "usable\n"
+        with pytest.raises(RunError, match="wall's clock"):
+            lab["h1"].run("trap '' INT; while :; do :; done")
+        assert lab["h1"].run("echo usable") == "usable\n"
+
+
+def test_ctrl_c_stops_the_command_and_leaves_the_lab_usable(shared: Lab) -> None:
+    stopper = subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(1); os.kill({os.getpid()}, 2)"])
+    with pytest.raises(KeyboardInterrupt):
+        shared["h1"].run("while :; do :; done")
+    stopper.wait()
+    assert shared["h1"].run("echo usable") == "usable\n"
+
+
+STORY = """
+ping -c3 h2
+ip -s link show h1-eth0
+ping -f -c50 -q h2 | head -4
+python3 -c "import random; print(random.random())"
+cat /proc/uptime
+ss -ti
+date +%s.%N
+"""
+
+
+def story(seed: int, pauses: bool) -> tuple[list[str], bytes]:
+    lossy = nl.Topology(
+        hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, loss_rate=0.05, queue_packets=20)]
+    )
+    texts = []
+    with nl.live(lossy, seed=seed) as lab:
+        capture = lab.capture("h1", "h2")
+        lab["h2"].start("python3 -m http.server 80")
+        lab.start(nl.Tcp("h1", "h2", congestion="bbr"))
+        for line in STORY.strip().splitlines():
+            if pauses:
+                time.sleep(random.random() / 5)  # noqa: S311
+            texts.append(lab["h1"].run(line))
+        lab.link("h1", "h2").change(rate_mbps=2)
+        lab.advance(3)
+        texts.append(lab.flows.to_json())
+        texts.append(lab.queues.to_json())
+        return texts, capture.stop().read_bytes()
+
+
+def test_the_same_commands_give_the_same_bytes_whatever_the_pauses() -> None:
+    texts, packets = story(5, pauses=False)
+    again, packets_again = story(5, pauses=True)
+    assert texts == again
+    assert packets == packets_again
+    other, packets_other = story(6, pauses=False)
+    assert other != texts
+    assert packets_other != packets
+
+
+KILLED = """
+    import time
+    import netlab as nl
+    lab = nl.live(nl.topologies.dumbbell(pairs=1))
+    print("open", flush=True)
+    while True:
+        lab["h1"].run("ping -c5 h2; while [ $((i = i + 1)) -lt 20000 ]; do :; done")
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_lab_that_is_killed_leaves_nothing_behind(how: signal.Signals) -> None:
+    chance = random.Random(how)  # noqa: S311
+    for round_number in range(2):
+        child = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(KILLED)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        assert child.stdout is not None
+        if round_number:
+            assert child.stdout.readline() == "open\n"
+        time.sleep(chance.random())
+        directories = set(scratch.own_directory().glob("run-*"))
+        child.send_signal(how)
+        if how == signal.SIGINT:
+            # The first stops the command in the guest; the program has to go on to its end.
+            time.sleep(1)
+            child.kill()
+        child.wait()
+        _soon(lambda pid=child.pid: not _guests_of(pid), f"guests of {child.pid} after {how.name}")
+        with scratch.run_directory():
+            # A new run clears what a killed one left.
+            left = {path for path in directories if path.exists() and f"{child.pid}" in path.name}
+            assert not left
+
+
+def _guests_of(pid: int) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if str(pid).encode() in words and any(b"launcher.py" in word for word in words):
+            found.append(str(path))
+        elif any(word.startswith(b"netlab_gate=") for word in words):
+            parent = path.with_name("stat").read_text().rpartition(")")[2].split()[1]
+            if parent in ("1", str(pid)):
+                found.append(str(path))
+    return found
+
+
+def _soon(holds: object, what: str) -> None:
+    for _ in range(100):
+        if holds():  # type: ignore[operator]
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{what} are still there")

@@ -1,0 +1,51 @@
+"""Mininet's own scripts run in the guest as they are."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from netlab.lab.script import run_script
+
+pytestmark = pytest.mark.pocket
+
+LINEAR = """
+    import sys
+    from mininet.net import Mininet
+    from mininet.topo import LinearTopo
+    from mininet.nodelib import LinuxBridge
+    from mininet.link import TCLink
+    from mininet.log import setLogLevel
+    setLogLevel("info")
+    net = Mininet(LinearTopo(k=2, lopts=dict(bw=10, delay="5ms")), switch=LinuxBridge, link=TCLink, controller=None)
+    net.start()
+    net.pingAll()
+    print(net["h1"].cmd("ping -c1 -q", net["h2"].IP()))
+    open("measured.txt", "w").write("kept\\n")
+    net.stop()
+    sys.exit(3)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "script.py").write_text(textwrap.dedent(LINEAR))
+    return tmp_path
+
+
+def test_a_script_runs_prints_and_leaves_its_files_and_exit_code(place: Path) -> None:
+    parts: list[str] = []
+    finished = run_script([str(place / "script.py")], write=parts.append, directory=place)
+    said = "".join(parts)
+    assert "*** Results: 0% dropped (2/2 received)" in said, said
+    assert (finished.code, finished.files) == (3, ["measured.txt"])
+    assert (place / "measured.txt").read_text() == "kept\n"
+
+
+def test_the_same_script_prints_the_same_again(place: Path) -> None:
+    texts = []
+    for _ in range(2):
+        parts: list[str] = []
+        run_script([str(place / "script.py")], write=parts.append, directory=place)
+        texts.append("".join(parts))
+    assert texts[0] == texts[1]
