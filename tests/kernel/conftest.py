@@ -12,12 +12,18 @@ PLACES = {
         "void os_dump_core(void)\n{\n\tint pid;\n}\n"
     ),
     "arch/um/kernel/time.c": (
+        "void time_travel_ndelay(unsigned long nsec)\n{\n\ttime_travel_update_time_rel(nsec);\n}\n"
         "static u64 timer_read(struct clocksource *cs)\n{\n\tif (time_travel_mode != TT_MODE_OFF) {\n"
         "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n\t\t    !time_travel_ext_waiting)\n"
         "\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n\t\treturn time_travel_time / TIMER_MULTIPLIER;\n\t}\n"
         "\treturn os_nsecs() / TIMER_MULTIPLIER;\n}\n"
         "\terr = clocksource_register_hz(&timer_clocksource, NSEC_PER_SEC/TIMER_MULTIPLIER);\n"
     ),
+    "arch/um/kernel/skas/syscall.c": (
+        "void handle_syscall(struct uml_pt_regs *r)\n{\n\tint syscall;\n\n"
+        "\t/* Initialize the syscall number and default return value. */\n\tUPT_SYSCALL_NR(r) = 1;\n}\n"
+    ),
+    "arch/um/drivers/Makefile": "obj-y := stdio_console.o fd.o chan_kern.o\nobj-$(CONFIG_SSL) += ssl.o\n",
     "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n"
     "\tblake2s_final(&input_pool.hash, seed);\n\n\tdone();\n",
     "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',

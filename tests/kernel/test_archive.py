@@ -84,6 +84,15 @@ def test_licence_source_and_changes_are_in_the_file(kernel: Kernel, tmp_path: Pa
     assert {"COPYING", "SOURCE", "config", "netlab.patch", "tcp_tahoe.c", "SHA256SUMS"} <= names
 
 
+def test_what_later_builds_have_more_is_carried_where_it_is_there(
+    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (kernel.path.parent / "gate.c").write_text("the gate")
+    file = archive.pack(kernel, tmp_path)
+    elsewhere(tmp_path, monkeypatch)
+    assert (archive.unpack(file).path.parent / "gate.c").read_text() == "the gate"
+
+
 def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = archive.pack(kernel, tmp_path)
     other = elsewhere(tmp_path, monkeypatch)

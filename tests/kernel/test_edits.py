@@ -32,6 +32,15 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert clock.count("static u64 timer_read(struct clocksource *cs)\n{\n\tif (time_travel_mode") == 1
     assert "!time_travel_ext_waiting && netlab_waits_by_reading())\n\t\t\ttime_travel_update" in clock
     assert "return time_travel_time;" in clock and "return os_nsecs();" in clock and "NSEC_PER_SEC)" in clock
+    assert clock.index("void netlab_count_call(void)") < clock.index("void time_travel_ndelay(unsigned long nsec)\n{")
+    calls = (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    assert calls.index("\tnetlab_count_call();\n") < calls.index("UPT_SYSCALL_NR(r)")
+    assert (
+        "obj-$(CONFIG_NETLAB_GATE) += gate.o\nobj-y += stdio_console.o fd.o"
+        in (tree / "arch/um/drivers/Makefile").read_text()
+    )
+    assert "netlab_set_seed" in (tree / "arch/um/drivers/gate.c").read_text()
+    assert "void netlab_set_seed(unsigned long long seed)" in random
     assert "obj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o" in (tree / "net/ipv4/Makefile").read_text()
     assert (tree / "net/ipv4/tcp_tahoe.c").read_text().startswith("// SPDX-License-Identifier: GPL-2.0")
     for place in places:
