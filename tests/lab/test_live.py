@@ -110,14 +110,21 @@ def test_a_link_takes_other_properties_while_it_carries_traffic() -> None:
         lab.advance(10)
         lab.link("r1", "h2").change(rate_mbps=2)
         lab.advance(20)
-        rates = flow.intervals.set_index("t_s").goodput_mbps
-        start_s = flow.row.start_s
-        assert rates.loc[start_s + 5 : start_s + 10].mean() == pytest.approx(5 * 1448 / 1514, rel=0.02)
-        assert rates.loc[start_s + 15 : start_s + 30].mean() == pytest.approx(2 * 1448 / 1514, rel=0.02)
+        sent_bytes = lab.queues[lab.queues.interface == "r1-eth1"].set_index("t_s").sent_bytes
+        start_s = round(flow.row.start_s, 1)
+
+        def sent_mbps(begin_s: float, end_s: float) -> float:
+            one, two = (
+                sent_bytes.iloc[(sent_bytes.index - start_s - t_s).to_series().abs().argmin()]
+                for t_s in (begin_s, end_s)
+            )
+            return float(two - one) * 8 / 1e6 / (end_s - begin_s)
+
+        assert sent_mbps(5, 10) == pytest.approx(5, rel=0.01)
+        assert sent_mbps(15, 30) == pytest.approx(2, rel=0.01)
         lab.link("h2", "r1").change(delay_ms=50, reverse={"delay_ms": 20})
         flow.stop()
         lab.advance(2)
-        assert " 70." in lab["h1"].run("ping -c1 h2 | grep time=")[:80].replace("time=", " ") or True
         assert lab.topology.links[1].forward.delay_ms == 20
         assert lab.topology.links[1].backward.delay_ms == 50
         said = lab["h1"].run("ping -c1 h2")
