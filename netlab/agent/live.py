@@ -127,8 +127,11 @@ class Live:
         self._network.configure(ip_lines, tc_lines)
         with open("/etc/hosts", "w") as hosts:
             hosts.write("127.0.0.1 localhost\n")
-            for node, address in plan["primary"].items():
-                hosts.write(f"{address} {node}\n")
+            named = set()
+            for item in plan["addresses"]:
+                if item["node"] not in named:
+                    named.add(item["node"])
+                    hosts.write(f"{item['address'].partition('/')[0]} {item['node']}\n")
         os.makedirs(HOMES, exist_ok=True)
         for node in self._network.nodes:
             os.makedirs(f"{HOMES}/{node}", exist_ok=True)

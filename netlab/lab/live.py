@@ -26,7 +26,7 @@ from netlab.captures import Capture
 from netlab.engines.guests import Guest
 from netlab.engines.pocket import MACHINE_SYSCTLS, PocketEngine
 from netlab.errors import EngineError, RunError, ScenarioError, one_of
-from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, nodes_by_address
+from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, nodes_by_address
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
@@ -269,7 +269,7 @@ class Lab:
         if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
             raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
         label = _unused(item.label, self._flows)
-        words = item.planned(label, [item])
+        words = {**Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"][0], "label": label}
         self.session.ask(do="flow", item=words)
         self._flows[label] = LiveFlow(self, label)
         return self._flows[label]
@@ -309,7 +309,7 @@ class Lab:
     @property
     def addresses(self) -> dict[str, str]:
         """The address at which each node is reached, by its name."""
-        return dict(self._plan["primary"])
+        return first_addresses(self._plan["addresses"])
 
     # What it measured -----------------------------------------------------------------------------------------
 
