@@ -13,8 +13,9 @@ from netlab.lab.script import run_script
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """All options are Mininet's own."""
-    # Nothing that follows is an option of ours, not even --help.
+    # Whatever follows is an option of Mininet's, but for a --help alone.
     parser.prefix_chars = "\0"
+    parser.set_defaults(parser=parser)
     parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, help="as mn has them, such as --topo linear,3 --test pingall"
     )
@@ -22,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run Mininet's own mn."""
+    if options.arguments in (["-h"], ["--help"]):
+        options.parser.print_help()
+        options.parser.exit()
     own = Path(sys.executable).parent / "mn"
     found = str(own) if own.is_file() else shutil.which("mn")
     if found is None:
