@@ -76,7 +76,7 @@ class PocketEngine:
         """
         require(self.requirements())
         self._refuse_what_the_kernel_lacks(plan)
-        if "gate" in self.kernel.capabilities and self.clock == "virtual":
+        if warm.wanted() and "gate" in self.kernel.capabilities and self.clock == "virtual":
             return self._execute_behind_gate(plan, on_event, cancel)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = run_folder(directory)

@@ -2,7 +2,8 @@
 
 A guest that waits in its gate uses no processor and some 70 MB. There is at most one in a process, made ready after a run in a
 notebook and after the second run elsewhere; it goes when it has not been needed for a while, and with its process.
-`NETLAB_WARM=0` turns this off. A run takes the same path either way and gives the same bytes.
+It is for those who ask for it with `NETLAB_WARM=1`: a run behind the gate draws other random numbers than one that boots
+with its seed, so a figure that chance decides is another one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from netlab.errors import NetlabError
 from netlab.kernel import Kernel
 
 IDLE_S = 600.0
+
+
+def wanted() -> bool:
+    """Whether runs go behind the gate."""
+    return os.environ.get("NETLAB_WARM") == "1"
 
 
 class _Spare:
@@ -45,7 +51,7 @@ class _Spare:
     def prepare(self, kernel: Kernel) -> None:
         """Boot the next guest in the background, unless one waits already or a single run is all that is likely."""
         self._runs += 1
-        if os.environ.get("NETLAB_WARM") == "0" or (self._runs < 2 and "ipykernel" not in sys.modules):
+        if not wanted() or (self._runs < 2 and "ipykernel" not in sys.modules):
             return
         with self._lock:
             if self._guest is not None or self._making is not None:

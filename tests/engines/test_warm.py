@@ -41,9 +41,8 @@ def spare(monkeypatch: pytest.MonkeyPatch) -> warm._Spare:
 def test_a_run_is_the_same_however_long_its_guest_waited(
     spare: warm._Spare, wait_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NETLAB_WARM", "0")
+    monkeypatch.setenv("NETLAB_WARM", "1")
     cold = measured(seed=5)
-    monkeypatch.delenv("NETLAB_WARM")
     spare._runs = 5
     spare.prepare(kernel.find())
     assert spare._making is not None
@@ -55,15 +54,16 @@ def test_a_run_is_the_same_however_long_its_guest_waited(
     spare.drop()
 
 
-def test_the_variable_turns_it_off(spare: warm._Spare, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETLAB_WARM", "0")
+def test_without_the_variable_nothing_is_booted_ahead(spare: warm._Spare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NETLAB_WARM", raising=False)
     spare._runs = 5
     spare.prepare(kernel.find())
     assert spare._making is None
     assert spare._guest is None
 
 
-def test_a_single_run_makes_no_guest_for_another(spare: warm._Spare) -> None:
+def test_a_single_run_makes_no_guest_for_another(spare: warm._Spare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_WARM", "1")
     spare.prepare(kernel.find())
     assert spare._making is None
 
