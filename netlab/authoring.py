@@ -114,9 +114,7 @@ class Chapter:
 
 def chapters(root: Path) -> list[Chapter]:
     """Return the chapters under `root` (the directory with `solutions/`), by number."""
-    sources = (root / "solutions").glob
-    # The chapters by number, then the pages that say how to do something.
-    return [Chapter(path) for path in [*sorted(sources("[0-9][0-9]_*.py")), *sorted(sources("how_to_*.py"))]]
+    return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
 
 
 def topic_of(source: Path) -> str:

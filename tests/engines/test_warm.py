@@ -15,10 +15,7 @@ from netlab import kernel
 from netlab.engines import warm
 from netlab.engines.guests import Guest
 
-pytestmark = [
-    pytest.mark.pocket,
-    pytest.mark.skipif("gate" not in kernel.find().capabilities, reason="needs a kernel with a gate"),
-]
+pytestmark = pytest.mark.pocket
 
 
 def measured(seed: int) -> str:
