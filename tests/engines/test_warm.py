@@ -61,6 +61,8 @@ def test_without_the_variable_nothing_is_booted_ahead(spare: warm._Spare, monkey
 
 def test_a_single_run_makes_no_guest_for_another(spare: warm._Spare, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_WARM", "1")
+    # A plugin of pytest's brings it in, as a notebook does.
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     spare.prepare(kernel.find())
     assert spare._making is None
 
