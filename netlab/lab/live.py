@@ -22,9 +22,10 @@ import pandas as pd
 
 from netlab import captures, engines, measure
 from netlab.agent.files import ARTIFACTS
+from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.captures import Capture
 from netlab.engines.guests import Guest
-from netlab.engines.pocket import MACHINE_SYSCTLS, PocketEngine
+from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError, RunError, ScenarioError, one_of
 from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, nodes_by_address
 from netlab.lab import magics, opened, watch
