@@ -136,7 +136,9 @@ class Scenario:
         else:
             problems.append(f"traffic must be a list, got {shown(given)}")
         rest = {name: document[name] for name in SCENARIO_FIELDS[2:-1] if name in document}
-        rest["captures"], wrong = _read_captures(document.get("captures", []))
+        captures, wrong = _read_captures(document.get("captures", []))
+        if captures:
+            rest["captures"] = captures
         problems += wrong
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
         # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.

@@ -165,10 +165,10 @@ def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:
 
 
 def test_what_polls_makes_progress(shared: Lab) -> None:
-    code = "import time; end = time.time() + 1\nwhile time.time() < end: time.sleep(0)"
+    code = "import time; end = time.time() + 0.2\nwhile time.time() < end: time.sleep(0)"
     before_s = shared.now_s
     assert shared["h1"].run(f'python3 -c "{code}"').exit_code == 0
-    assert shared.now_s - before_s >= 1
+    assert shared.now_s - before_s >= 0.2
 
 
 def test_a_command_that_computes_for_ever_stops_at_the_wall_limit_and_the_lab_goes_on() -> None:
