@@ -58,7 +58,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from netlab.errors import NetlabError
-from netlab.widgets import slim_saved_state
+from netlab.widgets import WIDGET_VIEW
 
 _MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>\s+NO PROMPT)?\s*$")
 # A comment that starts like a mark but is none is a slip of the pen, and would hand out the solution.
@@ -267,8 +267,9 @@ def _words(markdown: str) -> int:
 def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
     """Run a notebook from top to bottom in a fresh kernel and return it with its outputs.
 
-    Widget states are saved with it, so that panels show on a page without a kernel. What would differ between
-    two equal runs (random ids of widgets and HTML elements, times, versions) is replaced or left out.
+    A panel keeps its figure and loses its controls, which need a kernel: a saved widget that nobody can load again is an
+    error message on the page. What would differ between two equal runs (random ids, times, versions) is replaced or
+    left out.
 
     Raises
     ------
@@ -282,15 +283,14 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
         resources={"metadata": {"path": str(directory)}},
         record_timing=False,
         coalesce_streams=True,  # or the saved text comes in as many pieces as the machine was slow
-        store_widget_state=True,
+        store_widget_state=False,
     )
     # A progress bar would stay in the saved outputs, as often and as full as the machine was slow.
     executed = client.execute(env={**os.environ, "NETLAB_PROGRESS": "0", "NETLAB_DATA": os.devnull})
-    slim_saved_state(executed)
-    widgets = executed.metadata.get("widgets")
     executed.metadata = _notebook_node(_METADATA)
-    if widgets:
-        executed.metadata["widgets"] = widgets
+    for cell in executed.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET_VIEW, None)
     return _with_stable_ids(executed)
 
 

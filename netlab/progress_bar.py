@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import html
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 Progress = Callable[[float, float], None]
 """Called with how much is done, and with the whole."""
+DELAY_S = 1.0  # what is over sooner needs no bar
+PAUSE_S = 0.25  # between two looks at it
 BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 
 
@@ -35,15 +41,48 @@ def shown_progress(
     if callable(progress):
         yield progress
         return
-    watched = "ipykernel" in sys.modules or sys.stderr.isatty()
-    off = not (progress and watched and os.environ.get("NETLAB_PROGRESS") != "0")
+    wanted = bool(progress) and os.environ.get("NETLAB_PROGRESS") != "0"
+    if wanted and "ipykernel" in sys.modules:
+        with _shown_in_a_page(whole, unit, done, what) as tell:
+            yield tell
+        return
+    off = not (wanted and sys.stderr.isatty())
     with tqdm(
-        total=whole, initial=done, unit=unit, desc=what, leave=False, delay=1.0, disable=off, bar_format=BAR_FORMAT
+        total=whole, initial=done, unit=unit, desc=what, leave=False, delay=DELAY_S, disable=off, bar_format=BAR_FORMAT
     ) as bar:
 
         def tell(done: float, _whole: float) -> None:
             bar.update(done - bar.n)
 
         yield tell
-        # A notebook's bar that is not full when it closes turns red and stays.
-        tell(whole, whole)
+
+
+@contextmanager
+def _shown_in_a_page(whole: float, unit: str, before: float, what: str) -> Iterator[Progress]:
+    """A bar made of HTML that leaves nothing behind: a widget would be an error message in a notebook opened again."""
+    from IPython.display import display
+
+    handle: Any = None
+    start_s = shown_s = time.monotonic()
+
+    def tell(done: float, _whole: float) -> None:
+        nonlocal handle, shown_s
+        now_s = time.monotonic()
+        if now_s - start_s < DELAY_S or now_s - shown_s < PAUSE_S:
+            return
+        shown_s = now_s
+        left_s = (now_s - start_s) * (whole - done) / (done - before) if done > before else math.nan
+        text = f"{what + ': ' if what else ''}{done:g} of {whole:g} {unit}"
+        text += f", about {left_s:.0f} s left" if math.isfinite(left_s) else ""
+        bar = f'<progress value="{done}" max="{whole}" style="width: 20em"></progress> running… {html.escape(text)}'
+        bundle = {"text/plain": f"running… {text}", "text/html": bar}
+        if handle is None:
+            handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            handle.update(bundle, raw=True)
+
+    try:
+        yield tell
+    finally:
+        if handle is not None:
+            handle.update({"text/plain": "", "text/html": ""}, raw=True)

@@ -7,16 +7,14 @@ draws the result and keeps the earlier ones faded behind it. A chapter brings co
 from __future__ import annotations
 
 import html
+import math
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import anywidget
 import ipywidgets
 import plotly.graph_objects as go
 import plotly.io as pio
-import traitlets
-from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from netlab import experiment, plots
 from netlab.errors import NetlabError, RunCancelled
@@ -28,54 +26,19 @@ Draw = Callable[[Any, Settings], go.Figure]
 EARLIER_RUNS = 5
 DEBOUNCE_S = 0.25
 
-DRAW_JS = """
-export default { render({ model, el }) {
-  const draw = async () => {
-    await loadPlotly();
-    const { data, layout } = JSON.parse(model.get("figure"));
-    el.style.height = `${layout.height}px`;
-    await window.Plotly.react(el, data, { ...layout, autosize: true }, { displaylogo: false });
-  };
-  const fit = new ResizeObserver(() => { if (el.data && el.offsetWidth) window.Plotly.Plots.resize(el); });
-  fit.observe(el);  // the first drawing happens before the page knows how wide it is
-  model.on("change:figure", draw);
-  draw();
-  return () => fit.disconnect();
-} };
-"""
-PLOTLY_FROM_WEB_JS = """
-const loadPlotly = () => window.Plotly ?? new Promise((loaded, failed) => {
-  const define = window.define;
-  window.define = undefined;  // a page with RequireJS would keep Plotly to itself
-  const script = document.createElement("script");
-  script.src = "https://cdn.plot.ly/plotly-VERSION.min.js";
-  script.onload = () => { window.define = define; loaded(); };
-  script.onerror = failed;
-  document.head.append(script);
-});
-""".replace("VERSION", get_plotlyjs_version())
-PLOTLY_WITHIN_JS = """
-const loadPlotly = () => {
-  if (!window.Plotly) { const module = undefined, define = undefined; PLOTLY }
-};
-"""
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-CHART_JS = PLOTLY_WITHIN_JS.replace("PLOTLY", get_plotlyjs()) + DRAW_JS
+class Chart(ipywidgets.Output):  # type: ignore[misc]
+    """A Plotly figure that is drawn again in place, by what draws a notebook's other figures.
 
-
-class Chart(anywidget.AnyWidget):
-    """A Plotly figure that is redrawn in place and needs no web to do so.
-
-    Plotly's own `FigureWidget` keeps the figure of the moment it was made in its saved state, not the latest one.
+    A widget with Plotly inside (5 MB of code) gave up silently on busy machines: the browser allows it two seconds.
     """
-
-    _esm = CHART_JS
-    figure = traitlets.Unicode("{}").tag(sync=True)
 
     def show(self, figure: go.Figure) -> None:
         """Draw this figure instead of the present one."""
-        self.figure = figure.to_json()
+        bundle = pio.renderers["netlab"].to_mimebundle(figure.to_dict())
+        self.outputs = ({"output_type": "display_data", "metadata": {}, "data": bundle},)
 
 
 class Panel:
@@ -132,7 +95,10 @@ class Panel:
         self._engine = threading.Lock()  # one run at a time: the next waits until the stopped one has gone
         self._screen = threading.Lock()
         self._bar = ipywidgets.FloatProgress(
-            min=0, max=1, layout={"width": "100%", "height": "16px", "visibility": "hidden", "margin": "0"}
+            min=0,
+            max=1,
+            description="running…",
+            layout={"width": "100%", "height": "16px", "visibility": "hidden", "margin": "0"},
         )
         self._message = ipywidgets.HTML()
         for control in self.controls.values():
@@ -242,7 +208,7 @@ class Panel:
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         if not self.runs:
             self.refresh()
-        bundle = self.box._repr_mimebundle_(**kwargs) or {}
+        bundle = self.box._repr_mimebundle_(**kwargs) or {}  # with the widget, where a kernel is behind the page
         return {**bundle, **self._without_widgets(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
@@ -255,31 +221,6 @@ class Panel:
             return {"text/html": f"<p>{self._message.value}</p>"}
         forms: dict[str, Any] = pio.renderers["netlab"].to_mimebundle(self.figure.to_dict())
         return forms
-
-
-def slim_saved_state(notebook: MutableMapping[str, Any]) -> int:
-    """Take Plotly's own code out of the widget state that an executed notebook saves, 5 MB for each figure.
-
-    A small script that loads Plotly from the web takes its place; in a running kernel nothing changes.
-
-    Parameters
-    ----------
-    notebook : mapping
-        The notebook, as `nbformat` reads it; changed in place.
-
-    Returns
-    -------
-    int
-        Number of figures found.
-    """
-    saved = notebook.get("metadata", {}).get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {})
-    found = 0
-    for model in saved.get("state", {}).values():
-        state = model.get("state", {})
-        if state.get("_esm") == CHART_JS:
-            state["_esm"] = PLOTLY_FROM_WEB_JS + DRAW_JS
-            found += 1
-    return found
 
 
 def slider(
@@ -309,8 +250,44 @@ def slider(
         step=step,
         description=f"{label} ({unit})" if unit else label,
         continuous_update=False,
-        style={"description_width": "12em"},
-        layout={"width": "26em"},
+        tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
+        style={"description_width": "13em"},
+        layout={"width": "100%", "max_width": "46em"},
+    )
+
+
+def log_slider(
+    label: str, value: float, low: float, high: float, steps_per_decade: int = 10, unit: str = ""
+) -> ipywidgets.FloatLogSlider:
+    """A slider whose steps are ratios, for what covers several powers of ten; reports only where it comes to rest.
+
+    Parameters
+    ----------
+    label : str
+        What it sets.
+    value, low, high : float
+        Where it stands, from where to where it goes; all above 0.
+    steps_per_decade : int
+        Steps between 1 and 10, between 10 and 100, and so on.
+    unit : str
+        Unit of the value, shown behind the label.
+
+    Returns
+    -------
+    FloatLogSlider
+    """
+    return ipywidgets.FloatLogSlider(
+        value=value,
+        base=10,
+        min=math.log10(low),
+        max=math.log10(high),
+        step=1 / steps_per_decade,
+        description=f"{label} ({unit})" if unit else label,
+        continuous_update=False,
+        readout_format=".3g",
+        tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
+        style={"description_width": "13em"},
+        layout={"width": "100%", "max_width": "46em"},
     )
 
 

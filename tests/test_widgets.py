@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
 import ipywidgets
@@ -40,14 +39,15 @@ def test_the_first_run_happens_when_the_panel_is_shown():
         assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == panel.box.model_id
 
 
-def test_the_saved_state_holds_the_latest_figure():
+def test_what_the_browser_is_told_to_draw_is_the_latest_figure():
     panel = make_panel()
     panel.refresh()
     panel.controls["x"].value = 10
     assert panel.wait(PATIENCE_S)
-    saved = json.loads(panel.box.children[-1].get_state()["figure"])
-    (latest,) = [trace for trace in saved["data"] if trace["meta"]["role"] == "measured"]
-    assert latest["x"] == [10.0]
+    (shown,) = panel.box.children[-1].get_state()["outputs"]
+    traces = shown["data"]["application/vnd.plotly.v1+json"]["data"]
+    (latest,) = [trace for trace in traces if trace["meta"]["role"] == "measured"]
+    assert latest["x"] == [10]
 
 
 def test_the_static_fallback_is_the_same_at_each_execution():
@@ -240,14 +240,7 @@ def test_sliders_report_only_where_they_come_to_rest():
     assert whole.description == "Queue (packets)"
 
 
-def test_saved_state_is_slimmed_and_nothing_else_is_touched():
-    figure = {"state": {"_esm": widgets.Chart().get_state()["_esm"], "figure": "{}"}}
-    other = {"state": {"_esm": "export default {}"}}
-    notebook = {
-        "metadata": {"widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"a": figure, "b": other}}}}
-    }
-    assert widgets.slim_saved_state(notebook) == 1
-    assert len(figure["state"]["_esm"]) < 2000
-    assert figure["state"]["figure"] == "{}"
-    assert other["state"]["_esm"] == "export default {}"
-    assert widgets.slim_saved_state({"metadata": {}}) == 0
+def test_a_log_slider_covers_powers_of_ten():
+    control = widgets.log_slider("Queue", 100, 1, 1000, unit="packets")
+    assert (control.min, control.max, control.value) == (0, 3, 100)
+    assert not control.continuous_update

@@ -174,7 +174,7 @@ class Comparison:
         if self._title:
             figure.update_layout(title_text=self._title)
         legend_rows = 1 + sum(trace.showlegend is not False for trace in figure.data) // 4
-        figure.update_layout(margin_t=56 + 24 * legend_rows, height=436 + 24 * legend_rows)
+        figure.update_layout(margin_t=64 + 24 * legend_rows, height=444 + 24 * legend_rows)
         self._scale_strip(figure)
         return figure
 
@@ -221,7 +221,9 @@ class Comparison:
                 x=x.tolist(),
                 y=y.tolist(),
                 mode="markers",
-                name="published" if first else f"published, {series.name}",
+                name="published",
+                legendgroup="published",
+                showlegend=not any(role(trace) == "published" for trace in figure.data),
                 marker={"symbol": "diamond-open", "size": 13, "color": TEXT, "line": {"width": 2}},
                 hovertemplate=hover("published", self._x_label, self._y_label),
                 meta={"role": "published"},

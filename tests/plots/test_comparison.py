@@ -23,7 +23,7 @@ def test_kinds_differ_without_colour():
 
 def test_a_second_series_has_another_marker_and_says_whose_theory_is_whose():
     figure = add_udp(udp_comparison("wire"), "tc").figure
-    assert [trace.marker.symbol for trace in role(figure, "measured")] == ["circle", "square"]
+    assert [trace.marker.symbol for trace in role(figure, "measured")] == ["circle", "square-open"]
     assert [trace.name for trace in role(figure, "theory")] == ["theory, wire", "theory, tc"]
 
 
