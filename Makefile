@@ -1,12 +1,11 @@
 # `make lab` and `make test` are all that is needed; both set up first what is missing.
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
-AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: lab test lint notebooks bench clean setup
 
-lab: setup  ## open the chapters in JupyterLab
-	$(BIN)/jupyter lab $(AS_ROOT) notebooks
+lab: setup  ## open your copies of the chapters in JupyterLab
+	$(BIN)/netlab lab
 
 setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there
 	@sh tools/setup.sh

@@ -38,6 +38,7 @@ _HOMES = {
     "Udp": "netlab.traffic",
     "live": "netlab.lab.live",
     "preflight": "netlab.engines",
+    "progress": "netlab.course.catalogue",
     "run": "netlab.experiment",
     "sweep": "netlab.sweeps",
 }
@@ -59,6 +60,7 @@ __all__ = [
     "live",
     "plots",
     "preflight",
+    "progress",
     "run",
     "sweep",
     "theory",

@@ -1,0 +1,182 @@
+"""A student's own copies of the chapters, so that an update of netlab never meets a notebook that somebody edited.
+
+Beside the copies, hidden, lie the originals that they were made from: what differs from those is the student's work, and
+an update carries it over to the new original.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from netlab.course import catalogue
+from netlab.course.catalogue import Entry
+from netlab.errors import NetlabError
+
+VARIABLE = "NETLAB_CHAPTERS"
+_ORIGINALS = ".originals"
+Notebook = dict[str, Any]
+
+
+def folder() -> Path:
+    """Return where a student's copies are: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home directory."""
+    return Path(os.environ.get(VARIABLE) or "~/netlab-chapters").expanduser()
+
+
+def update(where: Path) -> Iterator[str]:
+    """Bring the copies in a folder up to date; yield a sentence for each that changed.
+
+    A new chapter is copied. Of one whose original has changed, what the student wrote is kept: answers, cells of their own
+    and changes to cells that the original left as they were; the file as it was stays beside it.
+
+    Parameters
+    ----------
+    where : Path
+        The folder; made when it is not there.
+
+    Raises
+    ------
+    NetlabError
+        When the folder cannot be written.
+    """
+    try:
+        (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
+        for original in sorted(catalogue.originals().glob("*.ipynb")):
+            said = _update(original, where)
+            if said:
+                yield said
+    except OSError as error:
+        raise NetlabError(
+            f"The chapters cannot be copied to {where}: {error.strerror or error}. "
+            f"Set {VARIABLE} to a folder that you may write."
+        ) from error
+
+
+def reset(entry: Entry, where: Path) -> Path | None:
+    """Put a fresh copy of a chapter into the folder; return where the old one is kept, None when there was none."""
+    (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
+    mine = where / entry.path.name
+    kept = _put_aside(mine) if mine.exists() else None
+    _copy(entry.path, mine)
+    _copy(entry.path, where / _ORIGINALS / entry.path.name)
+    return kept
+
+
+def _update(original: Path, where: Path) -> str:
+    mine, base = where / original.name, where / _ORIGINALS / original.name
+    if not mine.exists():
+        # A chapter that the student threw away comes back: there is no other way to get it.
+        _copy(original, mine)
+        _copy(original, base)
+        return f"{original.name} is new."
+    if base.exists() and base.read_bytes() == original.read_bytes():
+        return ""
+    new, theirs = _read(original), _read(mine)
+    if new is None:
+        raise NetlabError(f"{original} is no notebook.")
+    old = _read(base) if base.exists() else new
+    if theirs is None:
+        kept = _put_aside(mine)
+        _copy(original, mine)
+        _copy(original, base)
+        return f"{original.name} could not be read and is fresh now; the old file is {kept.name}."
+    merged, carried = merge(old or new, theirs, new)
+    kept = _put_aside(mine)
+    _write(mine, merged)
+    _copy(original, base)
+    changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
+    return f"{original.name} is up to date; {changes} kept; as it was: {kept.name}."
+
+
+def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int]:
+    """Return the new notebook with a student's work in it, and how many cells of theirs it holds.
+
+    Parameters
+    ----------
+    old : notebook
+        What the student started from.
+    theirs : notebook
+        What the student has made of it.
+    new : notebook
+        What netlab brings now.
+    """
+    before = {cell.get("id"): _source(cell) for cell in old["cells"]}
+    mine = {cell.get("id"): cell for cell in theirs["cells"]}
+    ids = {cell.get("id") for cell in new["cells"]}
+    merged, carried = [], 0
+    for cell in new["cells"]:
+        name = cell.get("id")
+        own = mine.get(name)
+        edited = own is not None and name in before and _source(own) != before[name]
+        same = name in before and _source(cell) == before[name]
+        if edited and (same or _is_answer(str(name), ids)):
+            merged.append({**copy.deepcopy(cell), "source": own["source"] if own else ""})
+            carried += 1
+        else:
+            merged.append(copy.deepcopy(cell))
+    carried += _add_own_cells(merged, theirs, set(before) | ids)
+    return {**copy.deepcopy(new), "cells": merged}, carried
+
+
+def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
+    """Put cells that the student added behind the cell that they stood behind."""
+    added, behind = 0, None
+    for cell in theirs["cells"]:
+        name = cell.get("id")
+        if name in known:
+            behind = name
+            continue
+        if not _source(cell).strip():
+            continue
+        places = [place for place, other in enumerate(merged) if other.get("id") == behind]
+        merged.insert(places[0] + 1 if places else len(merged), copy.deepcopy(cell))
+        behind = name
+        added += 1
+    return added
+
+
+def _is_answer(name: str, ids: set[Any]) -> bool:
+    return name.endswith("-words") or name == "predict" or f"{name}-check" in ids
+
+
+def _source(cell: Any) -> str:
+    return "".join(cell.get("source", ()))
+
+
+def _read(path: Path) -> Notebook | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    usable = isinstance(found, dict) and isinstance(found.get("cells"), list)
+    return found if usable and all(isinstance(cell, dict) for cell in found["cells"]) else None
+
+
+def _write(path: Path, notebook: Notebook) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False, encoding="utf-8") as file:
+        json.dump(notebook, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    Path(file.name).replace(path)
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+
+
+def _put_aside(path: Path) -> Path:
+    """Rename a file by the time; return its new place."""
+    stamp = datetime.now(timezone.utc).astimezone().strftime("%Y-%m-%d %H.%M.%S")
+    kept = path.with_name(f"{path.stem} ({stamp}){path.suffix}")
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = path.with_name(f"{path.stem} ({stamp}, {number}){path.suffix}")
+    path.rename(kept)
+    return kept

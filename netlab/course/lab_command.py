@@ -1,0 +1,59 @@
+"""`netlab lab`: bring the student's copies of the chapters up to date and open JupyterLab on the first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from netlab.course import catalogue, copies
+from netlab.errors import NetlabError
+
+# No pop-up that asks about news, and no look at the network for them.
+_QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"where your copies of the chapters are (default: ${copies.VARIABLE}, or ~/netlab-chapters)",
+    )
+    parser.add_argument("--update-only", action="store_true", help="bring the copies up to date and open nothing")
+    parser.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for jupyter lab, such as --no-browser")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Update the copies, then become JupyterLab; returns only with --update-only."""
+    where = (options.folder or copies.folder()).resolve()
+    for said in copies.update(where):
+        print(said)
+    print(f"Your chapters are in {where}.", flush=True)
+    if options.update_only:
+        return 0
+    words = [
+        "lab",
+        f"--ServerApp.root_dir={where}",
+        f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
+        *(["--allow-root"] if os.geteuid() == 0 else []),
+        *options.jupyter,
+    ]
+    _keep_quiet(Path(sys.prefix))
+    try:
+        os.execv(sys.executable, [sys.executable, "-m", "jupyter", *words])  # noqa: S606 - our own interpreter
+    except OSError as error:
+        raise NetlabError(f"JupyterLab did not start: {error}. Run `make setup` in the clone.") from error
+
+
+def _keep_quiet(prefix: Path) -> None:
+    """Set JupyterLab's defaults of this environment, where it is ours to write and nobody has set them."""
+    settings = prefix / "share" / "jupyter" / "lab" / "settings"
+    path = settings / "overrides.json"
+    if prefix == Path(sys.base_prefix) or path.exists() or not os.access(settings.parent, os.W_OK):
+        return
+    settings.mkdir(exist_ok=True)
+    path.write_text(json.dumps(_QUIET, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,17 @@
+"""`netlab progress`: what there is to learn, and what is passed."""
+
+from __future__ import annotations
+
+import argparse
+
+from netlab.course import catalogue
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options: there are none."""
+
+
+def main(options: argparse.Namespace) -> int:  # noqa: ARG001 - every command is called with its options
+    """Print the table; returns the exit status."""
+    catalogue.progress()
+    return 0

@@ -1,0 +1,30 @@
+"""`netlab reset CHAPTER`: a fresh copy of a chapter; the old one stays beside it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from netlab.course import catalogue, copies
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("chapter", help="its number, topic or name: 1, udp_loss or 01_udp_loss")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"where your copies of the chapters are (default: ${copies.VARIABLE}, or ~/netlab-chapters)",
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Put a fresh copy in place and say where the old one is; returns the exit status."""
+    entry = catalogue.find(options.chapter)
+    where = options.folder or copies.folder()
+    kept = copies.reset(entry, where)
+    print(f"{where / entry.path.name} is fresh.")
+    if kept is not None:
+        print(f"Your work is kept in {kept}.")
+    return 0

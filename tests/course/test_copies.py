@@ -1,0 +1,143 @@
+"""A student's own copies of the chapters."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import cli
+from netlab.course import catalogue, copies
+from netlab.errors import NetlabError
+
+Notebook = dict[str, Any]
+
+
+def notebook(**cells: str) -> Notebook:
+    made = [
+        {"id": name.replace("_check", "-check"), "cell_type": "code", "source": source}
+        for name, source in cells.items()
+    ]
+    return {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def sources(found: Notebook) -> dict[str, str]:
+    return {cell["id"]: cell["source"] for cell in found["cells"]}
+
+
+def save(path: Path, found: Notebook) -> None:
+    path.write_text(json.dumps(found))
+
+
+def load(path: Path) -> dict[str, str]:
+    return sources(json.loads(path.read_text()))
+
+
+OLD = notebook(title="old text", limit="x = ...", limit_check="check(x)", figure="plot(x)")
+NEW = notebook(title="new text", limit="y = ...", limit_check="check(y)", figure="plot(x)", more="1 + 1")
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    came, mine = tmp_path / "came", tmp_path / "mine"
+    came.mkdir()
+    monkeypatch.setenv(catalogue.VARIABLE, str(came))
+    monkeypatch.setenv(copies.VARIABLE, str(mine))
+    save(came / "01_udp_loss.ipynb", OLD)
+    return came, mine
+
+
+def test_an_update_keeps_answers_and_own_cells_and_the_file_as_it_was(places: tuple[Path, Path]) -> None:
+    came, mine = places
+    assert list(copies.update(mine)) == ["01_udp_loss.ipynb is new."]
+    worked = copy.deepcopy(OLD)
+    worked["cells"][0]["source"] = "my note in the title"
+    worked["cells"][1]["source"] = "x = 4.8"
+    worked["cells"].insert(2, {"id": "mine", "cell_type": "code", "source": "print(x)"})
+    worked["cells"][4]["source"] = "plot(2 * x)"
+    save(mine / "01_udp_loss.ipynb", worked)
+    assert list(copies.update(mine)) == [], "nothing came, nothing changes"
+    save(came / "01_udp_loss.ipynb", NEW)
+    (said,) = copies.update(mine)
+    assert "3 cells of yours are kept" in said
+    assert load(mine / "01_udp_loss.ipynb") == {
+        "title": "new text",
+        "limit": "x = 4.8",
+        "mine": "print(x)",
+        "limit-check": "check(y)",
+        "figure": "plot(2 * x)",
+        "more": "1 + 1",
+    }
+    (before,) = mine.glob("01_udp_loss (*).ipynb")
+    assert load(before) == sources(worked)
+    assert list(copies.update(mine)) == []
+
+
+def test_a_notebook_that_cannot_be_read_is_kept_aside(places: tuple[Path, Path]) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    (mine / "01_udp_loss.ipynb").write_text("{ half")
+    save(came / "01_udp_loss.ipynb", NEW)
+    (said,) = copies.update(mine)
+    assert "could not be read" in said
+    assert load(mine / "01_udp_loss.ipynb") == sources(NEW)
+    assert [path.read_text() for path in mine.glob("01_udp_loss (*).ipynb")] == ["{ half"]
+
+
+@given(st.dictionaries(st.sampled_from(["title", "limit", "limit-check", "figure"]), st.text(min_size=1)))
+def test_without_a_new_original_merging_gives_back_what_the_student_has(edits: dict[str, str]) -> None:
+    theirs = copy.deepcopy(OLD)
+    for cell in theirs["cells"]:
+        cell["source"] = edits.get(cell["id"], cell["source"])
+    merged, _ = copies.merge(OLD, theirs, OLD)
+    assert sources(merged) == sources(theirs)
+
+
+@given(st.text(min_size=1))
+def test_an_answer_always_survives(answer: str) -> None:
+    theirs = copy.deepcopy(OLD)
+    theirs["cells"][1]["source"] = answer
+    merged, _ = copies.merge(OLD, theirs, NEW)
+    assert sources(merged)["limit"] in (answer, NEW["cells"][1]["source"] if answer == "x = ..." else answer)
+
+
+def test_reset_brings_a_fresh_copy_and_keeps_the_old(
+    places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, mine = places
+    list(copies.update(mine))
+    save(mine / "01_udp_loss.ipynb", NEW)
+    for _ in range(2):
+        assert cli.main(["reset", "1"]) == 0
+    assert load(mine / "01_udp_loss.ipynb") == sources(OLD)
+    assert sorted(sorted(load(path)) for path in mine.glob("01_udp_loss (*).ipynb")) == sorted(
+        [sorted(sources(OLD)), sorted(sources(NEW))]
+    ), "two resets within a second must not lose either"
+    assert "Your work is kept in" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_written_is_told(places: tuple[Path, Path]) -> None:
+    with pytest.raises(NetlabError, match=copies.VARIABLE):
+        list(copies.update(Path("/proc/nowhere")))
+
+
+def test_lab_brings_copies_and_says_where(places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    _, mine = places
+    assert cli.main(["lab", "--update-only"]) == 0
+    assert f"Your chapters are in {mine}." in capsys.readouterr().out
+    assert load(mine / "01_udp_loss.ipynb") == sources(OLD)
+
+
+def test_lab_opens_the_first_chapter(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _program, words: called.append(words))
+    cli.main(["lab", "--", "--no-browser"])
+    (words,) = called
+    assert "--LabApp.default_url=/lab/tree/01_udp_loss.ipynb" in words
+    assert f"--ServerApp.root_dir={places[1]}" in words
+    assert words[-1] == "--no-browser"
