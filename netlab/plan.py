@@ -145,6 +145,7 @@ class StreamState(TypedDict, total=False):
     segments_in: int | None
     marks: int | None
     timeouts: int | None
+    ca_state: str | None
 
 
 class StreamSample(StreamState):

@@ -54,6 +54,7 @@ INTERVAL_COLUMNS = (
     "rtt_ms",
     "retransmits",
     "delivery_rate_mbps",
+    "ca_state",
     "loss_rate",
 )
 STREAM_COLUMNS = (
@@ -109,7 +110,9 @@ class Run:
         1 - received / sent, for TCP segments sent again / segments sent, for a ping 1 - replies / requests.
     intervals : pandas.DataFrame
         A row per flow and interval; `t_s` is the interval's end, counters (`retransmits`) run from the flow's start,
-        the rest is the interval's mean (goodput) or the state at its end.
+        the rest is the interval's mean (goodput) or the state at its end. `ca_state` is what congestion control is doing with
+        losses: open, disorder (duplicate ACKs), cwr (after a mark), recovery (fast recovery) or loss (after a timeout); it
+        is None for a flow of several connections and where the engine does not tell.
     streams, stream_intervals : pandas.DataFrame
         The same for each connection of flows with several.
     queues : pandas.DataFrame
@@ -261,7 +264,20 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
     more = [name for name in dict.fromkeys(name for record in records for name in record) if name not in columns]
     columns = (*columns, *(more if others else ()))
     table = pd.DataFrame.from_records(records, columns=list(columns))
-    text = {"flow", "kind", "src", "dst", "congestion", "interface", "host", "command", "stdout", "stderr", "error"}
+    text = {
+        "flow",
+        "kind",
+        "src",
+        "dst",
+        "congestion",
+        "interface",
+        "ca_state",
+        "host",
+        "command",
+        "stdout",
+        "stderr",
+        "error",
+    }
     for name in columns:
         known = table[name].notna()
         if name in text or (name in more and any(isinstance(value, str) for value in table[name])):

@@ -86,6 +86,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
                     "rtt_ms": sample["rtt_ms"],
                     "retransmits": sample["retransmits"],
                     "delivery_rate_mbps": sample["delivery_rate_mbps"],
+                    "ca_state": sample.get("ca_state"),
                 }
             )
         return rows
@@ -112,6 +113,8 @@ def _summed(rows: list[Row]) -> list[Row]:
                 **sums,
                 "retransmits": total(list(retransmits.values())),
                 "rtt_ms": mean([row["rtt_ms"] for row in group]),
+                # Several connections are in several states.
+                "ca_state": group[0]["ca_state"] if len(group) == 1 else None,
             }
         )
     return found

@@ -262,3 +262,20 @@ def test_queues_pass_through() -> None:
     }
     run = measured([nl.Ping("h1", "h2")], [{"echoes": []}], queues=[row])
     assert run.queues.to_dict(orient="records") == [row]
+
+
+def test_the_state_of_congestion_control_is_told_of_one_connection_only() -> None:
+    """A flow of several is in several states; an engine that does not tell leaves it out."""
+    states = ["open", "recovery", "loss"]
+    readings = [sample(second, 500 * second, ca_state=state) for second, state in enumerate(states, start=1)]
+    alone = measured([nl.Tcp("h1", "h2")], [{"streams": [stream(1500, 0, 3)]}], streams=readings)
+    assert list(alone.intervals.ca_state) == states
+    both = [*readings, *(sample(second, 500 * second, number=1, ca_state="open") for second in (1, 2, 3))]
+    both = [{**reading, "flow": "h1-h2 cubic ×2"} for reading in both]
+    two = measured(
+        [nl.Tcp("h1", "h2", streams=2)], [{"streams": [stream(1500, 0, 3), stream(1500, 0, 3, stream=1)]}], streams=both
+    )
+    assert list(two.intervals.ca_state) == [None] * 3
+    assert sorted(two.stream_intervals.ca_state) == sorted([*states, *["open"] * 3])
+    untold = measured([nl.Tcp("h1", "h2")], [{"streams": [stream(500, 0, 1)]}], streams=[sample(1, 500)])
+    assert list(untold.intervals.ca_state) == [None]

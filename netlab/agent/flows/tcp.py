@@ -79,6 +79,7 @@ class TcpStream:
             "segments_in": theirs.data_segments_in,
             "marks": ours.delivered_ce_segments,
             "timeouts": ours.timeouts,
+            "ca_state": ours.ca_state,
         }
         return self.last_info
 
