@@ -28,7 +28,16 @@ from netlab.theory.delay import (
     segment_rtt_ms,
     transmission_delay_ms,
 )
-from netlab.theory.fairness import alpha_fair_mbps, jain_index, max_min_mbps, proportional_fair_mbps, reno_optimum_mbps
+from netlab.theory.fairness import (
+    RTT_EXPONENTS,
+    alpha_fair_mbps,
+    cubic_optimum_mbps,
+    jain_index,
+    max_min_mbps,
+    proportional_fair_mbps,
+    reno_optimum_mbps,
+    rtt_shares_mbps,
+)
 from netlab.theory.framing import (
     FRAMING_BYTES,
     Framing,
@@ -42,6 +51,7 @@ from netlab.theory.tcp import (
     MATHIS_C,
     MATHIS_RANDOM_C,
     aimd_cost_segments,
+    cubic_mbps,
     mathis_mbps,
     parallel_streams_mbps,
     pftk_mbps,
@@ -58,6 +68,7 @@ __all__ = [
     "MATHIS_RANDOM_C",
     "MSS_BYTES",
     "MTU_BYTES",
+    "RTT_EXPONENTS",
     "TCP_HEADER_BYTES",
     "UDP_HEADER_BYTES",
     "AnyHop",
@@ -70,6 +81,8 @@ __all__ = [
     "alpha_fair_mbps",
     "bdp_bytes",
     "bottleneck",
+    "cubic_mbps",
+    "cubic_optimum_mbps",
     "fifo_network",
     "jain_index",
     "mathis_mbps",
@@ -83,6 +96,7 @@ __all__ = [
     "proportional_fair_mbps",
     "queueing_delay_ms",
     "reno_optimum_mbps",
+    "rtt_shares_mbps",
     "segment_rtt_ms",
     "tcp_goodput_limit_mbps",
     "tcp_wire_bytes",

@@ -1,4 +1,4 @@
-"""Who gets how much: max-min, proportional and other fairness, what Reno strives for, Jain's index."""
+"""Who gets how much: max-min, proportional and other fairness, what Reno and CUBIC strive for, Jain's index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netlab.theory.ranges import Flow, Link, TheoryError, check_flows, check_network, positive, within
+from netlab.theory.ranges import Array, Flow, Link, TheoryError, check_flows, check_network, positive, within
 
 
 def max_min_mbps(
@@ -236,6 +236,113 @@ def reno_optimum_mbps(
         positive(f"rtts_ms of {flow}", rtt_ms)
     weights = {flow: rtt_ms**-2.0 for flow, rtt_ms in rtts_ms.items()}
     return alpha_fair_mbps(capacities_mbps, routes, 2, weights)
+
+
+def cubic_optimum_mbps(
+    capacities_mbps: Mapping[Link, float], routes: Mapping[Flow, Sequence[Link]], rtts_ms: Mapping[Flow, float]
+) -> dict[Flow, float]:
+    """The shares that CUBIC strives for outside its Reno-friendly region: alpha 4/3 with weights T**(-1/3).
+
+    Its rate at a loss rate p goes with p**(-3/4) T**(-1/4) (RFC 9438, section 5.1), and p is the sum over the
+    links of the flow: the optimum for which that is the condition. Holds where each link drops every flow's
+    packets at the same small rate. Misleads with drop-tail queues, as `reno_optimum_mbps` does, and on short
+    paths, where CUBIC is as Reno is.
+
+    Parameters
+    ----------
+    capacities_mbps : mapping of link to float
+        Rate of each link in Mbit/s, above 0; infinite is allowed.
+    routes : mapping of flow to sequence of links
+        The links of each flow.
+    rtts_ms : mapping of flow to float
+        Round-trip time of each flow under load, queueing included, in ms, above 0.
+
+    Returns
+    -------
+    dict of flow to float
+        Rate of each flow in Mbit/s, headers included.
+
+    Raises
+    ------
+    TheoryError
+        If a flow or link is unknown, a figure is out of range, nothing limits a flow or the solver gives up.
+
+    References
+    ----------
+    L. Xu et al., RFC 9438, 2023, section 5.1, put into the family of J. Mo, J. Walrand, Fair end-to-end
+    window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000, section III.
+
+    Examples
+    --------
+    >>> shares = cubic_optimum_mbps({"r1-r2": 3}, {"near": ["r1-r2"], "far": ["r1-r2"]}, {"near": 100, "far": 1600})
+    >>> {flow: round(rate, 4) for flow, rate in shares.items()}
+    {'near': 2.0, 'far': 1.0}
+    """
+    check_flows("rtts_ms", rtts_ms, routes)
+    for flow, rtt_ms in rtts_ms.items():
+        positive(f"rtts_ms of {flow}", rtt_ms)
+    shortest_ms = min(rtts_ms.values(), default=1.0)
+    weights = {flow: (rtt_ms / shortest_ms) ** (-1 / 3) for flow, rtt_ms in rtts_ms.items()}
+    return alpha_fair_mbps(capacities_mbps, routes, 4 / 3, weights)
+
+
+RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
+    ("reno", "by lot"): 1.0,
+    ("reno", "in step"): 2.0,
+    ("cubic", "by lot"): 0.25,
+    ("cubic", "in step"): 1.0,
+}
+"""By how much a long round-trip time costs, by congestion control and by who hears of the losses; see `rtt_shares_mbps`."""
+
+
+def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> Array:
+    """What flows with different round-trip times get of one full link: shares as T**(-exponent).
+
+    Between two losses Reno adds 1/T a second to its window, and a loss takes half; CUBIC's window climbs back by
+    the clock. From this balance follow the exponents (`RTT_EXPONENTS`). *By lot*, each packet is lost with the same
+    chance, and who sends more loses more often: 1 for Reno, 1/4 for CUBIC. *In step*, all flows lose at the same
+    moments: 2 for Reno, 1 for CUBIC. Real queues lie between. Misleads where the link is not full all the time
+    (then the ratio may hold, not the sum), and for CUBIC on short paths, where it is as Reno is.
+
+    Parameters
+    ----------
+    limit_mbps : float
+        What they have together, in Mbit/s, above 0.
+    rtts_ms : array
+        Round-trip times under load, queueing included, in ms, above 0.
+    exponent : float
+        0 (equal shares) to 4.
+
+    Returns
+    -------
+    array
+        Share of each flow in Mbit/s.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    T. Lakshman, U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and
+    random loss, IEEE/ACM Transactions on Networking 5(3), 1997 (Reno: between 1 and 2). L. Xu et al., RFC 9438,
+    2023, section 3.3 (1 for CUBIC) and section 5.1 (its rate at a given loss rate, from which 1/4 follows).
+
+    Examples
+    --------
+    >>> rtt_shares_mbps(4.0, [300, 900], exponent=1).round(3)
+    array([3., 1.])
+    >>> rtt_shares_mbps(4.0, [300, 900], exponent=2).round(3)
+    array([3.6, 0.4])
+    """
+    positive("limit_mbps", limit_mbps)
+    positive("rtts_ms", rtts_ms)
+    within("exponent", exponent, 0, 4)
+    times = np.atleast_1d(np.asarray(rtts_ms, dtype=float))
+    parts = (times / times.min()) ** -exponent
+    shares: Array = limit_mbps * parts / parts.sum()
+    return shares
 
 
 def jain_index(rates: ArrayLike) -> float:

@@ -23,6 +23,13 @@ sum of exponential times over 1, 4, 16, ...; the constant is sqrt(2) over the me
 """
 
 
+CUBIC_C = 0.4
+"""How steep CUBIC's cubic is, in segments/s**3 (RFC 9438, section 4.1)."""
+
+CUBIC_BETA = 0.7
+"""What a loss leaves of CUBIC's window (RFC 9438, section 4.6)."""
+
+
 def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:
     return segments_per_s * mss_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT
 
@@ -154,6 +161,51 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     positive("c", c)
     loss_in_range("loss_rate", loss_rate)
     return like(_segments_mbps(c / np.sqrt(loss_rate) / (rtt_ms / MS_PER_S), mss_bytes))
+
+
+def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
+    """Rate of a CUBIC flow under light loss: the larger of what its cubic and what Reno would reach.
+
+    The cubic grows by the clock, so that its window goes with (T/p)**(3/4) and its rate with T**(-1/4): it costs a
+    far flow little to be far. On short paths Reno's window is larger, and CUBIC takes that (the Reno-friendly
+    region). Holds for losses at equal distances, in packets, with neither window nor link in the way; for
+    random losses the constant is larger, the exponents are the same. Misleads where timeouts rule.
+
+    Parameters
+    ----------
+    mss_bytes : int
+        Application bytes in a segment, above 0.
+    rtt_ms : float or array
+        Round-trip time under load, in ms, above 0.
+    loss_rate : float or array
+        Chance that a segment is lost, in (0, 1].
+
+    Returns
+    -------
+    float or array
+        Rate in Mbit/s, shaped as `rtt_ms` and `loss_rate` together.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    L. Xu et al., RFC 9438, 2023, section 5.1, and table 1 for its values.
+
+    Examples
+    --------
+    >>> round(cubic_mbps(1448, rtt_ms=100, loss_rate=1e-4), 2)
+    21.71
+    """
+    positive("mss_bytes", mss_bytes)
+    positive("rtt_ms", rtt_ms)
+    loss_in_range("loss_rate", loss_rate)
+    rtt_s, p = np.asarray(rtt_ms, dtype=float) / MS_PER_S, np.asarray(loss_rate, dtype=float)
+    constant = (CUBIC_C * (3 + CUBIC_BETA) / (4 * (1 - CUBIC_BETA))) ** 0.25
+    window = np.maximum(constant * (rtt_s / p) ** 0.75, MATHIS_C / np.sqrt(p))
+    return like(_segments_mbps(window / rtt_s, mss_bytes))
 
 
 def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:

@@ -145,3 +145,39 @@ def test_alpha_fairness_is_optimal(network, alpha, data):
 def test_what_no_fairness_can_be_computed_of_is_refused(arguments, sentence):
     with pytest.raises(theory.TheoryError, match=sentence):
         theory.alpha_fair_mbps(CROSSING_LINKS, CROSSING, **arguments)
+
+
+def test_cubics_optimum_over_two_links_by_hand():
+    """With equal round-trip times the flow over both links has 2**(-3/4) of what each other has."""
+    shares = theory.cubic_optimum_mbps(
+        {1: 5, 2: 5}, {"long": [1, 2], "a": [1], "b": [2]}, dict.fromkeys(("long", "a", "b"), 300.0)
+    )
+    assert shares["long"] / shares["a"] == pytest.approx(2**-0.75, rel=1e-4)
+    assert shares["long"] + shares["b"] == pytest.approx(5, rel=1e-6)
+
+
+@pytest.mark.parametrize(("optimum", "congestion"), [("reno_optimum_mbps", "reno"), ("cubic_optimum_mbps", "cubic")])
+def test_on_one_link_the_optimum_is_the_share_by_lot(optimum, congestion):
+    rtts_ms = {"a": 300.0, "b": 800.0, "c": 1300.0}
+    shares = getattr(theory, optimum)({"r": 5}, {flow: ["r"] for flow in rtts_ms}, rtts_ms)
+    exponent = theory.RTT_EXPONENTS[congestion, "by lot"]
+    assert list(shares.values()) == pytest.approx(
+        theory.rtt_shares_mbps(5, list(rtts_ms.values()), exponent).tolist(), rel=1e-4
+    )
+
+
+def test_the_published_theory_of_rtt_fairness():
+    """`epfl` Q35: 1320 and 3530 kbit/s for 800 and 300 ms, 910 and 3940 for 1300 and 300 ms, of 4850 in all."""
+    assert theory.rtt_shares_mbps(4.85, [800, 300], 1) == pytest.approx([1.32, 3.53], abs=0.005)
+    assert theory.rtt_shares_mbps(4.85, [1300, 300], 1) == pytest.approx([0.91, 3.94], abs=0.005)
+
+
+def test_equal_round_trip_times_or_an_exponent_of_0_share_equally():
+    assert theory.rtt_shares_mbps(6, [40, 40, 40], 2) == pytest.approx([2, 2, 2])
+    assert theory.rtt_shares_mbps(6, [40, 4000, 1], 0) == pytest.approx([2, 2, 2])
+
+
+@pytest.mark.parametrize("wrong", [{"limit_mbps": 0}, {"rtts_ms": [0, 1]}, {"exponent": -1}])
+def test_shares_refuse_what_is_out_of_range(wrong):
+    with pytest.raises(theory.TheoryError):
+        theory.rtt_shares_mbps(**{"limit_mbps": 1, "rtts_ms": [1, 2], "exponent": 1, **wrong})

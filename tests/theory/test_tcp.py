@@ -106,3 +106,22 @@ def test_more_loss_never_speeds_tcp_up(one, other):
     for formula in (theory.mathis_mbps, theory.pftk_mbps):
         slow, fast = formula(1448, 50, high), formula(1448, 50, low)
         assert slow <= fast * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "loss_rate", "segments"),
+    [(100, 1e-4, 187.4), (100, 1e-5, 1054), (100, 1e-6, 5926), (10, 1e-7, 5926), (10, 1e-8, 33325), (100, 1e-3, 38)],
+)
+def test_cubic_has_the_windows_of_its_rfc(rtt_ms, loss_rate, segments):
+    """RFC 9438, tables 1 and 2; its Reno-friendly rows count 1.20, not sqrt(3/2), over the root of the loss rate."""
+    window = theory.cubic_mbps(1448, rtt_ms, loss_rate) * rtt_ms * 1e3 / (1448 * 8)
+    assert window == pytest.approx(segments, rel=0.001 if segments != 38 else 0.025)
+
+
+def test_cubic_is_reno_on_short_paths_and_minds_distance_little_on_long_ones():
+    near, far = (
+        theory.cubic_mbps(1448, np.array([10.0, 20.0]), 1e-3),
+        theory.cubic_mbps(1448, np.array([500.0, 1000.0]), 1e-3),
+    )
+    assert near == pytest.approx(theory.mathis_mbps(1448, 10.0, 1e-3) / np.array([1, 2]))
+    assert far[0] / far[1] == pytest.approx(2**0.25)
