@@ -196,6 +196,8 @@ class Number(Check):
         Wrong figures with sentences of their own.
     right : str
         A sentence that a right answer earns: what to take along.
+    measured : bool
+        Measuring the figure, or reading it off the page, is the exercise: it may stand above the check.
 
     Examples
     --------
@@ -212,6 +214,7 @@ class Number(Check):
     tolerance: float
     traps: Sequence[Trap] = ()
     right: str = ""
+    measured: bool = False
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((_trap_number(trap, {}), trap.sentence) for trap in self.traps)

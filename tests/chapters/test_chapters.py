@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from nbformat import NotebookNode
 
-from netlab.authoring import Chapter, chapters, execute, student_notebook
+from netlab.authoring import Chapter, chapters, execute, opened, student_notebook
+from netlab.checks import Function, Number
 
 pytestmark = pytest.mark.pocket
 
 
 ROOT = Path(__file__).parents[2]
+# A figure with fewer digits stands on a page by chance.
+LEAST_DIGITS = 3
 
 
 @pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda chapter: chapter.source.stem)
-def test_a_notebook_nobody_has_worked_on_runs_to_its_end(chapter: Chapter) -> None:
-    """Nothing raises, and every check says 'not attempted yet'."""
+def test_a_notebook_nobody_has_worked_on_runs_to_its_end_and_tells_no_answer(chapter: Chapter) -> None:
+    """Nothing raises, every check says 'not attempted yet', and nothing above a check is its answer."""
     notebook = execute(student_notebook(chapter.source), chapter.student.parent)
     checks = [cell for cell in notebook.cells if cell.id.endswith("-check")]
     assert checks
     for cell in checks:
-        said = "".join(output.get("text", "") for output in cell.outputs)
+        said = "".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in cell.outputs)
         assert "not attempted yet" in said, f"{cell.id}: {said!r}"
+    assert leaks(notebook, chapter) == []
+
+
+def leaks(notebook: NotebookNode, chapter: Chapter) -> list[str]:
+    """Say where an answer stands on the page before the check that asks for it."""
+    book = opened(chapter.source)
+    if book is None:
+        return []
+    found, above = [], ""
+    for cell in notebook.cells:
+        above += f"\n{cell.source}" if not cell.id.endswith("-check") else ""
+        check = book.checks.get(cell.id.removesuffix("-check")) if cell.id.endswith("-check") else None
+        if isinstance(check, Number) and not check.measured:
+            found += [f"{cell.id}: {number}" for number in _figures(above) if _is_answer(number, check)]
+        if isinstance(check, Function):
+            # One worked number is given on purpose; the formula itself must not stand there.
+            found += [f"{cell.id}: the last hint stands above" for hint in check.hints[-1:] if hint in above]
+        for output in cell.get("outputs", ()):
+            above += "\n" + output.get("text", "") + output.get("data", {}).get("text/plain", "")
+    return found
+
+
+def _figures(text: str) -> list[str]:
+    return re.findall(r"(?<![\w.])\d+(?:\.\d+)?", text)
+
+
+def _is_answer(number: str, check: Number) -> bool:
+    digits = number.replace(".", "").strip("0")
+    return len(digits) >= LEAST_DIGITS and abs(float(number) - check.figure()) <= 0.001 * abs(check.figure())
