@@ -268,6 +268,10 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
             "traffic 1 (udp): rate_mbps must be a number from 0.000001 to 100000, got 1e-300",
         ),
         (
+            {"kind": "udp", "src": "h1", "dst": "h2", "rate_mbps": 1, "send_buffer_bytes": 100},
+            "traffic 1 (udp): send_buffer_bytes must be a whole number from 10000 to 268435456, got 100",
+        ),
+        (
             {"kind": "udp", "src": "h1", "dst": "h2", "rate_mbps": 1, "spacing": {}},
             "traffic 1 (udp): spacing: got {}; allowed: auto, even, random",
         ),

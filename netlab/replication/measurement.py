@@ -78,11 +78,6 @@ def stream_goodput(flow: str, stream: int) -> Read:
     return read
 
 
-def total(run: Run) -> float:
-    """Goodput of all flows in Mbit/s."""
-    return float(run.flows.goodput_mbps.sum())
-
-
 def loss(flow: str) -> Read:
     """Lost share of a flow's datagrams."""
     return lambda run: float(run.flows.set_index("flow").loss_rate[flow])

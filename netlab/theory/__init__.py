@@ -51,6 +51,7 @@ from netlab.theory.tcp import (
     MATHIS_C,
     MATHIS_RANDOM_C,
     aimd_cost_segments,
+    backoff_mbps,
     cubic_mbps,
     mathis_mbps,
     parallel_streams_mbps,
@@ -58,7 +59,7 @@ from netlab.theory.tcp import (
     window_limit_mbps,
     windowed_goodput_mbps,
 )
-from netlab.theory.udp import udp_goodput_mbps, udp_loss_rate, udp_shares_mbps
+from netlab.theory.udp import held_shares_mbps, udp_goodput_mbps, udp_loss_rate, udp_shares_mbps
 
 __all__ = [
     "FRAMING_BYTES",
@@ -79,11 +80,13 @@ __all__ = [
     "acceptance_ratio",
     "aimd_cost_segments",
     "alpha_fair_mbps",
+    "backoff_mbps",
     "bdp_bytes",
     "bottleneck",
     "cubic_mbps",
     "cubic_optimum_mbps",
     "fifo_network",
+    "held_shares_mbps",
     "jain_index",
     "mathis_mbps",
     "max_min_mbps",

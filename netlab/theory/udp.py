@@ -161,3 +161,55 @@ def udp_shares_mbps(
     payloads = np.broadcast_to(np.asarray(payload_bytes, dtype=int), offered.shape)
     wire = np.array([udp_wire_bytes(int(size), framing) for size in payloads])
     return offered * acceptance_ratio(offered * wire / payloads, rate_mbps)
+
+
+def held_shares_mbps(
+    held_packets: ArrayLike,
+    payload_bytes: ArrayLike,
+    wire_bytes: ArrayLike,
+    rate_mbps: float,
+) -> Array:
+    """Goodput of flows that each keep a number of packets in one first-in first-out queue which never overflows.
+
+    Each packet waits for all that stand before it, so the packets leave in the proportion in which they stand
+    there (Little's law: the packets of a flow are its rate times the common wait). Holds where senders wait for
+    room instead of losing packets, such as sockets behind the queue of their own host. Misleads behind a router,
+    where a full queue drops, see `udp_shares_mbps`, and where a flow's packets come in bursts and so wait longer
+    or shorter than others'.
+
+    Parameters
+    ----------
+    held_packets : array
+        Packets that each flow keeps in the queue on average, above 0.
+    payload_bytes, wire_bytes : array
+        Application bytes in a packet of each flow, and what it takes from the rate, above 0.
+    rate_mbps : float
+        Rate of the link in Mbit/s, above 0.
+
+    Returns
+    -------
+    array
+        Goodput of each flow in Mbit/s.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Little, A proof for the queuing formula L = lambda W, Operations Research 9(3), 1961.
+
+    Examples
+    --------
+    >>> held_shares_mbps([88, 44], [1448, 1470], [1538, 1536], rate_mbps=100).round(1)
+    array([62.8, 31.9])
+    """
+    positive("held_packets", held_packets)
+    positive("payload_bytes", payload_bytes)
+    positive("wire_bytes", wire_bytes)
+    positive("rate_mbps", rate_mbps)
+    held = np.asarray(held_packets, dtype=float)
+    packets_share = held / np.sum(held * np.asarray(wire_bytes, dtype=float))
+    shares: Array = rate_mbps * packets_share * np.asarray(payload_bytes, dtype=float)
+    return shares

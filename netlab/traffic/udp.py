@@ -16,10 +16,18 @@ HEADER_ROOM_BYTES = 32
 LARGEST_PAYLOAD_BYTES = 1472
 SLOWEST_MBPS = 1e-6
 FASTEST_MBPS = 100_000
+SMALLEST_SEND_BUFFER_BYTES = 10_000
+LARGEST_SEND_BUFFER_BYTES = 2**28
 SPACINGS = ("auto", "even", "random")
 
 
-class UdpItem(FlowItem):
+class WaitingItem(FlowItem, total=False):
+    """What a sender is told that waits when its buffer is full."""
+
+    send_buffer_bytes: int
+
+
+class UdpItem(WaitingItem):
     """A `Udp` in the plan; `spacing` is even or random."""
 
     rate_mbps: float
@@ -73,6 +81,11 @@ class Udp(Flow):
         Whether datagrams leave on an exact grid, or the same number at random moments (a seeded Poisson process). "auto"
         is even for the only UDP flow of a run and random beside others: the grids of two flows lock in phase, as no two
         real clocks do, and then one of them takes all the losses.
+    send_buffer_bytes : int or None
+        Room of the socket's send buffer as Linux counts it, 10 000 to 2**28; Linux's own default is 212 992. What stands
+        in the sender's own interface counts against it, bookkeeping included, and while it is full the sender waits: the
+        rate is then a wish. None is so large a buffer that the rate is kept and the queue drops. The sender stops at its
+        end, whatever it still had to send. Only for engines that run the agent.
     """
 
     rate_mbps: float = math.nan
@@ -80,6 +93,7 @@ class Udp(Flow):
     start_s: float = 0.0
     duration_s: float | None = None
     spacing: str = "auto"
+    send_buffer_bytes: int | None = None
     kind: ClassVar[str] = "udp"
     required: ClassVar[Mapping[str, Any]] = {"src": "", "dst": "", "rate_mbps": 1.0}
     crossings: ClassVar[int] = 1
@@ -95,6 +109,14 @@ class Udp(Flow):
         found += integer_problems(where, "payload_bytes", self.payload_bytes, HEADER_ROOM_BYTES, LARGEST_PAYLOAD_BYTES)
         if self.spacing not in SPACINGS:
             found.append(f"{where}: spacing: {one_of(self.spacing, SPACINGS)}")
+        found += integer_problems(
+            where,
+            "send_buffer_bytes",
+            self.send_buffer_bytes,
+            SMALLEST_SEND_BUFFER_BYTES,
+            LARGEST_SEND_BUFFER_BYTES,
+            optional=True,
+        )
         return found
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
@@ -103,3 +125,9 @@ class Udp(Flow):
         if spacing == "auto":
             spacing = "even" if sum(isinstance(other, Udp) for other in beside) == 1 else "random"
         return cast("Item", {**super().planned(label, beside), "spacing": spacing})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as a scenario file has it; a buffer that nobody asked for is left out."""
+        return {
+            name: value for name, value in super().to_dict().items() if (name, value) != ("send_buffer_bytes", None)
+        }

@@ -275,6 +275,12 @@ def test_a_setting_that_the_kernel_refuses_is_named_with_its_node() -> None:
         run(dumbbell(), [nl.Tcp("h1", "h2")], duration_s=1, sysctls={"net.ipv4.no_such_thing": 1})
 
 
+def test_a_sender_that_waits_is_refused_with_the_engine_that_can() -> None:
+    plan = nl.Scenario(dumbbell(), [nl.Udp("h1", "h2", rate_mbps=1, send_buffer_bytes=212_992)], 1.0).plan()
+    with pytest.raises(EngineError, match="no sockets that wait.*engine='pocket'"):
+        engine.LibraryEngine().execute(plan, on_event=lambda event: None)
+
+
 def test_a_refused_message_is_told_as_its_line() -> None:
     plan = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2")], 1.0).plan()
     plan["routes"][0] = {**plan["routes"][0], "via": "192.0.2.1"}

@@ -47,3 +47,14 @@ def test_udp_goodput_and_loss_account_for_every_datagram(offered, rate, payload,
     goodput = theory.udp_goodput_mbps(offered, rate, payload, framing)
     assert goodput + offered * theory.udp_loss_rate(offered, rate, payload, framing) == pytest.approx(offered)
     assert theory.udp_shares_mbps([offered], rate, payload, framing) == pytest.approx([goodput])
+
+
+def test_packets_leave_a_queue_in_the_proportion_in_which_they_stand_there():
+    """3 and 1 packets of 1000 bytes without headers in 8 Mbit/s; then equal numbers of unequal size, by hand."""
+    assert theory.held_shares_mbps([3, 1], [1000, 1000], [1000, 1000], 8) == pytest.approx([6, 2])
+    assert theory.held_shares_mbps([5, 5], [900, 50], [1000, 100], 11) == pytest.approx([9, 0.5])
+
+
+def test_one_flow_that_waits_has_the_link():
+    alone = theory.held_shares_mbps([7], [1470], [theory.udp_wire_bytes(1470, "ethernet")], 100)
+    assert alone == pytest.approx([theory.udp_goodput_limit_mbps(100, 1470, "ethernet")])

@@ -34,7 +34,9 @@ class UdpFlow(Flow["UdpItem"]):
             self.source = socket.socket(type=socket.SOCK_DGRAM)
         # What stands in the sender's own interface counts against its socket: with a small one the socket would wait,
         # and send late, where the queue should drop.
-        options.set_buffer(self.source, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        # The kernel doubles what is asked for.
+        self._waits = "send_buffer_bytes" in item
+        options.set_buffer(self.source, socket.SO_SNDBUF, item.get("send_buffer_bytes", 2 * SEND_BUFFER_BYTES) // 2)
         self.address = (address, port)
         self.stream_id = port
         self._interval_s = place.plan["interval_s"]
@@ -70,7 +72,15 @@ class UdpFlow(Flow["UdpItem"]):
             end_s=self._origin_s + self.end_s,
             spread_seed=self._seed + self.stream_id if self.item["spacing"] == "random" else None,
         )
+        if self._waits:
+            self._start(self._stop_at_end)
         self.sender.run()
+
+    def _stop_at_end(self) -> None:
+        """End the sender at its time: one that has to wait would send what it owes long after it."""
+        sleep_until(self._origin_s + self.end_s)
+        if self.sender is not None:
+            self.sender.stop()
 
     def finish(self, until_s: float) -> None:
         """Wait until every datagram has come or can come no more."""

@@ -275,6 +275,11 @@ def _add_flows(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {kind!r}). "
                 "Use engine='pocket' for this scenario."
             )
+        if item.get("send_buffer_bytes") is not None:
+            raise EngineError(
+                f"The library engine has no sockets that wait, so it cannot give {item['label']!r} a send_buffer_bytes. "
+                "Use engine='pocket' for this scenario."
+            )
         own_s = item.get("duration_s")
         end_s = plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s)
         streams = item["streams"] if kind == "tcp" else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -68,5 +69,18 @@ def test_a_flow_that_never_began_says_so(tmp_path: Path) -> None:
     flow = UdpFlow(item(), place(tmp_path))
     flow.finish(0.0)
     assert flow.totals() == {"flow": "h1-h2 udp", "error": "the flow did not start"}
+    flow.source.close()
+    flow.sink.close()
+
+
+def test_a_sender_with_a_buffer_of_its_own_stops_at_its_end(tmp_path: Path) -> None:
+    """The kernel's bookkeeping doubles what is asked for, so that it reports what the scenario says."""
+    flow = UdpFlow(item(send_buffer_bytes=50_000, rate_mbps=10_000), place(tmp_path))
+    assert flow.source.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == 50_000
+    run(flow)
+    for thread in flow._threads:
+        thread.join(5)
+        assert not thread.is_alive()
+    assert flow.totals()["error"] is None
     flow.source.close()
     flow.sink.close()
