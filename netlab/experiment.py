@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from netlab import captures as capture_files
-from netlab import engines, measure, traffic
+from netlab import engines, measure, media, traffic
 from netlab.artifacts import Artifacts
 from netlab.captures import Capture
 from netlab.engines.base import Engine
@@ -28,7 +28,7 @@ from netlab.plan import Address, CaptureItem, Event, Item, Outcome, Plan
 from netlab.progress_bar import Progress, shown_progress
 from netlab.results import Run
 from netlab.traffic import Flow, Traffic
-from netlab.units import BITS_PER_BYTE, mbps_to_bps, ms_to_s
+from netlab.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
 from netlab.values import is_integer, is_number, plain, shown
 from netlab.version import VERSION
 
@@ -290,6 +290,10 @@ class Scenario:
 def _slowest_s(shape: LinkShape) -> float:
     """Time in s through a full queue and the wire behind it."""
     wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
+    if shape.medium is not None:
+        # Every frame of a full queue waits for one of the other end.
+        frame_us = 2 * media.medium(shape.medium, shape.medium_options).slowest_us
+        return wire_s + ((shape.queue_packets or KERNEL_QUEUE_PACKETS) + 1) * frame_us / US_PER_S
     if shape.rate_mbps is None:
         return wire_s
     queue_bits = (

@@ -27,6 +27,8 @@ class Shape(TypedDict):
     aqm_options: dict[str, Any]
     framing: str
     segmentation_offload: bool | None
+    medium: str | None
+    medium_options: dict[str, Any]
 
 
 class Hop(TypedDict):
@@ -178,8 +180,23 @@ class QueueSample(TypedDict):
     sent_packets: int
 
 
-class Counters(TypedDict):
-    """What the agent counted.
+class StationTotals(TypedDict):
+    """What one end of a shared medium counted: frames that got through, and how often one did not."""
+
+    interface: str
+    frames: int
+    collisions: int
+    errors: int
+    given_up: int
+    drops: int
+
+
+class _Stations(TypedDict, total=False):
+    stations: list[StationTotals]
+
+
+class Counters(_Stations):
+    """What the agent counted; `stations` only where a link has a medium.
 
     `tc` has the lines given to `tc` by node, `unsaved` by name why a file
     that should have been among the artifacts is not.

@@ -41,6 +41,7 @@ CODE = (
     "headers.py",
     "location.py",
     "measure",
+    "media.py",
     "netlink.py",
     "plan.py",
     "queues.py",

@@ -15,6 +15,7 @@ from netlab.agent import files
 from netlab.agent.artifacts import Keeper
 from netlab.agent.capture import start_captures
 from netlab.agent.flows import Flow, make_flows, runner_of
+from netlab.agent.medium import Medium
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
@@ -85,7 +86,7 @@ def experiment(plan: AgentPlan, events: Events, keeper: Keeper, artifacts: Path)
     for flow in flows:
         flow.finish(finish_s)
     lost = sum(capture.stop() for capture in captures)
-    return {
+    counters: Counters = {
         "flows": [flow.totals() for flow in flows],
         "streams": streams,
         "datagrams": [row for flow in flows for row in flow.intervals()],
@@ -98,6 +99,9 @@ def experiment(plan: AgentPlan, events: Events, keeper: Keeper, artifacts: Path)
         "packets_lost": lost,
         "unsaved": keeper.unsaved,
     }
+    if network.media:
+        counters["stations"] = [row for medium in network.media for row in medium.totals()]
+    return counters
 
 
 def _segment_bytes(traffic: list[Item]) -> dict[str, int]:
@@ -111,12 +115,12 @@ def _segment_bytes(traffic: list[Item]) -> dict[str, int]:
     return smallest
 
 
-def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader]:
+def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader | Medium]:
     shaped: dict[str, list[str]] = {}
     for direction in plan["directions"]:
         if direction["shape"]["rate_mbps"] is not None:
             shaped.setdefault(direction["src"], []).append(direction["interface"])
-    readers = []
+    readers: list[QueueReader | Medium] = [*network.media]
     for name, interfaces in shaped.items():
         with visit(network.pid(name)):
             readers.append(QueueReader(interfaces))
@@ -124,7 +128,7 @@ def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader]:
 
 
 def _sample(
-    plan: AgentPlan, flows: list[Flow[Any]], readers: list[QueueReader], origin_s: float, events: Events
+    plan: AgentPlan, flows: list[Flow[Any]], readers: list[QueueReader | Medium], origin_s: float, events: Events
 ) -> tuple[list[StreamSample], list[QueueSample]]:
     streams: list[StreamSample] = []
     queues: list[QueueSample] = []

@@ -27,6 +27,7 @@ from mininet.net import Mininet
 from mininet.node import Node, Switch
 
 from netlab.agent import qdiscs
+from netlab.agent.medium import RING_FRAMES, Medium, open_tap
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.agent.settings import STATIC_SYSCTLS
 from netlab.agent.shaping import queue_options
@@ -86,6 +87,27 @@ class BatchedLink(Link):  # type: ignore[misc]
         )
 
 
+class MediumLink(Link):  # type: ignore[misc]
+    """A TAP at each end; `netlab.agent.medium` passes frames on between them."""
+
+    files: ClassVar[dict[str, int]] = {}
+
+    @classmethod
+    def makeIntfPair(  # noqa: N802 (Mininet's name)
+        cls,
+        intfname1: str,
+        intfname2: str,
+        addr1: str | None = None,
+        addr2: str | None = None,
+        node1: Any = None,
+        node2: Any = None,
+        deleteIntfs: bool = True,  # noqa: N803 (Mininet's name)
+    ) -> None:
+        """Make both TAPs."""
+        cls.files[intfname1] = open_tap(intfname1, node1.pid)
+        cls.files[intfname2] = open_tap(intfname2, node2.pid)
+
+
 class PlannedIntf(Intf):  # type: ignore[misc]
     """An interface that is configured from the plan, not by ifconfig."""
 
@@ -110,6 +132,7 @@ class Network:
         # What Mininet would do here to the machine's own limits, the plan does to the namespaces.
         Mininet.inited = True
         self.mininet = Mininet(build=False, controller=None, link=BatchedLink, intf=PlannedIntf)
+        self.media: list[Medium] = []
         self.nodes: dict[str, Any] = {}
         for name in plan["hosts"]:
             self.nodes[name] = self.mininet.addHost(name, cls=Host, ip=None)
@@ -118,6 +141,7 @@ class Network:
         for number, name in enumerate(plan["switches"], start=1):
             self.nodes[name] = self.mininet.addSwitch(name, cls=Bridge, dpid=f"{number:x}", inNamespace=True)
         BatchedLink.pending = []
+        MediumLink.files = {}
         macs = plan["macs"]
         for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
             self.mininet.addLink(
@@ -125,6 +149,7 @@ class Network:
                 forward["dst"],
                 addr1=macs[forward["interface"]],
                 addr2=macs[backward["interface"]],
+                cls=BatchedLink if forward["shape"]["medium"] is None else MediumLink,
             )
         batch("ip", BatchedLink.pending, None)
 
@@ -137,6 +162,10 @@ class Network:
         for direction in self.plan["directions"]:
             name, interface = direction["src"], direction["interface"]
             master = f" master {name}" if name in self.plan["switches"] else ""
+            if direction["shape"]["medium"] is not None:
+                lines[name].append(
+                    f"link set dev {interface} address {self.plan['macs'][interface]} txqueuelen {RING_FRAMES}"
+                )
             lines[name].append(f"link set dev {interface} up{master}")
         for own in self.plan["addresses"]:
             lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
@@ -154,6 +183,14 @@ class Network:
             batch("tc", tc_lines.get(name, []), node.pid)
         self._set_queue_options()
         self._wait_for_links()
+        hops = self.plan["directions"]
+        self.media = [
+            Medium(forward, backward, MediumLink.files, self.plan["seed"])
+            for forward, backward in zip(hops[::2], hops[1::2], strict=True)
+            if forward["shape"]["medium"] is not None
+        ]
+        for medium in self.media:
+            medium.start()
 
     def _set_queue_options(self) -> None:
         for hop in self.plan["directions"]:

@@ -177,6 +177,9 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
     while ahead:
         for direction in leaving.get(ahead.pop(), []):
             shape = direction["shape"]
+            if shape["medium"] is not None:
+                # A TAP takes frames, one by one.
+                continue
             if shape["rate_mbps"] is not None:
                 if not offloads(shape):
                     if not splits:

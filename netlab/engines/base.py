@@ -180,6 +180,17 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:
     )
 
 
+def refuse_media(plan: Plan, clock: str, engine: str) -> None:
+    """Raise EngineError where a link has a medium, for an engine that cannot have one."""
+    for hop in plan["directions"]:
+        if hop["shape"]["medium"] is not None:
+            raise EngineError(
+                f"The link {hop['src']}-{hop['dst']} has a medium ({hop['shape']['medium']}), whose frames take microseconds "
+                f"that the {engine} engine in {clock} time does not keep. Use engine='pocket', in virtual time, with netlab's "
+                "own kernel (`netlab kernel build`)."
+            )
+
+
 def cancelled() -> RunCancelled:
     """The error of a run that somebody stopped."""
     return RunCancelled("The run was stopped before its end; nothing of it is kept.")

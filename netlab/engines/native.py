@@ -18,6 +18,7 @@ from netlab.engines.base import (
     Requirement,
     follow,
     read_result,
+    refuse_media,
     require,
     run_folder,
     take_artifacts,
@@ -69,6 +70,7 @@ class NativeEngine:
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
         require(self.requirements())
+        refuse_media(plan, self.clock, self.name)
         with scratch.run_directory(RESULT_BYTES) as directory:
             folder = run_folder(directory)
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": {}}

@@ -22,6 +22,7 @@ from netlab.engines.base import (
     Requirement,
     follow,
     read_result,
+    refuse_media,
     require,
     run_folder,
     take_artifacts,
@@ -76,6 +77,8 @@ class PocketEngine:
         """
         require(self.requirements())
         self._refuse_what_the_kernel_lacks(plan)
+        if self.clock != "virtual":
+            refuse_media(plan, self.clock, self.name)
         if warm.wanted() and "gate" in self.kernel.capabilities and self.clock == "virtual":
             return self._execute_behind_gate(plan, on_event, cancel)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):

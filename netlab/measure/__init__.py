@@ -61,6 +61,8 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
     # As they were sampled: all of a moment, flow by flow, before all of the next.
     tables["stream_intervals"].sort(key=lambda row: row["t_s"])
     tables["queues"] = [dict(row) for row in raw["queues"]]
+    if raw.get("stations"):
+        tables["stations"] = [dict(row) for row in raw["stations"]]
     # A kind may have figures of its own for its flows, and tables of its own.
     frames = {
         name: results.frame(tables.pop(name), columns, others=name == "flows")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from netlab import media
 from netlab.errors import ScenarioError, one_of
 from netlab.headers import FRAME_BYTES
 from netlab.queues import MOST_PACKETS, discipline
@@ -63,6 +64,12 @@ class LinkShape:
     segmentation_offload : bool or None
         Whether segmentation offload (GSO) holds on this link: segments of up to 64 kB pass its queue and its wire as one
         packet. None means only above 1 Gbit/s, where speed needs it.
+    medium : {"802.11g"} or None
+        A half-duplex medium that both directions share, instead of a wire for each: one sends at a time, and each frame takes
+        the time that `netlab.media` says. It has a rate of its own; of this link's other fields, `queue_packets` and those of
+        the wire (delay, jitter, loss, duplication) hold. In virtual time only.
+    medium_options : mapping
+        Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.media.Wifi`.
     """
 
     rate_mbps: float | None = None
@@ -78,6 +85,8 @@ class LinkShape:
     aqm_options: Mapping[str, Any] = field(default_factory=dict)
     framing: str = "tc"
     segmentation_offload: bool | None = None
+    medium: str | None = None
+    medium_options: Mapping[str, Any] = field(default_factory=dict)
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in these fields, each a sentence that starts with `where`."""
@@ -115,7 +124,16 @@ class LinkShape:
             self.queue_packets is None or self.queue_bytes is None,
             f"give queue_packets or queue_bytes, not both (got {shown(self.queue_packets)} and {shown(self.queue_bytes)})",
         )
-        if self.rate_mbps is None:
+        found.extend(f"{where}: {sentence}" for sentence in media.problems(self.medium, self.medium_options))
+        if self.medium is not None:
+            default = LinkShape()
+            for name in NOT_WITH_A_MEDIUM:
+                require(
+                    getattr(self, name) == getattr(default, name),
+                    f"{name}={shown(getattr(self, name))} does not go with a medium, which has its own rate, framing and "
+                    f"queue; leave {name} out",
+                )
+        elif self.rate_mbps is None:
             for name in ("queue_packets", "queue_bytes"):
                 require(
                     getattr(self, name) is None,
@@ -163,6 +181,7 @@ class LinkShape:
             yield "give loss_rate or burst_loss, not both"
 
 
+NOT_WITH_A_MEDIUM = ("rate_mbps", "queue_bytes", "aqm", "aqm_options", "framing", "segmentation_offload")
 SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
 RENAMED_FIELDS = {"super_segments": "segmentation_offload"}
 

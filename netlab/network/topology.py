@@ -168,6 +168,13 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
                 found.append(f"{where}: a link must join two different nodes")
             there = link.forward.problems("")
             found.extend(where + problem for problem in there)
+            if (link.forward.medium, link.forward.medium_options) != (
+                link.backward.medium,
+                link.backward.medium_options,
+            ):
+                found.append(
+                    f"{where}, reverse: both directions share one medium; give medium and its options to the link"
+                )
             # A mistake that `reverse` only inherits is one mistake.
             found.extend(f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
         if not found:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
-from netlab import plan
+from netlab import media, plan
 from netlab.network.link import Link, LinkShape
 
 
@@ -23,7 +23,9 @@ class Hop:
 
     @property
     def rate_mbps(self) -> float:
-        """Rate in Mbit/s, infinite where the link has none."""
+        """Rate in Mbit/s, infinite where the link has none; of a medium the rate of a data frame's bits."""
+        if self.shape.medium is not None:
+            return float(media.medium(self.shape.medium, self.shape.medium_options).rate_mbps)
         return math.inf if self.shape.rate_mbps is None else float(self.shape.rate_mbps)
 
     @property

@@ -168,6 +168,8 @@ def _link_text(link: Any) -> str:
 
 def _shape_words(shape: LinkShape) -> list[str]:
     words = []
+    if shape.medium is not None:
+        words.append(shape.medium)
     if shape.rate_mbps is not None:
         giga = shape.rate_mbps >= 1000
         words.append(f"{shape.rate_mbps / 1000:g} Gbit/s" if giga else f"{shape.rate_mbps:g} Mbit/s")

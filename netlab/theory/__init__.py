@@ -60,6 +60,7 @@ from netlab.theory.tcp import (
     windowed_goodput_mbps,
 )
 from netlab.theory.udp import held_shares_mbps, udp_goodput_mbps, udp_loss_rate, udp_shares_mbps
+from netlab.theory.wifi import Saturation, wifi_exchange_us, wifi_saturation, wifi_tcp_limit_mbps, wifi_udp_limit_mbps
 
 __all__ = [
     "FRAMING_BYTES",
@@ -76,6 +77,7 @@ __all__ = [
     "FifoNetwork",
     "Framing",
     "Hop",
+    "Saturation",
     "TheoryError",
     "acceptance_ratio",
     "aimd_cost_segments",
@@ -111,6 +113,10 @@ __all__ = [
     "udp_loss_rate",
     "udp_shares_mbps",
     "udp_wire_bytes",
+    "wifi_exchange_us",
+    "wifi_saturation",
+    "wifi_tcp_limit_mbps",
+    "wifi_udp_limit_mbps",
     "window_limit_mbps",
     "windowed_goodput_mbps",
 ]

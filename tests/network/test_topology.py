@@ -161,6 +161,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
             {"rate_mbps": 1, "aqm": "pie", "queue_bytes": 3000},
             "aqm='pie' limits its queue in packets; give queue_packets instead of queue_bytes",
         ),
+        (
+            {"medium": "802.11g", "rate_mbps": 54},
+            "rate_mbps=54 does not go with a medium, which has its own rate, framing and queue; leave rate_mbps out",
+        ),
+        ({"medium": "802.11z"}, "medium: got '802.11z'; allowed: 802.11g; did you mean 802.11g?"),
+        (
+            {"medium": "802.11g", "medium_options": {"rate_mbps": 11}},
+            "medium_options: rate_mbps must be one of 6, 9, 12, 18, 24, 36, 48, 54, got 11",
+        ),
         ({"burst_loss": 0.1}, "burst_loss must be a mapping, got 0.1"),
         ({"burst_loss": {"enter_rate": 0.1, "leave_rate": 2}}, "burst_loss: leave_rate must be in [0, 1], got 2"),
     ],
@@ -181,6 +190,17 @@ def test_a_whole_number_of_five_thousand_digits_is_a_mistake_like_another() -> N
     (sentence,) = mistakes(delay_ms=10**5000)
     assert sentence.endswith("got a number of thousands of digits")
     assert len(mistakes(rate_mbps=10**400)[0]) < 250
+
+
+def test_a_medium_belongs_to_both_directions() -> None:
+    one_way = mistakes(medium="802.11g", reverse={"medium_options": {"rate_mbps": 24}})
+    assert one_way == ["link h1-h2, reverse: both directions share one medium; give medium and its options to the link"]
+    assert mistakes(medium="802.11g", delay_ms=5, loss_rate=0.1, queue_packets=20) == []
+
+
+def test_the_rate_of_a_medium_is_that_of_its_frames() -> None:
+    link = nl.Link("h1", "h2", medium="802.11g", medium_options={"rate_mbps": 24})
+    assert nl.Topology(["h1", "h2"], links=[link]).bottleneck_mbps("h1", "h2") == 24
 
 
 def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
-from netlab.engines.base import OnEvent, Requirement, cancelled, require
+from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_media, require
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.requests import Requests, make_requests
 from netlab.errors import KernelError, RunError
@@ -57,6 +57,7 @@ class LibraryEngine:
             When `cancel` was set.
         """
         require(self.requirements())
+        refuse_media(plan, self.clock, self.name)
         kernel = library.find()
         segment_bytes = _segment_bytes(plan)
         without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)

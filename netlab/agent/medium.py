@@ -1,0 +1,170 @@
+"""A shared medium between two nodes: TAP devices instead of a veth pair, and a thread that passes their frames on.
+
+The thread takes what the kernel sends into the TAP at one end, holds each frame as long as the medium is busy with it
+(`netlab.agent.dcf` says when and how long), and writes it into the TAP at the other end. Its clock is the guest's, so in
+virtual time this costs no network time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import select
+import struct
+import threading
+import time
+from dataclasses import dataclass
+
+from netlab import media
+from netlab.agent.dcf import Dcf
+from netlab.agent.namespaces import visit
+from netlab.agent.sampling import Qdisc
+from netlab.errors import RunError
+from netlab.headers import KERNEL_QUEUE_PACKETS
+from netlab.plan import Hop, StationTotals
+from netlab.units import NS_PER_S
+
+TUN = "/dev/net/tun"
+TUNSETIFF = 0x400454CA
+IFF_TAP = 0x0002
+IFF_NO_PI = 0x1000
+MOST_FRAME_BYTES = 1 << 16
+TIMER_ABSTIME = 1
+RING_FRAMES = 20_000
+"""The TAP's own ring must not drop: between two looks of the thread a host may send a whole window."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def open_tap(interface: str, pid: int) -> int:
+    """A TAP device in the namespace of process `pid`; returns the file whose reader and writer is the medium.
+
+    Raises
+    ------
+    RunError
+        When the kernel has no TAP devices.
+    """
+    with visit(pid):
+        try:
+            file = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", interface.encode(), IFF_TAP | IFF_NO_PI))
+        except OSError as error:
+            raise RunError(
+                f"The medium of {interface} needs a TAP device, and the kernel gave none ({error.strerror}); "
+                "use netlab's own kernel, which has CONFIG_TUN."
+            ) from None
+    return file
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of the medium: its interface, the file of its TAP, the frames that its queue holds."""
+
+    interface: str
+    file: int
+    room: int
+
+
+class Medium:
+    """The medium of one link.
+
+    Parameters
+    ----------
+    forward, backward : dict
+        The link's two hops in the plan.
+    files : dict
+        The TAP's file of each interface.
+    seed : int
+        The run's.
+    """
+
+    def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
+        self._ends = [
+            End(hop["interface"], files[hop["interface"]], hop["shape"]["queue_packets"] or KERNEL_QUEUE_PACKETS)
+            for hop in (forward, backward)
+        ]
+        self._number = {end.file: number for number, end in enumerate(self._ends)}
+        self._poll = select.poll()
+        for end in self._ends:
+            self._poll.register(end.file, select.POLLIN)
+        wifi = media.medium(forward["shape"]["medium"] or "", forward["shape"]["medium_options"])
+        self._dcf = Dcf(wifi, [end.room for end in self._ends], f"{seed} {forward['interface']}", time.monotonic_ns())
+
+    def start(self) -> None:
+        """Pass frames on, in a thread that ends with the process."""
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            start_ns = self._dcf.next_start_ns()
+            if self._heard_before(start_ns):
+                continue
+            sent = self._dcf.begin()
+            _sleep_until(sent.heard_ns)
+            # What came meanwhile found the medium busy, and the frame under way still in its queue.
+            self._collect(sent.heard_ns)
+            if sent.winner is not None:
+                frame = self._dcf.take(sent.winner)
+                os.write(self._ends[1 - sent.winner].file, frame)
+
+    def _heard_before(self, start_ns: int | None) -> bool:
+        """Wait until `start_ns` for frames that could go before it; whether one came."""
+        first = self._dcf.could_be_first(start_ns)
+        if not first:
+            return False
+        files = [self._ends[number].file for number in first]
+        if start_ns is None:
+            select.select(files, [], [])
+        else:
+            left_ns = start_ns - time.monotonic_ns()
+            if left_ns <= 0 or not select.select(files, [], [], left_ns / NS_PER_S)[0]:
+                return False
+        self._collect(time.monotonic_ns())
+        return True
+
+    def _collect(self, now_ns: int) -> None:
+        # A read of an empty TAP takes the guest 1 us of its time, a look does not.
+        while ready := self._poll.poll(0):
+            for file, _events in ready:
+                self._dcf.arrive(self._number[file], os.read(file, MOST_FRAME_BYTES), now_ns)
+
+    def read(self) -> dict[str, Qdisc]:
+        """The queue of each end, in the form of `netlab.agent.sampling`."""
+        return {
+            end.interface: Qdisc(
+                0,
+                "fifo",
+                0,
+                0,
+                sent_bytes=station.sent_bytes,
+                sent_packets=station.frames,
+                backlog_packets=len(station.waiting),
+                backlog_bytes=station.waiting_bytes,
+                drops=station.drops,
+            )
+            for end, station in zip(self._ends, self._dcf.stations, strict=True)
+        }
+
+    def totals(self) -> list[StationTotals]:
+        """What each end counted."""
+        return [
+            {
+                "interface": end.interface,
+                "frames": station.frames,
+                "collisions": station.collisions,
+                "errors": station.errors,
+                "given_up": station.given_up,
+                "drops": station.drops,
+            }
+            for end, station in zip(self._ends, self._dcf.stations, strict=True)
+        ]
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("s", ctypes.c_long), ("ns", ctypes.c_long))
+
+
+def _sleep_until(at_ns: int) -> None:
+    # Absolute, so that the clock need not be read: in the guest that is a system call.
+    _libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(_Timespec(*divmod(at_ns, NS_PER_S))), None)
