@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
 
-.PHONY: lab test lint notebooks bench clean setup
+.PHONY: lab test lint notebooks site bench clean setup
 
 lab: setup  ## open your copies of the chapters in JupyterLab
 	$(BIN)/netlab lab
@@ -27,6 +27,10 @@ lint: setup
 
 notebooks: setup  ## both notebooks of every chapter from solutions/*.py
 	$(BIN)/python -m netlab.authoring
+
+site: setup  ## the book as two sites in build/site, for students and for instructors; CHAPTERS="01_udp_loss" makes some only
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements-site.lock
+	$(BIN)/python tools/site.py $(CHAPTERS)
 
 bench: setup
 	$(BIN)/python benchmarks/experiments.py

@@ -1,0 +1,168 @@
+"""Make the site: the chapters as students see them, glossary, symbols, replication report, API; for instructors the solved pages too.
+
+`python tools/site.py` builds both sites into build/site; names of chapters as arguments build with those only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from plotly.offline import get_plotlyjs
+
+import netlab
+from netlab.authoring import Chapter, chapters, execute, student_notebook
+from netlab.course.catalogue import Entry
+
+ROOT = Path(__file__).resolve().parent.parent
+# The theme loads a page's scripts at its end; a figure needs this one before.
+OWN_SCRIPT = '<script src="../_static/plotly.min.js"></script>'
+NO_REPORT = (
+    "# Replication report\n\n`netlab replicate --output report` measures every published figure again and writes it.\n"
+)
+CDN_SCRIPT = re.compile(r'<script[^>]*src="https://cdn\.plot\.ly/[^"]*"[^>]*></script>')
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="chapter", help="such as 01_udp_loss (default: all)")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "site", metavar="DIRECTORY")
+    parser.add_argument("--report", type=Path, metavar="DIRECTORY", help="a report that `netlab replicate` has written")
+    options = parser.parse_args()
+    chosen = [chapter for chapter in chapters(ROOT) if not options.names or chapter.source.stem in options.names]
+    unknown = set(options.names) - {chapter.source.stem for chapter in chosen}
+    if unknown:
+        print(
+            f"No chapter {', '.join(sorted(unknown))}; there are: {', '.join(c.source.stem for c in chapters(ROOT))}."
+        )
+        return 2
+    executed = {}
+    for number, chapter in enumerate(chosen, start=1):
+        print(f"chapter {number} of {len(chosen)}: {chapter.source.stem}", flush=True)
+        executed[chapter] = execute(student_notebook(chapter.source), chapter.student.parent)
+    for audience in ("students", "instructors"):
+        source = options.output / audience / "source"
+        shutil.rmtree(options.output / audience, ignore_errors=True)
+        _put_together(source, executed, options.report, for_instructors=audience == "instructors")
+        status = _sphinx(source, options.output / audience / "html", audience)
+        if status:
+            return status
+        told = (
+            []
+            if audience == "instructors"
+            else [page for page in source.rglob("*.ipynb") if "SOLUTION" in page.read_text()]
+        )
+        if told:
+            print(f"The students' site holds solutions: {', '.join(map(str, told))}.")
+            return 1
+        print(f"{audience}: {options.output / audience / 'html' / 'index.html'}")
+    return 0
+
+
+def _put_together(
+    source: Path, executed: dict[Chapter, NotebookNode], report: Path | None, *, for_instructors: bool
+) -> None:
+    shutil.copytree(ROOT / "docs" / "site", source)
+    (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (source / "readme.md").write_text(_without_links(readme), encoding="utf-8")
+    for page in ("glossary.md", "symbols.md"):
+        shutil.copy(ROOT / "docs" / page, source / page)
+    for folder, notebooks in (
+        ("chapters", {chapter.source.stem: notebook for chapter, notebook in executed.items()}),
+        ("solutions", {c.source.stem: nbformat.read(c.solution, 4) for c in executed} if for_instructors else {}),  # type: ignore[no-untyped-call]
+    ):
+        for name, notebook in notebooks.items():
+            (source / folder).mkdir(exist_ok=True)
+            nbformat.write(_for_a_page(notebook), source / folder / f"{name}.ipynb")  # type: ignore[no-untyped-call]
+    grading = ROOT / "docs" / "grading.md"
+    words = {
+        "CHAPTERS": _table_of_chapters(list(executed)),
+        "SOLUTIONS": _tree("Solved chapters", "solutions/*") if for_instructors else "",
+        "GRADING": re.sub(r"\A# .*\n", "", grading.read_text(encoding="utf-8"))
+        if grading.exists()
+        else "See the README.",
+        "API": _api(),
+    }
+    for page in source.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for word, instead in words.items():
+            text = text.replace("{{" + word + "}}", instead)
+        page.write_text(text, encoding="utf-8")
+    found = sorted(report.glob("*.md")) if report else []
+    text = _without_links(found[0].read_text(encoding="utf-8")) if found else NO_REPORT
+    (source / "report.md").write_text(text, encoding="utf-8")
+    (source / "readme.md").rename(source / "readme.inc")
+    install = source / "install.md"
+    install.write_text(install.read_text(encoding="utf-8").replace("readme.md", "readme.inc"), encoding="utf-8")
+
+
+def _for_a_page(notebook: NotebookNode) -> NotebookNode:
+    """Let figures take Plotly from the site itself, and fold what is folded in the notebook."""
+    for cell in notebook.cells:
+        tags = cell.metadata.setdefault("tags", [])
+        if "folded" in tags and "hide-input" not in tags:
+            tags.append("hide-input")
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if "text/html" in data:
+                data["text/html"] = CDN_SCRIPT.sub(OWN_SCRIPT, data["text/html"])
+                data.pop("application/vnd.plotly.v1+json", None)
+    return notebook
+
+
+def _table_of_chapters(chosen: list[Chapter]) -> str:
+    rows = ["| chapter | the question | minutes |", "|---|---|---|"]
+    for chapter in chosen:
+        entry = Entry(chapter.student)
+        rows.append(f"| [{entry.title}](chapters/{entry.stem}.ipynb) | {entry.question} | {entry.minutes} |")
+    return "\n".join(rows)
+
+
+def _tree(caption: str, glob: str) -> str:
+    return f"```{{toctree}}\n:caption: {caption}\n:hidden:\n:glob:\n{glob}\n```"
+
+
+def _api() -> str:
+    parts = []
+    for name in sorted(netlab.__all__):
+        value = getattr(netlab, name)
+        parts.append(f"## `nl.{name}`\n")
+        if inspect.ismodule(value):
+            parts += [str(inspect.getdoc(value)), ""]
+            own = [word for word, it in vars(value).items() if getattr(it, "__module__", "") == value.__name__]
+            public = getattr(value, "__all__", [word for word in own if not word.startswith("_")])
+            parts += [_directive(getattr(value, word)) for word in sorted(public)]
+        else:
+            parts.append(_directive(value))
+    return "\n".join(parts)
+
+
+def _directive(value: object) -> str:
+    """Return what makes Sphinx print a function's or a class's docstring; "" for anything else, or another package's."""
+    if not getattr(value, "__module__", "").startswith("netlab") or not hasattr(value, "__qualname__"):
+        return ""
+    kind, options = ("autoclass", "\n   :members:") if isinstance(value, type) else ("autofunction", "")
+    return f"```{{eval-rst}}\n.. {kind}:: {value.__module__}.{value.__qualname__}{options}\n```\n"
+
+
+def _without_links(text: str) -> str:
+    """Keep a link's words where it leads to a file of the clone."""
+    return re.sub(r"\[([^\]]+)\]\((?!https?:|#)[^)]*\)", r"\1", text)
+
+
+def _sphinx(source: Path, target: Path, audience: str) -> int:
+    words = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", str(source), str(target)]
+    return subprocess.run(words, env={**os.environ, "NETLAB_SITE": audience}, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
