@@ -1,6 +1,9 @@
-"""The chapter on UDP loss: its settings, its checks and its panel."""
+"""The chapter on UDP loss."""
 
+from netlab.chapters.opening import opener
 from netlab.chapters.udp_loss import check, settings
 from netlab.chapters.udp_loss.panel import panel
 
-__all__ = ["check", "panel", "settings"]
+begin = opener("udp_loss", settings, check.Checks, panel)
+
+__all__ = ["begin"]

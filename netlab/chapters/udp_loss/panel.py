@@ -15,9 +15,11 @@ from netlab.network.topology import Topology
 from netlab.traffic import Udp
 from netlab.widgets import Panel, Settings, slider, toggle
 
+_FASTEST_MBPS = 10.0
+
 
 def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
-    """One UDP flow through one bottleneck: which rate gets through, and what does a higher one cost?
+    """One UDP flow into 5 Mbit/s: which rate would you choose? Goodput, loss and waiting of each choice.
 
     Parameters
     ----------
@@ -29,63 +31,52 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
     Returns
     -------
     Panel
-        With the controls offered_mbps, payload_bytes, rate_mbps, queue_packets and ethernet_framing.
+        With the controls offered_mbps, payload_bytes, queue_packets and ethernet_framing.
     """
 
-    def scenario(
-        offered_mbps: float, payload_bytes: int, rate_mbps: float, queue_packets: int, ethernet_framing: bool
-    ) -> dict[str, Any]:
-        bottleneck = Link(
+    def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
+        slow = Link(
             "r1",
             "h2",
-            rate_mbps=rate_mbps,
-            delay_ms=10,
+            rate_mbps=RATE_MBPS,
             queue_packets=queue_packets,
             framing="ethernet" if ethernet_framing else "tc",
         )
         return {
-            "topology": Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), bottleneck]),
+            "topology": Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow]),
             "traffic": [Udp("h1", "h2", rate_mbps=offered_mbps, payload_bytes=payload_bytes)],
             "duration_s": duration_s,
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
         flow = result.flows.iloc[0]
-        offered, payload = settings["offered_mbps"], settings["payload_bytes"]
+        offered, payload, room = settings["offered_mbps"], settings["payload_bytes"], settings["queue_packets"]
         framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"
-        lost = theory.udp_loss_rate(
-            offered,
-            settings["rate_mbps"],
-            payload,
-            framing,
-            queue_packets=settings["queue_packets"],
-            duration_s=duration_s,
-        )
-        losses = f"lost {flow['loss_rate']:.2%}, theory {lost:.2%}"
-        setting = (
-            f"{payload} bytes into {settings['rate_mbps']:g} Mbit/s, "
-            f"queue of {settings['queue_packets']} packets, {framing} framing"
-        )
+        lost = theory.udp_loss_rate(offered, RATE_MBPS, payload, framing, queue_packets=room, duration_s=duration_s)
+        full_ms = theory.queueing_delay_ms(room * theory.udp_wire_bytes(payload, framing), RATE_MBPS)
+        costs = f"lost {flow['loss_rate']:.2%} (theory {lost:.2%})"
+        setting = f"{payload} bytes, queue of {room} packets ({full_ms:.0f} ms when full), {framing} framing"
         comparison = plots.Comparison(
             x_label="Offered rate (Mbit/s)",
             y_label="Goodput (Mbit/s)",
-            title=f"Goodput {flow['goodput_mbps']:.3f} Mbit/s; {losses}",
+            title=f"Goodput {flow['goodput_mbps']:.3f} Mbit/s; {costs}; mean delay {flow['delay_ms']:.0f} ms",
         ).add(
             "measured",
             [offered],
             [flow["goodput_mbps"]],
-            np.linspace(0.0, 20.0, 401),
-            lambda rate: theory.udp_goodput_mbps(rate, settings["rate_mbps"], payload, framing),
-            details=[f"{setting}<br>{losses}"],
+            np.linspace(0.0, _FASTEST_MBPS, 401),
+            lambda rate: theory.udp_goodput_mbps(rate, RATE_MBPS, payload, framing),
+            details=[f"{setting}<br>{costs}, mean delay {flow['delay_ms']:.1f} ms"],
         )
-        return comparison.figure.update_xaxes(range=[0, 20.5])
+        return comparison.figure.update_xaxes(range=[0, 1.02 * _FASTEST_MBPS]).update_yaxes(
+            range=[0, 1.1 * RATE_MBPS], row=1, col=1
+        )
 
     return Panel(
         {
-            "offered_mbps": slider("Offered rate", 6.0, 0.2, 20.0, 0.2, "Mbit/s"),
-            "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 4, "bytes"),
-            "rate_mbps": slider("Bottleneck", RATE_MBPS, 1.0, 20.0, 0.5, "Mbit/s"),
-            "queue_packets": slider("Queue", QUEUE_PACKETS, 1, 1000, 1, "packets"),
+            "offered_mbps": slider("Offered rate", 4.0, 0.2, _FASTEST_MBPS, 0.1, "Mbit/s"),
+            "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 20, "bytes"),
+            "queue_packets": slider("Queue", QUEUE_PACKETS, 5, 500, 5, "packets"),
             "ethernet_framing": toggle("Ethernet framing"),
         },
         scenario,

@@ -1,4 +1,4 @@
-"""What the chapter "UDP loss" measures on: its networks and the figures that its parts share. No answers are here."""
+"""What the chapter "UDP loss" measures on: its networks, its traffic and each student's own figures. No answers are here."""
 
 from __future__ import annotations
 
@@ -8,12 +8,25 @@ from netlab import theory
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.own_figures import Own, OwnFigures
 from netlab.traffic import Udp
 
 RATE_MBPS = 5
 QUEUE_PACKETS = 100
 PAYLOAD_BYTES = 1000
-MOST_PROBES = 40
+
+PROBES = 8
+LOST_DATAGRAMS = 50
+HIDDEN_QUEUE_PACKETS = 100
+
+FIGURES = OwnFigures(
+    {
+        "rate_mbps": (8, 4, 6, 10, 12, 16),
+        "payload_bytes": (600, 300, 400, 500, 800, 1200),
+        "queue_packets": (50, 40, 60, 70, 80, 90),
+        "hidden_mbps": (23, 17, 19, 29, 31, 37),
+    }
+)
 
 
 def three_pcs(framing: theory.Framing) -> Topology:
@@ -25,6 +38,11 @@ def cable(framing: theory.Framing) -> Topology:
     """Two hosts and a cable of 100 Mbit/s (`siit`)."""
     link = Link("h1", "h2", rate_mbps=100, queue_packets=QUEUE_PACKETS, framing=framing)
     return Topology(hosts=["h1", "h2"], links=[link])
+
+
+def hidden_path(own: Own) -> Topology:
+    """A path from h1 to h2 over four links, the slowest of which the student is to find by probing."""
+    return topologies.chain([90.0, 41.0, own.hidden_mbps, 64.0], [2.0, 5.0, 3.0, 1.0], HIDDEN_QUEUE_PACKETS)
 
 
 def staircase(
@@ -59,4 +77,12 @@ def staircase(
             duration_s=send_s,
         )
         for step, rate in enumerate(rates_mbps)
+    ]
+
+
+def overload(payloads_bytes: Iterable[int]) -> list[Udp]:
+    """One second of 6 Mbit/s from h1 to h3 for each payload, one after the other."""
+    return [
+        Udp("h1", "h3", rate_mbps=6, payload_bytes=int(size), spacing="even", start_s=2 * step, duration_s=1)
+        for step, size in enumerate(payloads_bytes)
     ]

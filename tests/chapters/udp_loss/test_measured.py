@@ -5,19 +5,22 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from netlab.chapters import udp_loss as chapter
-from netlab.theory import udp_goodput_limit_mbps
+from netlab.chapters import udp_loss
+from netlab.chapters.udp_loss import experiments
+from netlab.theory import udp_goodput_limit_mbps, udp_loss_rate
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket
 
+chapter = udp_loss.begin()
+own = chapter.own
+
 
 @pytest.mark.parametrize("framing", ["tc", "ethernet"])
-@pytest.mark.parametrize("payload_bytes", [32, 1000, 1472])
+@pytest.mark.parametrize("payload_bytes", [64, 1000, 1472])
 def test_a_link_counts_the_bytes_of_its_framing(framing: str, payload_bytes: int) -> None:
     """UDP goodput at an overloaded link within 0.1 % of the framing limit."""
-    overload = [nl.Udp("h1", "h3", rate_mbps=6, payload_bytes=payload_bytes)]
-    run = nl.run(chapter.settings.three_pcs(framing), overload, duration_s=2)
+    run = nl.run(chapter.settings.three_pcs(framing), chapter.settings.overload([payload_bytes]), duration_s=2)
     expected_mbps = udp_goodput_limit_mbps(chapter.settings.RATE_MBPS, payload_bytes, framing)
     agrees("goodput (Mbit/s)", run.flows.goodput_mbps[0], expected_mbps, relative=0.001)
 
@@ -31,9 +34,35 @@ def test_a_sender_does_not_wait_for_its_own_interface() -> None:
         agrees("goodput (Mbit/s)", flow.goodput_mbps, udp_goodput_limit_mbps(100, 1470), relative=0.001)
 
 
-def test_the_unknown_path_is_as_fast_as_its_check_says() -> None:
-    """A probe of 1 s, far above the bottleneck: its goodput is the check's figure less headers, within 0.1 %."""
-    probe = [nl.Udp("h1", "h2", rate_mbps=60)]
-    run = nl.run(chapter.check.mystery_path(), probe, duration_s=1)
-    expected_mbps = udp_goodput_limit_mbps(chapter.check.mystery.expected)
-    agrees("goodput (Mbit/s)", run.flows.goodput_mbps[0], expected_mbps, relative=0.001)
+def test_the_measurement_that_the_exercise_asks_for_passes_its_check() -> None:
+    link = nl.Link("h1", "h2", rate_mbps=own.rate_mbps, queue_packets=own.queue_packets)
+    flow = nl.Udp("h1", "h2", rate_mbps=1.2 * own.rate_mbps, payload_bytes=own.payload_bytes)
+    run = nl.run(nl.Topology(hosts=["h1", "h2"], links=[link]), [flow], duration_s=5)
+    assert "all 7 conditions hold" in str(chapter.check.overload.judge(run))
+    counted = own.rate_mbps * own.payload_bytes / run.flows.goodput_mbps.iloc[0]
+    agrees("bytes", counted, own.payload_bytes + 42, relative=0.001)
+
+
+def test_three_seconds_of_a_little_too_much_lose_nothing_and_ten_do() -> None:
+    """4 % above the limit fill a queue of 100 packets in 4 s; the second half of 10 s loses as the long run does."""
+    network = chapter.settings.three_pcs("tc")
+    short = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5)], duration_s=3).flows.iloc[0]
+    assert short.sent_datagrams == short.received_datagrams
+    long = nl.run(network, chapter.settings.staircase([5], send_s=10), duration_s=11, interval_s=1)
+    agrees("late loss", experiments.second_half_loss(long)[0], udp_loss_rate(5, 5), absolute=0.0005)
+    expected = udp_loss_rate(5, 5, queue_packets=100, duration_s=10)
+    agrees("whole loss", long.flows.loss_rate[0], expected, absolute=0.001)
+
+
+def test_a_short_burst_finds_the_hidden_rate_and_loses_nothing() -> None:
+    probe = experiments.Prober(own)
+    agrees("rate (Mbit/s)", probe(60, 0.01) * 1042 / 1000, own.hidden_mbps, relative=0.001)
+    assert "with 0 lost datagrams" in probe.report(own.hidden_mbps)
+
+
+def test_two_exact_beats_share_by_their_phase() -> None:
+    """A modest sender beside 6 and 9 Mbit/s gets min(1, beat / 1.667 ms) within 2 %, not its equal chance."""
+    table = experiments.clockwork(chapter.settings.three_pcs("tc"), [6, 9], seconds=10)
+    for _, row in table.iterrows():
+        agrees("goodput (Mbit/s)", row["h1 gets"], row["phases"], relative=0.02)
+        assert abs(row["phases"] - row["equal chances"]) > 0.05

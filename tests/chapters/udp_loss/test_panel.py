@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters.udp_loss import panel as make_panel
+from netlab.chapters import udp_loss
 from tests.drawn import PATIENCE_S, by_role
 
 
@@ -17,11 +17,12 @@ def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
         asked.append((topology, traffic, duration_s))
         link, flow = topology.links[-1].forward, traffic[0]
         goodput = theory.udp_goodput_mbps(flow.rate_mbps, link.rate_mbps, flow.payload_bytes, link.framing)
-        flows = pd.DataFrame([{"goodput_mbps": goodput, "loss_rate": 1 - goodput / flow.rate_mbps}])
-        return SimpleNamespace(flows=flows)
+        loss = 1 - goodput / flow.rate_mbps
+        return SimpleNamespace(flows=pd.DataFrame([{"goodput_mbps": goodput, "loss_rate": loss, "delay_ms": 170.6}]))
 
-    panel = make_panel(run=fake, duration_s=5)
+    panel = udp_loss.begin().panel(run=fake, duration_s=5)
     panel.controls["ethernet_framing"].value = True
+    panel.controls["offered_mbps"].value = 6.0
     assert panel.wait(PATIENCE_S)
     topology, traffic, duration_s = asked[-1]
     assert panel.message == ""
@@ -32,3 +33,4 @@ def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
     assert measured.x == (6.0,)
     assert measured.y == pytest.approx((4.690,), abs=1e-3)
     assert strip.y == pytest.approx((0.0,), abs=1e-9)
+    assert "mean delay 171 ms" in panel.figure.layout.title.text

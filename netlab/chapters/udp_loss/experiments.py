@@ -1,0 +1,241 @@
+"""What the chapter "UDP loss" does with its runs: loops, tables and figures, so that its pages show the experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from netlab import experiment, plots, sweeps, theory
+from netlab.chapters.udp_loss.settings import (
+    LOST_DATAGRAMS,
+    PAYLOAD_BYTES,
+    PROBES,
+    RATE_MBPS,
+    hidden_path,
+)
+from netlab.experiment import Scenario
+from netlab.network.topology import Topology
+from netlab.own_figures import Own
+from netlab.results import Run
+from netlab.traffic import Udp
+
+RIVAL_MBPS = 5.115
+"""A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""
+
+PUBLISHED_RATES = ([5, 10, 20], [4.798, 4.798, 4.798], [0.0403, 0.5203, 0.7643])
+"""`epfl` section 1.2: offered (Mbit/s), goodput (Mbit/s), loss rate."""
+
+PUBLISHED_SHARES = {
+    "A1": ((1, 0.5), (1, 0.5), None),
+    "A2": ((1, 4), (0.964, 3.83), (0.0358, 0.0411)),
+    "A3": ((1, 9), (0.487, 4.314), (0.5126, 0.5206)),
+}
+"""`epfl` section 1.3: what h1 and h2 offer (Mbit/s), their goodputs, their losses."""
+
+
+def second_half_loss(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Loss rate of each flow, one after the other, in the second half of its sending time."""
+    losses = []
+    for flow, start_s, duration_s, sent_bytes in zip(
+        *(run.flows[column] for column in ("flow", "start_s", "duration_s", "sent_bytes")), strict=True
+    ):
+        end_s = start_s + duration_s
+        late_mbps = run.goodput_mbps(after_s=end_s - duration_s / 2, before_s=end_s)[flow]
+        losses.append(1 - late_mbps * duration_s * 1e6 / 8 / sent_bytes)
+    return np.array(losses)
+
+
+def framing_figure(
+    payloads_bytes: Sequence[int], as_tc: Run, as_wire: Run, limit: Callable[..., float]
+) -> plots.Comparison:
+    """Goodput of an overloaded link by payload, counted in two ways, beside `limit` and beside the rival."""
+    sizes = np.geomspace(60, 1500, 400)
+    comparison = plots.Comparison(
+        x_label="Payload (bytes)",
+        y_label="Goodput (Mbit/s)",
+        log_x=True,
+        title=f"What {RATE_MBPS} Mbit/s carry, by payload",
+    )
+    for name, run, framing_bytes in (("tc", as_tc, 14), ("framing='ethernet'", as_wire, 38)):
+        comparison.add(
+            name,
+            payloads_bytes,
+            run.flows["goodput_mbps"],
+            sizes,
+            [limit(RATE_MBPS, size, framing_bytes) for size in sizes],
+        )
+    comparison.figure.add_scatter(
+        x=sizes.tolist(),
+        y=[limit(RIVAL_MBPS, size, 38) for size in sizes],
+        mode="lines",
+        line={"dash": "dot", "color": "#b665a1"},
+        name=f"rival: {RIVAL_MBPS} Mbit/s, 38 bytes",
+        row=1,
+        col=1,
+    )
+    return comparison
+
+
+def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
+    """The staircase's goodput and loss at the published rates and at the one that explains a gap."""
+    late = second_half_loss(climb)
+    rows = []
+    for rate, goodput, loss in (*zip(*PUBLISHED_RATES, strict=True), (20.36, None, None)):
+        place = list(offered_mbps).index(rate)
+        flow = climb.flows.iloc[place]
+        rows.append(
+            {
+                "offered": f"{rate:g}",
+                "goodput, theory": f"{theory.udp_goodput_mbps(float(rate), RATE_MBPS):.3f}",
+                "here": f"{flow['goodput_mbps']:.3f}",
+                "epfl": "-" if goodput is None else f"{goodput:.3f}",
+                "loss, theory": f"{theory.udp_loss_rate(float(rate), RATE_MBPS):.2%}",
+                "second half": f"{late[place]:.2%}",
+                "loss, epfl": "-" if loss is None else f"{loss:.2%}",
+                "whole step": f"{flow['loss_rate']:.2%}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def shares(network: Topology, seeds: int, seconds: float = 15) -> pd.DataFrame:
+    """Goodput and loss rate of h1 and h2 in `epfl`'s three scenarios, a row for each flow and seed."""
+    traffic = [
+        Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds)
+        for step, (offered, _, _) in enumerate(PUBLISHED_SHARES.values())
+        for src, rate in zip(("h1", "h2"), offered, strict=True)
+    ]
+    runs = sweeps.sweep(
+        {
+            seed: Scenario(network, traffic, duration_s=3 * (seconds + 1), seed=seed, interval_s=1)
+            for seed in range(1, seeds + 1)
+        }
+    )
+    whole = pd.concat([run.flows.assign(seed=seed) for seed, run in runs.items()])
+    whole["scenario"] = [list(PUBLISHED_SHARES)[round(start_s / (seconds + 1))] for start_s in whole["start_s"]]
+    return whole[["scenario", "src", "seed", "goodput_mbps", "loss_rate"]]
+
+
+def mean_and_half(values: Any) -> tuple[float, float]:
+    """Mean, and half the width of its 95 % interval (Student's t over the seeds)."""
+    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    return float(np.mean(values)), float(half)
+
+
+def shares_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Theory, mean and 95 % interval over the seeds, and the published figures; a row for each flow."""
+    rows = []
+    for scenario, (offered, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
+        expected = theory.udp_shares_mbps(offered, RATE_MBPS)
+        for index, src in enumerate(("h1", "h2")):
+            mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
+            goodput, half = mean_and_half(mine["goodput_mbps"])
+            lost, lost_half = mean_and_half(mine["loss_rate"])
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "host": src,
+                    "offers": offered[index],
+                    "theory": f"{expected[index]:.3f}",
+                    "here": f"{goodput:.3f} ± {half:.3f}",
+                    "epfl": f"{goodputs_mbps[index]:.3f}",
+                    "loss, theory": f"{1 - expected[index] / offered[index]:.1%}",
+                    "loss, here": f"{lost:.1%} ± {lost_half:.1%}",
+                    "loss, epfl": "-" if losses is None else f"{losses[index]:.1%}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def shares_figure(found: pd.DataFrame) -> plots.Comparison:
+    """Each host's goodput over what h2 offers, beside the proportional share."""
+    neighbour_mbps = np.linspace(0.1, 10, 200)
+    comparison = plots.Comparison(
+        x_label="Rate that h2 offers (Mbit/s)",
+        y_label="Goodput (Mbit/s)",
+        title=f"Two UDP flows share {RATE_MBPS} Mbit/s; h1 always offers 1 Mbit/s",
+    )
+    means = found.groupby(["src", "scenario"])["goodput_mbps"].mean()
+    offered = [other for (_, other), _, _ in PUBLISHED_SHARES.values()]
+    for index, src in enumerate(("h1", "h2")):
+        comparison.add(
+            src,
+            offered,
+            means[src].to_numpy(),
+            neighbour_mbps,
+            [theory.udp_shares_mbps([1, other], RATE_MBPS)[index] for other in neighbour_mbps],
+            published=(offered, [goodputs[index] for _, goodputs, _ in PUBLISHED_SHARES.values()]),
+        )
+    return comparison
+
+
+def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 10) -> pd.DataFrame:
+    """Goodput of h1, which sends 1 Mbit/s on an exact beat beside h2 on another; theory of phases, and of equal chances."""
+    traffic = [
+        Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")
+        for step, other in enumerate(others_mbps)
+        for src, rate in (("h1", 1), ("h2", other))
+    ]
+    run = experiment.run(network, traffic, duration_s=(seconds + 1) * len(others_mbps), interval_s=1)
+    goodputs = run.flows.loc[run.flows["src"] == "h1", "goodput_mbps"].to_numpy()
+    service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(PAYLOAD_BYTES), RATE_MBPS)
+    beat_ms = [PAYLOAD_BYTES * 8 / (other * 1000) for other in others_mbps]
+    return pd.DataFrame(
+        {
+            "h2 offers": others_mbps,
+            "h1 gets": goodputs,
+            "phases": [min(1, beat / service_ms) for beat in beat_ms],
+            "equal chances": [theory.udp_shares_mbps([1, other], RATE_MBPS)[0] for other in others_mbps],
+        }
+    ).round(3)
+
+
+class Prober:
+    """A real probe of the hidden path: each call is an experiment of its own.
+
+    Parameters
+    ----------
+    own : Own
+        The student's figures.
+    """
+
+    def __init__(self, own: Own) -> None:
+        self._path = hidden_path(own)
+        self._log: list[dict[str, float]] = []
+
+    def __call__(self, offered_mbps: float, duration_s: float) -> float:
+        """Send for some seconds; return the goodput in Mbit/s."""
+        if len(self._log) == PROBES:
+            raise RuntimeError(f"all {PROBES} probes are used up; search in fewer steps")
+        flow = Udp("h1", "h2", rate_mbps=float(offered_mbps), duration_s=float(duration_s))
+        row = experiment.run(self._path, [flow], duration_s=duration_s + 0.5, progress=False).flows.iloc[0]
+        self._log.append(
+            {
+                "offered (Mbit/s)": offered_mbps,
+                "for (s)": duration_s,
+                "goodput (Mbit/s)": row["goodput_mbps"],
+                "lost datagrams": int(row["sent_datagrams"] - row["received_datagrams"]),
+            }
+        )
+        return float(row["goodput_mbps"])
+
+    def report(self, found_mbps: float) -> str:
+        """What was probed, what it cost, and what was found."""
+        table = pd.DataFrame(self._log)
+        lost = int(table["lost datagrams"].sum())
+        return (
+            f"{table.round(3).to_string(index=False)}\n"
+            f"found: a bottleneck of {found_mbps:.2f} Mbit/s, with {lost} lost datagrams of {LOST_DATAGRAMS} allowed"
+        )
+
+
+def on_the_hidden_path(search: Callable[[Prober], float] | None, own: Own) -> str:
+    """What a search finds on the real hidden path; a sentence while there is none that passes its check."""
+    if search is None:
+        return "Solve exercise 5 first; then run this cell again."
+    probe = Prober(own)
+    return probe.report(search(probe))
