@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import argparse
+import html
+import importlib.util
 import inspect
+import json
 import os
 import re
 import shutil
@@ -25,6 +28,23 @@ from netlab.course.catalogue import Entry
 ROOT = Path(__file__).resolve().parent.parent
 # The theme loads a page's scripts at its end; a figure needs this one before.
 OWN_SCRIPT = '<script src="../_static/plotly.min.js"></script>'
+# What axe-core finds in the theme's pages.
+MENDED = (
+    ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
+    ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Contents">'),
+    ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
+    ('<div class="highlight"><pre>', '<div class="highlight"><pre tabindex="0">'),
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+ASK_AXE = """
+window.addEventListener("load", () => axe.run().then(found => {
+  const answer = document.createElement("pre");
+  answer.id = "axe-answer";
+  const short = found.violations.map(v => ({impact: v.impact, help: v.help, nodes: v.nodes.slice(0, 4).map(n => n.html.slice(0, 80))}));
+  answer.textContent = JSON.stringify(short);
+  document.body.append(answer);
+}));
+"""
 NO_REPORT = (
     "# Replication report\n\n`netlab replicate --output report` measures every published figure again and writes it.\n"
 )
@@ -55,6 +75,11 @@ def main() -> int:
         status = _sphinx(source, options.output / audience / "html", audience)
         if status:
             return status
+        for page in (options.output / audience / "html").rglob("*.html"):
+            text = page.read_text(encoding="utf-8")
+            for was, instead in MENDED:
+                text = text.replace(was, instead)
+            page.write_text(text, encoding="utf-8")
         told = (
             []
             if audience == "instructors"
@@ -62,6 +87,14 @@ def main() -> int:
         )
         if told:
             print(f"The students' site holds solutions: {', '.join(map(str, told))}.")
+            return 1
+        barriers = (
+            []
+            if CHROMIUM is None
+            else _barriers(sorted((options.output / audience / "html" / "chapters").glob("*.html")))
+        )
+        if barriers:
+            print("These keep people out of the site (axe-core):", *barriers, sep="\n  ")
             return 1
         print(f"{audience}: {options.output / audience / 'html' / 'index.html'}")
     return 0
@@ -162,6 +195,36 @@ def _without_links(text: str) -> str:
 def _sphinx(source: Path, target: Path, audience: str) -> int:
     words = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", str(source), str(target)]
     return subprocess.run(words, env={**os.environ, "NETLAB_SITE": audience}, check=False).returncode
+
+
+def _barriers(pages: list[Path]) -> list[str]:
+    """Say what axe-core finds on the pages, in Chromium."""
+    script = Path(str(importlib.util.find_spec("axe_core_python").origin)).with_name("axe.min.js")  # type: ignore[union-attr]
+    found = []
+    for page in pages:
+        copy = page.with_name(f"axe-{page.name}")
+        text = page.read_text(encoding="utf-8")
+        asked = f"<script>{script.read_text(encoding='utf-8')}</script><script>{ASK_AXE}</script></body>"
+        copy.write_text(text.replace("</body>", asked), encoding="utf-8")
+        words = [
+            str(CHROMIUM),
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=30000",
+            "--dump-dom",
+        ]
+        done = subprocess.run([*words, copy.as_uri()], capture_output=True, text=True, check=True, timeout=300)
+        copy.unlink()
+        answer = re.search(r'<pre id="axe-answer">(.*?)</pre>', done.stdout, flags=re.DOTALL)
+        if answer is None:
+            found.append(f"{page.name}: axe-core gave no answer")
+            continue
+        found += [
+            f"{page.name}: {violation['impact']}: {violation['help']}: {', '.join(violation['nodes'])}"
+            for violation in json.loads(html.unescape(answer[1]))
+        ]
+    return found
 
 
 if __name__ == "__main__":

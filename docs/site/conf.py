@@ -20,6 +20,7 @@ autodoc_typehints = "none"  # the docstrings say types, with units
 add_module_names = False
 copybutton_selector = "div.cell_input pre, div.highlight-default pre"
 html_theme = "furo"
+html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 # The rest of a file's folder, and pages that only one of the two builds has.
