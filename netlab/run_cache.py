@@ -46,6 +46,7 @@ CODE = (
     "plan.py",
     "queues.py",
     "results.py",
+    "rtnetlink",
     "sockets",
     "traffic",
     "units.py",

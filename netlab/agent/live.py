@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-from netlab.agent import stand_ins
+from netlab.agent import qdiscs, stand_ins
 from netlab.agent.artifacts import Keeper
 from netlab.agent.capture import Capture
 from netlab.agent.files import ARTIFACTS
@@ -31,6 +31,7 @@ from netlab.agent.shaping import (
     has_wire,
     hosts_without_offload,
     queue_lines,
+    queue_options,
     redirect_lines,
     shape_network,
     wire_device,
@@ -171,6 +172,10 @@ class Live:
                 batch("ip", [f"link del dev {device}"], dst)
             else:
                 _change(dst, device, before, after)
+            options = queue_options(shape)
+            if options is not None:
+                with visit(src):
+                    qdiscs.change(interface, shape["aqm"], options)
             self._send_frame_by_frame()
             self._readers = self._make_readers()
         return self._now()

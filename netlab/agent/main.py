@@ -8,6 +8,7 @@ import platform
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,14 +40,17 @@ class Events:
         self._file.write(json.dumps(event) + "\n")
 
 
-def run(folder: Path) -> int:
-    """Do what `plan.json` in `folder` says and leave `result.json` there; returns an exit code."""
+def run(folder: Path, before_traffic: Callable[[], None] = lambda: None) -> int:
+    """Do what `plan.json` in `folder` says and leave `result.json` there; returns an exit code.
+
+    `before_traffic` is called when the network is built: what traffic then draws need not follow from how that went.
+    """
     events = Events(folder / files.EVENTS)
     events.tell({"event": "agent"})
     try:
         plan: AgentPlan = json.loads((folder / files.PLAN).read_text())
         artifacts = folder / files.ARTIFACTS
-        result = experiment(plan, events, Keeper(artifacts), artifacts)
+        result = experiment(plan, events, Keeper(artifacts), artifacts, before_traffic)
     except NetlabError as error:
         events.tell({"event": "error", "message": str(error)})
         return 1
@@ -62,7 +66,9 @@ def run(folder: Path) -> int:
     return 0
 
 
-def experiment(plan: AgentPlan, events: Events, keeper: Keeper, artifacts: Path) -> Counters:
+def experiment(
+    plan: AgentPlan, events: Events, keeper: Keeper, artifacts: Path, before_traffic: Callable[[], None]
+) -> Counters:
     """Build the network of `plan`, run its traffic, and return everything that was measured; files go to `artifacts`."""
     clock = plan["clock"]
     # Threads inherit it: every flow then starts on time, not up to 50 us later.
@@ -74,6 +80,7 @@ def experiment(plan: AgentPlan, events: Events, keeper: Keeper, artifacts: Path)
     ip_lines, tc_lines = shape_network(plan["directions"], clock, without_offload)
     network.configure(ip_lines, tc_lines)
     events.tell({"event": "network"})
+    before_traffic()
     flows = make_flows(plan, network, keeper)
     readers = _queue_readers(plan, network)
     captures = start_captures(network.pid, plan, str(artifacts))

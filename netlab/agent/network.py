@@ -1,11 +1,13 @@
 """Build the network with Mininet: its nodes, links and names; addresses, routes and qdiscs come from the plan.
 
 Mininet starts a bash and a pty per node and several processes per link. Here a node is only a held namespace, and what
-is to be configured is collected and given to `ip -batch` once per namespace.
+is to be configured is collected and told to the kernel over a netlink socket, once per namespace.
 """
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 import time
@@ -26,13 +28,16 @@ from mininet.link import Intf, Link
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from netlab.agent import qdiscs
 from netlab.agent.medium import RING_FRAMES, Medium, open_tap
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
+from netlab.agent.routing import Routing
 from netlab.agent.settings import STATIC_SYSCTLS
 from netlab.agent.shaping import queue_options
 from netlab.errors import RunError
 from netlab.plan import AgentPlan
+from netlab.rtnetlink import links
+from netlab.rtnetlink.ip_lines import ip_line, node_lines
+from netlab.rtnetlink.tc_lines import change, tc_line
 
 LINK_PATIENCE_S = 10.0
 
@@ -67,7 +72,7 @@ class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
 class BatchedLink(Link):  # type: ignore[misc]
     """A veth pair that is made together with all others."""
 
-    pending: ClassVar[list[str]] = []
+    pending: ClassVar[list[tuple[Any, str, str, Any, str, str]]] = []
 
     @classmethod
     def makeIntfPair(  # noqa: N802 (Mininet's name)
@@ -80,11 +85,8 @@ class BatchedLink(Link):  # type: ignore[misc]
         node2: Any = None,
         deleteIntfs: bool = True,  # noqa: N803 (Mininet's name)
     ) -> None:
-        """Note the pair for the batch."""
-        cls.pending.append(
-            f"link add name {intfname1} address {addr1} netns {node1.pid} "
-            f"type veth peer name {intfname2} address {addr2} netns {node2.pid}"
-        )
+        """Note the pair."""
+        cls.pending.append((node1, intfname1, str(addr1), node2, intfname2, str(addr2)))
 
 
 class MediumLink(Link):  # type: ignore[misc]
@@ -151,37 +153,53 @@ class Network:
                 addr2=macs[backward["interface"]],
                 cls=BatchedLink if forward["shape"]["medium"] is None else MediumLink,
             )
-        batch("ip", BatchedLink.pending, None)
+        self._routing = {name: Routing(node.pid) for name, node in self.nodes.items()}
+        for name, interface in self._taps():
+            with visit(self.pid(name)):
+                self._routing[name].interfaces.note(interface, socket.if_nametoindex(interface))
+        self._make_links()
+
+    def _taps(self) -> list[tuple[str, str]]:
+        """The ends of links with a medium, with their nodes."""
+        return [(d["src"], d["interface"]) for d in self.plan["directions"] if d["shape"]["medium"] is not None]
+
+    def _make_links(self) -> None:
+        """Make all pairs, those of a node at once."""
+        spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
+        made: dict[str, list[tuple[str, bytes]]] = {}
+        for near, near_name, near_mac, far, far_name, far_mac in BatchedLink.pending:
+            here, there = self._routing[near.name].interfaces, self._routing[far.name].interfaces
+            message = links.veth(
+                here.make(near_name), near_name, near_mac, there.make(far_name), far_name, far_mac, spaces[far.name]
+            )
+            made.setdefault(near.name, []).append(
+                (f"link add name {near_name} type veth peer name {far_name}", message)
+            )
+        for name, lines in made.items():
+            self._routing[name].tell(lines)
+        for space in spaces.values():
+            os.close(space)
 
     def configure(self, ip_lines: dict[str, list[str]], tc_lines: dict[str, list[str]]) -> None:
-        """Addresses, routes, neighbours, offloads, then qdiscs; one `ip` and one `tc` per namespace."""
-        lines: dict[str, list[str]] = {name: [] for name in self.nodes}
-        for switch in self.plan["switches"]:
-            lines[switch].append(f"link add name {switch} type bridge forward_delay 0 mcast_snooping 0")
-            lines[switch].append(f"link set dev {switch} up")
-        for direction in self.plan["directions"]:
-            name, interface = direction["src"], direction["interface"]
-            master = f" master {name}" if name in self.plan["switches"] else ""
-            if direction["shape"]["medium"] is not None:
-                lines[name].append(
-                    f"link set dev {interface} address {self.plan['macs'][interface]} txqueuelen {RING_FRAMES}"
-                )
-            lines[name].append(f"link set dev {interface} up{master}")
+        """Addresses, routes, neighbours, offloads, then queues."""
         for own in self.plan["addresses"]:
-            lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
             self.nodes[own["node"]].nameToIntf[own["interface"]].ip = own["address"].partition("/")[0]
-        for route in self.plan["routes"]:
-            lines[route["node"]].append(f"route add {route['to']} via {route['via']}")
-        for other in self.plan["neighbours"]:
-            lines[other["node"]].append(
-                f"neighbour replace {other['address']} lladdr {other['mac']} dev {other['interface']} nud permanent"
-            )
+        lines: dict[str, list[str]] = {name: [] for name in self.nodes}
+        for name, interface in self._taps():
+            mac = self.plan["macs"][interface]
+            lines[name].append(f"link set dev {interface} address {mac} txqueuelen {RING_FRAMES}")
+        for name, own_lines in node_lines(self.plan).items():
+            lines[name] += own_lines
         for name, node in self.nodes.items():
             with visit(node.pid):
                 self._set_sysctls(name)
-            batch("ip", ["link set dev lo up", *lines[name], *ip_lines.get(name, [])], node.pid)
-            batch("tc", tc_lines.get(name, []), node.pid)
+            routing = self._routing[name]
+            numbers = routing.interfaces
+            routing.tell((f"ip {line}", ip_line(line, numbers)) for line in [*lines[name], *ip_lines.get(name, [])])
+            routing.tell((f"tc {line}", tc_line(line, numbers)) for line in tc_lines.get(name, []))
         self._set_queue_options()
+        for routing in self._routing.values():
+            routing.close()
         self._wait_for_links()
         hops = self.plan["directions"]
         self.media = [
@@ -194,14 +212,11 @@ class Network:
 
     def _set_queue_options(self) -> None:
         for hop in self.plan["directions"]:
-            options = queue_options(hop["shape"])
-            if options is None:
-                continue
-            with visit(self.pid(hop["src"])):
-                try:
-                    qdiscs.change(hop["interface"], hop["shape"]["aqm"], options)
-                except OSError as error:
-                    raise RunError(f"The queue's options were refused: {error}.") from None
+            options, aqm = queue_options(hop["shape"]), hop["shape"]["aqm"]
+            if options is not None:
+                routing = self._routing[hop["src"]]
+                message = change(routing.interfaces(hop["interface"]), aqm, options)
+                routing.tell([(f"the options of {aqm} on {hop['interface']}", message)])
 
     def _wait_for_links(self) -> None:
         # The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given.

@@ -44,7 +44,7 @@ class NoAnswerError(RunError):
 
 
 class Guest:
-    """A booted guest that answers requests.
+    """A guest that boots and then answers requests.
 
     Parameters
     ----------
@@ -60,8 +60,6 @@ class Guest:
     ------
     EngineError
         When the kernel has no gate.
-    RunError
-        When the guest does not come up.
     """
 
     def __init__(self, kernel: Kernel, *, calls: int = 0, pin: bool = False) -> None:
@@ -80,8 +78,8 @@ class Guest:
             self._pin = ExitStack()
             self._resources.callback(self._pin.close)
             cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (-1, None)
+            self._ready = False
             self._boot(calls, cpu, slot)
-            self.receive(BOOT_PATIENCE_S)
         except BaseException:
             self.close()
             raise
@@ -111,6 +109,18 @@ class Guest:
         with gate, urgent, self.log.open("wb") as out:
             kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
             self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
+
+    def wait_until_ready(self) -> None:
+        """Wait until it has booted and takes requests.
+
+        Raises
+        ------
+        RunError
+            When it does not come up.
+        """
+        if not self._ready:
+            self.receive(BOOT_PATIENCE_S)
+            self._ready = True
 
     def send(self, **words: Any) -> None:
         """Send a request; the guest runs from now on until it reads the next one."""

@@ -17,9 +17,11 @@ from netlab.agent import files, guest
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.engines import launcher, scratch, warm
 from netlab.engines.base import (
+    POLL_S,
     EventTail,
     OnEvent,
     Requirement,
+    cancelled,
     follow,
     read_result,
     refuse_media,
@@ -27,9 +29,9 @@ from netlab.engines.base import (
     run_folder,
     take_artifacts,
 )
-from netlab.engines.guests import MEMORY_MB, START_NS
+from netlab.engines.guests import MEMORY_MB, START_NS, NoAnswerError
 from netlab.engines.paths import python_path, system_path
-from netlab.errors import EngineError, KernelError
+from netlab.errors import EngineError, KernelError, RunError
 from netlab.kernel.installed import MODULES
 from netlab.plan import AgentPlan, Counters, Outcome, Plan
 from netlab.traffic import KINDS
@@ -79,7 +81,7 @@ class PocketEngine:
         self._refuse_what_the_kernel_lacks(plan)
         if self.clock != "virtual":
             refuse_media(plan, self.clock, self.name)
-        if warm.wanted() and "gate" in self.kernel.capabilities and self.clock == "virtual":
+        if "gate" in self.kernel.capabilities and self.clock == "virtual":
             return self._execute_behind_gate(plan, on_event, cancel)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = run_folder(directory)
@@ -103,20 +105,25 @@ class PocketEngine:
         return self._outcome(counters, kept)
 
     def _execute_behind_gate(self, plan: Plan, on_event: OnEvent, cancel: threading.Event | None) -> Outcome:
-        guest = warm.take(self.kernel)
-        try:
-            guest.pin()
+        with warm.guest(self.kernel) as guest:
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": MACHINE_SYSCTLS}
             (guest.folder / files.PLAN).write_text(json.dumps(whole))
             tail = EventTail(guest.folder, on_event)
             guest.send(do="run", seed=plan["seed"])
-            follow(guest.process, tail, cancel)
+            while True:
+                try:
+                    guest.receive(POLL_S)
+                    break
+                except NoAnswerError:
+                    tail.poll()
+                    if cancel is not None and cancel.is_set():
+                        raise cancelled() from None
+                except RunError:
+                    # The guest has ended; what it left says why.
+                    break
             tail.poll()
             counters = read_result(guest.folder, tail, guest.log)
             kept = take_artifacts(guest.folder)
-        finally:
-            guest.close()
-            warm.prepare(self.kernel)
         return self._outcome(counters, kept)
 
     def _outcome(self, counters: Counters, kept: str | None) -> Outcome:

@@ -1,17 +1,20 @@
 """A guest that is booted ahead: a run takes it and does not wait for the boot.
 
-A guest that waits in its gate uses no processor and some 70 MB. There is at most one in a process, made ready after a run in a
-notebook and after the second run elsewhere; it goes when it has not been needed for a while, and with its process.
-It is for those who ask for it with `NETLAB_WARM=1`: a run behind the gate draws other random numbers than one that boots
-with its seed, so a figure that chance decides is another one.
+A guest that waits in its gate uses no processor and some 70 MB. There is at most one in a process, made ready when a run has
+ended in a notebook, and elsewhere from the second run on, but never while other runs go on; it goes when it has not been needed
+for a while, and with its process. `NETLAB_WARM=0` turns this off; figures are the same either way, for a guest
+that is booted for a run does just what one that waited does.
 """
 
 from __future__ import annotations
 
 import atexit
+import concurrent.futures
+import contextlib
 import os
 import sys
 import threading
+from collections.abc import Iterator
 
 from netlab.engines.guests import Guest
 from netlab.errors import NetlabError
@@ -21,64 +24,81 @@ IDLE_S = 600.0
 
 
 def wanted() -> bool:
-    """Whether runs go behind the gate."""
-    return os.environ.get("NETLAB_WARM") == "1"
+    """Whether guests may be booted ahead."""
+    return os.environ.get("NETLAB_WARM") != "0"
 
 
-class _Spare:
+class Spare:
     """The one guest that waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._guest: Guest | None = None
-        self._making: threading.Thread | None = None
+        self._maker = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="netlab-spare")
+        self._made: concurrent.futures.Future[Guest | None] | None = None
         self._timer: threading.Timer | None = None
         self._runs = 0
+        self._under_way = 0
 
-    def take(self, kernel: Kernel) -> Guest:
-        """The guest that waits, if it runs this kernel, else a new one."""
+    @contextlib.contextmanager
+    def guest(self, kernel: Kernel) -> Iterator[Guest]:
+        """A booted guest for one run, which ends with it; then the next is made ready."""
         with self._lock:
-            making = self._making
-        if making is not None:
-            making.join()
-        guest = self._pop()
-        if guest is not None and (guest.kernel.path == kernel.path and guest.process.poll() is None):
-            return guest
-        if guest is not None:
+            self._under_way += 1
+        try:
+            guest = self._take(kernel)
+            try:
+                yield guest
+            finally:
+                guest.close()
+        finally:
+            with self._lock:
+                self._under_way -= 1
+                self._runs += 1
+                ahead = self._under_way == 0 and (self._runs > 1 or "ipykernel" in sys.modules)
+            if ahead:
+                self.prepare(kernel)
+
+    def _take(self, kernel: Kernel) -> Guest:
+        waiting = self._pop()
+        if waiting is not None:
+            try:
+                if waiting.kernel.path == kernel.path:
+                    waiting.wait_until_ready()
+                    waiting.pin()
+                    return waiting
+            except NetlabError:
+                # It died meanwhile; a new one takes its place.
+                pass
+            waiting.close()
+        guest = Guest(kernel, pin=True)
+        try:
+            guest.wait_until_ready()
+        except BaseException:
             guest.close()
-        return Guest(kernel)
+            raise
+        return guest
 
     def prepare(self, kernel: Kernel) -> None:
-        """Boot the next guest in the background, unless one waits already or a single run is all that is likely."""
-        self._runs += 1
-        if not wanted() or (self._runs < 2 and "ipykernel" not in sys.modules):
+        """Boot the next guest in the background, unless one waits already or it is not wanted."""
+        if not wanted():
             return
         with self._lock:
-            if self._guest is not None or self._making is not None:
+            if self._made is not None:
                 return
-            self._making = threading.Thread(target=self._make, args=(kernel,), daemon=True)
-            self._making.start()
-
-    def _make(self, kernel: Kernel) -> None:
-        try:
-            guest = Guest(kernel)
-        except (NetlabError, OSError, RuntimeError):
-            # The next run boots its own and says what is wrong. (RuntimeError: this Python is about to end.)
-            guest = None
-        with self._lock:
-            self._guest, self._making = guest, None
-            if guest is not None:
+            # RuntimeError: this Python is about to end.
+            with contextlib.suppress(RuntimeError):
+                self._made = self._maker.submit(_boot, kernel)
                 self._timer = threading.Timer(IDLE_S, self.drop)
                 self._timer.daemon = True
                 self._timer.start()
 
     def _pop(self) -> Guest | None:
         with self._lock:
-            guest, self._guest = self._guest, None
+            made, self._made = self._made, None
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-        return guest
+        return None if made is None else made.result()
 
     def drop(self) -> None:
         """End the guest that waits."""
@@ -87,17 +107,20 @@ class _Spare:
             guest.close()
 
 
-_spare = _Spare()
+def _boot(kernel: Kernel) -> Guest | None:
+    try:
+        return Guest(kernel)
+    except (NetlabError, OSError, RuntimeError):
+        # The next run boots its own and says what is wrong.
+        return None
 
 
-def take(kernel: Kernel) -> Guest:
-    """A booted guest for one run; whoever takes it closes it."""
-    return _spare.take(kernel)
+_spare = Spare()
 
 
-def prepare(kernel: Kernel) -> None:
-    """Boot a guest for the next run in the background."""
-    _spare.prepare(kernel)
+def guest(kernel: Kernel) -> contextlib.AbstractContextManager[Guest]:
+    """A booted guest for one run."""
+    return _spare.guest(kernel)
 
 
 def drop() -> None:
@@ -108,7 +131,7 @@ def drop() -> None:
 def _forget() -> None:
     # The guest belongs to the process that forked; its threads and locks are not in this one.
     global _spare  # noqa: PLW0603
-    _spare = _Spare()
+    _spare = Spare()
 
 
 os.register_at_fork(after_in_child=_forget)

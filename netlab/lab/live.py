@@ -146,6 +146,7 @@ class Lab:
         self._finalizer = weakref.finalize(self, _close, guest, artifacts)
         plan = {**self._plan, "clock": engine.clock, "machine_sysctls": MACHINE_SYSCTLS}
         try:
+            guest.wait_until_ready()
             self.session.ask(do="live")
             began_ns: int = self.session.ask(do="build", plan=plan, seed=seed)["origin_ns"]
         except BaseException:

@@ -64,6 +64,7 @@ def run_script(
     place = (directory or Path()).absolute()
     guest = Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
     try:
+        guest.wait_until_ready()
         session = Session(guest, wall_limit_s)
         session.ask(do="mininet")
         given: dict[str, Any] = {"words": words, "directory": str(place), "seed": seed}

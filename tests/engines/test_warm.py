@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,6 @@ import pytest
 import netlab as nl
 from netlab import kernel
 from netlab.engines import warm
-from netlab.engines.guests import Guest
 
 pytestmark = pytest.mark.pocket
 
@@ -28,52 +29,110 @@ def measured(seed: int) -> str:
 
 
 @pytest.fixture
-def spare(monkeypatch: pytest.MonkeyPatch) -> warm._Spare:
-    own = warm._Spare()
+def spare(monkeypatch: pytest.MonkeyPatch) -> Iterator[warm.Spare]:
+    own = warm.Spare()
     monkeypatch.setattr(warm, "_spare", own)
-    return own
-
-
-@pytest.mark.parametrize("wait_s", [0, 1, 5])
-def test_a_run_is_the_same_however_long_its_guest_waited(
-    spare: warm._Spare, wait_s: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NETLAB_WARM", "1")
-    cold = measured(seed=5)
-    spare._runs = 5
-    spare.prepare(kernel.find())
-    assert spare._making is not None
-    spare._making.join()
-    assert spare._guest is not None
-    time.sleep(wait_s)
-    assert measured(seed=5) == cold
-    assert measured(seed=6) != cold
-    spare.drop()
-
-
-def test_without_the_variable_nothing_is_booted_ahead(spare: warm._Spare, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NETLAB_WARM", raising=False)
-    spare._runs = 5
-    spare.prepare(kernel.find())
-    assert spare._making is None
-    assert spare._guest is None
-
-
-def test_a_single_run_makes_no_guest_for_another(spare: warm._Spare, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_WARM", "1")
     # A plugin of pytest's brings it in, as a notebook does.
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    yield own
+    own.drop()
+
+
+@pytest.mark.parametrize("wait_s", [0, 1, 5])
+def test_a_run_is_the_same_however_long_its_guest_waited(spare: warm.Spare, wait_s: float) -> None:
+    cold = measured(seed=5)
     spare.prepare(kernel.find())
-    assert spare._making is None
+    assert spare._made is not None
+    waiting = spare._made.result()
+    assert waiting is not None
+    if wait_s:
+        waiting.wait_until_ready()
+        time.sleep(wait_s)
+    assert measured(seed=5) == cold
+    assert waiting.closed, "the run took the guest that waited"
+    spare.drop()
+    assert measured(seed=6) != cold
 
 
-def test_a_guest_that_died_while_it_waited_is_replaced(spare: warm._Spare) -> None:
-    spare._guest = Guest(kernel.find())
-    os.kill(spare._guest.process.pid, 9)
-    spare._guest.process.wait()
-    fresh = spare.take(kernel.find())
-    assert fresh.process.poll() is None
-    fresh.close()
+def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_first(
+    spare: warm.Spare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = kernel.find()
+    with spare.guest(here):
+        pass
+    assert spare._made is None
+    with spare.guest(here):
+        pass
+    assert spare._made is not None
+    spare.drop()
+    spare._runs = 0
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    with spare.guest(here):
+        pass
+    assert spare._made is not None
+
+
+def test_nothing_is_booted_ahead_while_other_runs_go_on_or_where_it_is_turned_off(
+    spare: warm.Spare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = kernel.find()
+    spare._runs = 5
+    with spare.guest(here):
+        with spare.guest(here):
+            pass
+        assert spare._made is None
+    assert spare._made is not None
+    spare.drop()
+    monkeypatch.setenv("NETLAB_WARM", "0")
+    with spare.guest(here):
+        pass
+    assert spare._made is None
+
+
+def test_a_guest_that_died_while_it_waited_is_replaced(spare: warm.Spare) -> None:
+    spare.prepare(kernel.find())
+    assert spare._made is not None
+    waiting = spare._made.result()
+    assert waiting is not None
+    os.kill(waiting.process.pid, 9)
+    waiting.process.wait()
+    with spare.guest(kernel.find()) as fresh:
+        assert fresh.process.poll() is None
+    assert waiting.closed
+
+
+def test_a_guest_that_was_not_needed_for_long_goes(spare: warm.Spare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "IDLE_S", 0.5)
+    spare.prepare(kernel.find())
+    assert spare._made is not None
+    waiting = spare._made.result()
+    assert waiting is not None
+    for _ in range(100):
+        if waiting.closed:
+            return
+        time.sleep(0.1)
+    raise AssertionError("it waits for ever")
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 1.5])
+def test_a_script_that_ends_leaves_no_guest_and_no_directory(tmp_path: Path, delay_s: float) -> None:
+    code = f"""
+        import time
+        from netlab import kernel
+        from netlab.engines import warm
+        warm._spare.prepare(kernel.find())
+        time.sleep({delay_s})
+        guest = warm._spare._made.result()
+        print(guest.process.pid, guest.directory)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, check=True, env={**os.environ, "TMPDIR": str(tmp_path), "NETLAB_WARM": "1"},
+    )  # fmt: skip
+    pid, directory = done.stdout.split()
+    assert not Path(f"/proc/{pid}").exists()
+    assert not Path(directory).exists()
 
 
 def test_a_guest_that_waits_goes_with_its_process() -> None:

@@ -11,12 +11,13 @@ from typing import Any, cast
 from netlab import queues
 from netlab.agent.settings import STATIC_SYSCTLS
 from netlab.agent.shaping import queue_options
-from netlab.engines.netlink import links
-from netlab.engines.netlink.messages import batch
-from netlab.engines.netlink.tc_lines import change, tc_line
 from netlab.errors import EngineError
 from netlab.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import Hop, Plan
+from netlab.rtnetlink import links
+from netlab.rtnetlink.ip_lines import Interfaces, ip_line, node_lines
+from netlab.rtnetlink.messages import UnknownLineError, batch
+from netlab.rtnetlink.tc_lines import change, tc_line
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO = range(1, 10)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
@@ -61,20 +62,6 @@ class Requests:
         return b"".join(self._parts)
 
 
-class _Interfaces:
-    """Numbers of interfaces, which the kernel lets us choose: 1 is `lo`, others follow in the order of their making."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {"lo": 1}
-
-    def make(self, name: str) -> int:
-        """The next number, for a new interface."""
-        return self._numbers.setdefault(name, len(self._numbers) + 1)
-
-    def __call__(self, name: str) -> int:
-        return self._numbers[name]
-
-
 def make_requests(
     plan: Plan,
     ip_lines: dict[str, list[str]],
@@ -108,9 +95,9 @@ def make_requests(
         _add_setting(requests, key, value)
     for _ in nodes:
         requests.add(NODE)
-    interfaces = {name: _Interfaces() for name in nodes}
+    interfaces = {name: Interfaces() for name in nodes}
     _add_links(requests, plan, number, interfaces)
-    lines = _node_lines(plan)
+    lines = node_lines(plan)
     changes = _queue_changes(plan, interfaces)
     for name in nodes:
         requests.add(ENTER, _NUMBER.pack(number[name]))
@@ -118,8 +105,11 @@ def make_requests(
         for key, value in {**STATIC_SYSCTLS, **plan["sysctls"], **forward}.items():
             _add_setting(requests, key, value)
         own = interfaces[name]
-        messages = [(line, _ip_message(line, own)) for line in [*lines[name], *ip_lines.get(name, [])]]
-        messages += [("tc " + line, tc_line(line, own)) for line in tc_lines.get(name, [])]
+        try:
+            messages = [(line, ip_line(line, own)) for line in [*lines[name], *ip_lines.get(name, [])]]
+            messages += [("tc " + line, tc_line(line, own)) for line in tc_lines.get(name, [])]
+        except UnknownLineError as error:
+            raise EngineError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
         messages += changes.get(name, [])
         _add_netlink(requests, number[name], messages)
     _add_waits_and_queues(requests, plan, number, interfaces)
@@ -137,7 +127,7 @@ def _add_setting(requests: Requests, key: str, value: str) -> None:
     requests.add(SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
 
 
-def _add_links(requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, _Interfaces]) -> None:
+def _add_links(requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, Interfaces]) -> None:
     macs = plan["macs"]
     messages: dict[str, list[tuple[str, bytes]]] = {}
     for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
@@ -153,30 +143,7 @@ def _add_links(requests: Requests, plan: Plan, number: dict[str, int], interface
         _add_netlink(requests, number[name], own)
 
 
-def _node_lines(plan: Plan) -> dict[str, list[str]]:
-    """The `ip` lines of every node, as the agent gives them to `ip -batch`."""
-    lines: dict[str, list[str]] = {
-        name: ["link set dev lo up"] for name in [*plan["hosts"], *plan["routers"], *plan["switches"]]
-    }
-    switches = set(plan["switches"])
-    for switch in plan["switches"]:
-        lines[switch].append(f"link add name {switch} type bridge forward_delay 0 mcast_snooping 0")
-        lines[switch].append(f"link set dev {switch} up")
-    for direction in plan["directions"]:
-        name, interface = direction["src"], direction["interface"]
-        lines[name].append(f"link set dev {interface} up" + (f" master {name}" if name in switches else ""))
-    for own in plan["addresses"]:
-        lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
-    for route in plan["routes"]:
-        lines[route["node"]].append(f"route add {route['to']} via {route['via']}")
-    for other in plan["neighbours"]:
-        lines[other["node"]].append(
-            f"neighbour replace {other['address']} lladdr {other['mac']} dev {other['interface']} nud permanent"
-        )
-    return lines
-
-
-def _queue_changes(plan: Plan, interfaces: dict[str, _Interfaces]) -> dict[str, list[tuple[str, bytes]]]:
+def _queue_changes(plan: Plan, interfaces: dict[str, Interfaces]) -> dict[str, list[tuple[str, bytes]]]:
     """What queues are told beyond their `tc` line, by node."""
     found: dict[str, list[tuple[str, bytes]]] = {}
     for hop in plan["directions"]:
@@ -199,30 +166,6 @@ def marks_word(aqm: str) -> int:
         return MARKS_IN_TINS
     # The table reads a word: of words that are their own places, it reads its place.
     return queues.marks(aqm, struct.pack("=64I", *range(64)))
-
-
-def _ip_message(line: str, interface: _Interfaces) -> bytes:
-    """The message of one `ip` line of `_node_lines` or of `shape_network`."""
-    match line.split():
-        case ["link", "set", "dev", name, "up"]:
-            return links.up(interface(name))
-        case ["link", "set", "dev", name, "up", "master", bridge]:
-            return links.up(interface(name), interface(bridge))
-        case ["link", "set", "dev", name, "gso_max_segs", segments]:
-            return links.largest_segments(interface(name), int(segments))
-        case ["link", "add", name, "type", "ifb"] | ["link", "add", "name", name, "type", "ifb"]:
-            return links.intermediate(interface.make(name), name)
-        case ["link", "add", "name", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"]:
-            return links.bridge(interface.make(name), name)
-        case ["address", "add", address, "dev", name]:
-            return links.address(interface(name), address)
-        case ["route", "add", to, "via", via]:
-            return links.route(to, via)
-        case ["neighbour", "replace", address, "lladdr", mac, "dev", name, "nud", "permanent"]:
-            return links.neighbour(interface(name), address, mac)
-    raise EngineError(
-        f"The library kernel's engine cannot make what `ip {line}` describes. Use engine='pocket' for it."
-    )
 
 
 def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, bytes]]) -> None:
@@ -248,7 +191,7 @@ def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, by
 
 
 def _add_waits_and_queues(
-    requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, _Interfaces]
+    requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, Interfaces]
 ) -> None:
     by_node: dict[str, list[Hop]] = {}
     for direction in plan["directions"]:

@@ -9,11 +9,10 @@ import pytest
 import netlab as nl
 from netlab import queues
 from netlab.agent.shaping import shape_network
-from netlab.engines.netlink import links
-from netlab.engines.netlink.messages import batch, message
-from netlab.engines.netlink.tc_lines import tc_line
-from netlab.errors import EngineError
 from netlab.experiment import Scenario
+from netlab.rtnetlink import links
+from netlab.rtnetlink.messages import UnknownLineError, batch, message
+from netlab.rtnetlink.tc_lines import tc_line
 
 RECORDED = json.loads((Path(__file__).parent.parent / "data/tc_messages.json").read_text())["cases"]
 NLM_F_ACK = 4
@@ -55,8 +54,8 @@ def test_a_line_becomes_the_message_that_tc_sends(case):
         "class add dev lo",
     ],
 )
-def test_a_line_with_a_word_that_netlab_does_not_write_is_refused_with_the_remedy(line):
-    with pytest.raises(EngineError, match="Use engine='pocket'"):
+def test_a_line_with_a_word_that_netlab_does_not_write_is_refused(line):
+    with pytest.raises(UnknownLineError, match="tc"):
         tc_line(line, {"lo": 1}.__getitem__)
 
 
@@ -72,6 +71,17 @@ def test_every_queue_discipline_of_the_scenarios_has_a_message():
     assert len(lines) == len(aqms) * 2 * 5
     for line in lines:
         assert len(tc_line(line, lambda name: 3)) > 36
+
+
+@pytest.mark.parametrize("aqm", queues.DISCIPLINES)
+def test_every_option_has_a_message_at_both_ends_of_its_range(aqm):
+    row = queues.DISCIPLINES[aqm]
+    for name, kind in row.options.items():
+        for value in (True, False) if isinstance(kind, queues.Flag) else (kind.low, kind.high):
+            if list(row.problems({name: value}, 1000, None)):
+                continue
+            line = f"qdisc add dev lo parent 1: handle 2: {row.tc(queues.Wanted(10, 1000, None, {name: value}))}"
+            assert len(tc_line(line, lambda name: 1)) > 36, line
 
 
 def test_only_the_last_of_several_messages_asks_for_an_answer():

@@ -9,7 +9,7 @@ from netlab.netlink import attribute, u32
 
 __all__ = [
     "NESTED", "NLM_F_CREATE", "NLM_F_EXCL", "NLM_F_REPLACE", "RTM_NEWADDR", "RTM_NEWLINK", "RTM_NEWNEIGH",
-    "RTM_NEWQDISC", "RTM_NEWROUTE", "RTM_NEWTFILTER", "attribute", "batch", "message", "nest", "text", "u32", "u64",
+    "RTM_NEWQDISC", "RTM_NEWROUTE", "RTM_NEWTFILTER", "UnknownLineError", "attribute", "batch", "message", "nest", "text", "u32", "u64",
 ]  # fmt: skip
 
 RTM_NEWLINK = 16
@@ -24,6 +24,10 @@ NLM_F_EXCL = 0x200
 NLM_F_CREATE = 0x400
 
 NESTED = netlink.NLA_F_NESTED
+
+
+class UnknownLineError(ValueError):
+    """A line of `ip` or `tc` with a word that netlab does not write."""
 
 
 def nest(kind: int, *parts: bytes) -> bytes:

@@ -11,12 +11,14 @@ import math
 import struct
 from collections.abc import Callable
 
-from netlab.engines.netlink.messages import (
+from netlab.netlink import TCA_KIND, TCA_OPTIONS, TCMSG
+from netlab.rtnetlink.messages import (
     NESTED,
     NLM_F_CREATE,
     NLM_F_EXCL,
     RTM_NEWQDISC,
     RTM_NEWTFILTER,
+    UnknownLineError,
     attribute,
     message,
     nest,
@@ -24,8 +26,6 @@ from netlab.engines.netlink.messages import (
     u32,
     u64,
 )
-from netlab.errors import EngineError
-from netlab.netlink import TCA_KIND, TCA_OPTIONS, TCMSG
 
 TC_H_ROOT = 0xFFFFFFFF
 QUEUE_HANDLE = 0x20000
@@ -66,7 +66,7 @@ def tc_line(line: str, index: Index) -> bytes:
 
     Raises
     ------
-    EngineError
+    UnknownLineError
         For a line, or a word in it, that netlab does not write.
     """
     words = line.split()
@@ -77,9 +77,7 @@ def tc_line(line: str, index: Index) -> bytes:
             return _redirect(words[4:], index(words[3]), index)
     except (IndexError, ValueError, KeyError):
         pass
-    raise EngineError(
-        f"The library kernel's engine cannot make what `tc {line}` describes. Use engine='pocket' for it."
-    )
+    raise UnknownLineError(f"`tc {line}` is not a line that netlab has a message for")
 
 
 def _redirect(words: list[str], index: int, index_of: Index) -> bytes:
@@ -249,9 +247,9 @@ def _red(words: list[str]) -> bytes:
     )
     # A value and which of its bits count: ecn, harddrop, adaptive, nodrop.
     flags = struct.pack("=II", ecn, 0xF)
-    return nest(
-        TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, int(probability * 2**32)), attribute(4, flags)
-    )
+    # A probability of 1 is 0 there, as with iproute2: the kernel then takes the one of `parms`.
+    share = int(probability * 2**32) & U32
+    return nest(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags))
 
 
 def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
@@ -376,7 +374,7 @@ def _dualpi2(words: list[str]) -> bytes:
 
 
 def change(index: int, kind: str, options: bytes) -> bytes:
-    """New options for the queue behind an interface's rate limit, as `netlab.agent.qdiscs` gives them."""
+    """New options for the queue behind an interface's rate limit, as `netlab.agent.shaping.queue_options` has them."""
     body = TCMSG.pack(0, index, QUEUE_HANDLE, QUEUE_PARENT, 0) + text(TCA_KIND, kind)
     return message(RTM_NEWQDISC, 0, body + attribute(TCA_OPTIONS | NESTED, options))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import struct
 
-from netlab.engines.netlink.messages import (
+from netlab.rtnetlink.messages import (
     NLM_F_CREATE,
     NLM_F_EXCL,
     NLM_F_REPLACE,
@@ -23,6 +23,7 @@ from netlab.engines.netlink.messages import (
 IFLA_ADDRESS = 1
 IFLA_IFNAME = 3
 IFLA_MASTER = 10
+IFLA_TXQLEN = 13
 IFLA_LINKINFO = 18
 IFLA_NET_NS_FD = 28
 IFLA_GSO_MAX_SEGS = 40
@@ -82,6 +83,12 @@ def up(index: int, master: int | None = None) -> bytes:
     """Switch an interface on, and make it a port of a bridge."""
     more = b"" if master is None else u32(IFLA_MASTER, master)
     return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, IFF_UP, IFF_UP) + more)
+
+
+def hardware(index: int, mac: str, frames: int) -> bytes:
+    """The hardware address of an interface, and how many frames may wait in it."""
+    more = attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames)
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + more)
 
 
 def largest_segments(index: int, segments: int) -> bytes:

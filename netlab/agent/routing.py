@@ -1,0 +1,91 @@
+"""Tell the kernel of one network namespace its links, addresses, routes and queues, over a socket instead of by programs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterable
+
+from netlab import netlink
+from netlab.agent.namespaces import visit
+from netlab.errors import RunError
+from netlab.rtnetlink.ip_lines import Interfaces
+from netlab.rtnetlink.messages import batch
+
+SOL_NETLINK = 270
+NETLINK_CAP_ACK = 10
+NETLINK_EXT_ACK = 11
+NLMSGERR_ATTR_MSG = 1
+MOST_BATCH_BYTES = 32_000
+ANSWER_BYTES = 1 << 16
+ERROR = struct.Struct("=i")
+
+
+class Routing:
+    """What one namespace is told.
+
+    Parameters
+    ----------
+    pid : int
+        Process or thread that holds the namespace.
+
+    Attributes
+    ----------
+    interfaces : Interfaces
+        Numbers of its interfaces.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.interfaces = Interfaces()
+        with visit(pid):
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, netlink.NETLINK_ROUTE)
+        self._socket.bind((0, 0))
+        for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK):
+            self._socket.setsockopt(SOL_NETLINK, option, 1)
+
+    def tell(self, lines: Iterable[tuple[str, bytes]]) -> None:
+        """Send messages, each with the line that it stands for, which an error names.
+
+        Raises
+        ------
+        RunError
+            When the kernel refuses one.
+        """
+        ready: list[tuple[str, bytes]] = []
+        length = 0
+        for line, message in lines:
+            if length + len(message) > MOST_BATCH_BYTES:
+                self._send(ready)
+                ready, length = [], 0
+            ready.append((line, message))
+            length += len(message)
+        if ready:
+            self._send(ready)
+
+    def _send(self, lines: list[tuple[str, bytes]]) -> None:
+        self._socket.send(batch([message for _line, message in lines]))
+        while True:
+            data, offset = self._socket.recv(ANSWER_BYTES), 0
+            while offset < len(data):
+                length, kind, _flags, number, _pid = netlink.HEADER.unpack_from(data, offset)
+                body = data[offset + netlink.HEADER.size : offset + length]
+                offset += (length + 3) & ~3
+                if kind != netlink.NLMSG_ERROR:
+                    continue
+                (error,) = ERROR.unpack_from(body)
+                if error:
+                    raise RunError(f"The kernel refused `{lines[number][0]}`: {os.strerror(-error)}{_more(body)}.")
+                if number == len(lines) - 1:
+                    return
+
+    def close(self) -> None:
+        """Give the socket back."""
+        self._socket.close()
+
+
+def _more(body: bytes) -> str:
+    """What the kernel says beyond the error's number, where it says more."""
+    said = dict(netlink.attributes(body[ERROR.size + netlink.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
+    text = said.rstrip(b"\0").decode(errors="replace")
+    return f" ({text})" if text else ""
