@@ -54,7 +54,7 @@ class Guest:
         System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
         that polls does not survive.
     pin : bool
-        Keep the guest on one CPU of its own from the start, while one is free.
+        Keep the guest on one CPU of its own from the start, while one is free; else it gets one with `pin()`.
 
     Raises
     ------
@@ -77,7 +77,8 @@ class Guest:
             self.log = self.directory / "console.log"
             self._pin = ExitStack()
             self._resources.callback(self._pin.close)
-            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (-1, None)
+            # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
+            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (max(os.sched_getaffinity(0)), None)
             self._ready = False
             self._boot(calls, cpu, slot)
         except BaseException:
@@ -190,14 +191,13 @@ class Guest:
             return
 
     def pin(self) -> None:
-        """Move the guest to a CPU that no other guest of ours is pinned to, if there is one."""
+        """Move the guest to a CPU that no other guest of ours is pinned to; without one, let it run on all."""
         cpu, _slot = self._pin.enter_context(scratch.cpu_slot())
-        if cpu >= 0:
-            for pid in _family(self.process.pid):
-                try:
-                    os.sched_setaffinity(pid, {cpu})
-                except OSError:
-                    continue
+        for pid in _family(self.process.pid):
+            try:
+                os.sched_setaffinity(pid, {cpu} if cpu >= 0 else os.sched_getaffinity(0))
+            except OSError:
+                continue
 
     def close(self) -> None:
         """End the guest and remove what it had on disk; a second time does nothing."""
