@@ -35,7 +35,7 @@ def never(*_words, **_more):
 
 
 def test_a_system_without_apt_is_told_exactly_which_programs_are_needed(monkeypatch, setup):
-    without(monkeypatch, setup, "apt-get")
+    without(monkeypatch, setup, "apt-get", "dnf", "pacman", "zypper")
     monkeypatch.setattr(setup.subprocess, "run", never)
     with pytest.raises(setup.SetupError) as caught:
         setup.install_system_packages([*PROGRAMS, "headers", "tc"])
@@ -43,6 +43,22 @@ def test_a_system_without_apt_is_told_exactly_which_programs_are_needed(monkeypa
     assert "These are missing: gcc, flex, headers, tc." in said
     assert "flex gcc iproute2 libc6-dev" in said
     assert "unpack FILE" in said
+
+
+@pytest.mark.parametrize(
+    ("tool", "line"),
+    [
+        ("dnf", "sudo dnf install flex gcc glibc-devel kernel-headers iproute iproute-tc"),
+        ("pacman", "sudo pacman -S --needed flex gcc glibc linux-api-headers iproute2"),
+        ("zypper", "sudo zypper install flex gcc glibc-devel linux-glibc-devel iproute2"),
+    ],
+)
+def test_another_distribution_is_told_its_own_line(monkeypatch, setup, tool, line):
+    without(monkeypatch, setup, *{"apt-get", "dnf", "pacman", "zypper"} - {tool})
+    monkeypatch.setattr(setup.subprocess, "run", never)
+    with pytest.raises(setup.SetupError) as caught:
+        setup.install_system_packages(["gcc", "flex", "headers", "tc"])
+    assert line in str(caught.value)
 
 
 def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, setup):

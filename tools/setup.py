@@ -35,6 +35,34 @@ LOG = ROOT / ".setup.log"
 VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
 PACKAGES = {"ip": "iproute2", "tc": "iproute2", "headers": "libc6-dev", "ping": "iputils-ping", "venv": "python3-venv"}
+# Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
+OTHER_TOOLS = {
+    "dnf": (
+        "dnf install",
+        {
+            "iproute2": "iproute iproute-tc",
+            "libc6-dev": "glibc-devel kernel-headers",
+            "iputils-ping": "iputils",
+            "xz-utils": "xz",
+        }
+        | {"python3-venv": "python3", "libelf-dev": "elfutils-libelf-devel"},
+    ),
+    "pacman": (
+        "pacman -S --needed",
+        {"libc6-dev": "glibc linux-api-headers", "iputils-ping": "iputils", "xz-utils": "xz", "python3-venv": "python"}
+        | {"libelf-dev": "libelf"},
+    ),
+    "zypper": (
+        "zypper install",
+        {
+            "libc6-dev": "glibc-devel linux-glibc-devel",
+            "iputils-ping": "iputils",
+            "xz-utils": "xz",
+            "python3-venv": "python3",
+        }
+        | {"libelf-dev": "libelf-devel"},
+    ),
+}
 # What a user may do without: no apt is asked for it where nothing else is missing.
 OPTIONAL = frozenset({"ping"})
 # Variables that would send packages elsewhere.
@@ -141,6 +169,14 @@ def package_of(program: str) -> str:
     return PACKAGES.get(program) or tree.PACKAGES.get(program, program)
 
 
+def _elsewhere(names: Sequence[str]) -> str:
+    """Say how a distribution without apt installs what these Debian packages bring."""
+    for tool, (command, own_names) in OTHER_TOOLS.items():
+        if shutil.which(tool):
+            return f"sudo {command} " + " ".join(sorted({own_names.get(name, name) for name in names} - {""}))
+    return f"(on Debian they are in: {' '.join(names)})"
+
+
 def install_system_packages(missing: Sequence[str]) -> None:
     """Install what is missing through apt, as root or with sudo.
 
@@ -158,7 +194,7 @@ def install_system_packages(missing: Sequence[str]) -> None:
     if set(required) & set(building.NEEDED_PROGRAMS):
         what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
     if not shutil.which("apt-get"):
-        raise SetupError(f"{what}\nInstall them, then run make again (on Debian they are in: {' '.join(names)}).")
+        raise SetupError(f"{what}\nInstall them, then run make again:\n  {_elsewhere(names)}")
     prefix: list[str] = []
     if os.geteuid() != 0:
         prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]

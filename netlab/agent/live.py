@@ -162,8 +162,8 @@ class Live:
         with self._lock:
             direction["shape"] = shape
             _change(src, interface, queue_lines(interface, old, clock), queue_lines(interface, shape, clock))
-            before = wire_lines(device, old) if has_wire(old) else []
-            after = wire_lines(device, shape) if has_wire(shape) else []
+            before = wire_lines(device, old, clock) if has_wire(old) else []
+            after = wire_lines(device, shape, clock) if has_wire(shape) else []
             if after and not before:
                 batch("ip", [f"link add name {device} type ifb", f"link set dev {device} up"], dst)
                 batch("tc", [*after, *redirect_lines(arriving, device)], dst)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -33,11 +34,18 @@ def main(options: argparse.Namespace) -> int:
     for said in copies.update(where):
         print(said)
     print(f"Your chapters are in {where}.", flush=True)
+    if where.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
+        print(
+            "That is a disk of Windows, and slow from here: move your chapters to your Linux home with --folder.",
+            flush=True,
+        )
     if options.update_only:
         return 0
     words = [
         "lab",
         f"--ServerApp.root_dir={where}",
+        # A page of the file system leads to the server; a browser outside (Windows beside WSL2) cannot open it.
+        "--ServerApp.use_redirect_file=False",
         f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
         *(["--allow-root"] if os.geteuid() == 0 else []),
         *options.jupyter,

@@ -14,6 +14,7 @@ import netlab as nl
 from netlab.agent.shaping import (
     LARGEST_SEGMENT_BYTES,
     REAL_CLOCK_BURST_S,
+    REAL_CLOCK_WIRE_HEADROOM,
     has_wire,
     hosts_without_offload,
     queue_lines,
@@ -199,7 +200,7 @@ def test_ethernet_framing_is_told_to_the_rate_limit_and_the_wire() -> None:
     outer, queue = queue_lines("r1-eth0", framed, "virtual")
     assert outer.endswith("tbf rate 5000000bit burst 2042b limit 1000000000b overhead 24 mpu 84")
     assert queue.endswith("handle 2: pfifo limit 1000")
-    assert wire_lines("wire0", framed) == [
+    assert wire_lines("wire0", framed, "virtual") == [
         "qdisc add dev wire0 root handle 1: netem limit 10000000 delay 1000us rate 5000000bit 24"
     ]
 
@@ -247,7 +248,9 @@ def test_the_bucket_holds_a_frame_so_that_segments_are_split(
 def test_the_words_of_the_wire(fields: dict[str, Any], words: str) -> None:
     """With a rate netem keeps packets in order; without one, jitter alone would let them overtake."""
     assert has_wire(shape(**fields))
-    assert wire_lines("wire0", shape(**fields)) == [f"qdisc add dev wire0 root handle 1: netem limit 10000000 {words}"]
+    assert wire_lines("wire0", shape(**fields), "virtual") == [
+        f"qdisc add dev wire0 root handle 1: netem limit 10000000 {words}"
+    ]
 
 
 def senders(links: list[nl.Link], clock: str = "virtual", **segment_bytes: int) -> list[str]:
@@ -301,3 +304,9 @@ def test_an_offloaded_segment_that_passes_a_fast_queue_must_not_meet_loss_behind
 
     assert "h1" in senders(path(None))
     assert senders(path(True)) == []
+
+
+def test_in_real_time_the_wire_is_a_little_faster_than_the_queue() -> None:
+    """Else what a late timer lets through at once stands before the wire for ever, as a longer queue."""
+    (line,) = wire_lines("wire0", shape(rate_mbps=5), "real")
+    assert line.endswith(f"rate {round(5e6 * REAL_CLOCK_WIRE_HEADROOM)}bit")

@@ -83,7 +83,7 @@ def test_the_kernel_accepts_the_corners_of_every_range() -> None:
     for link, clock in itertools.product(corners(), ("virtual", "real")):
         shape = asdict(LinkShape(**link))
         queue = ("x0", queue_lines("x0", shape, clock), shape["aqm"], (queue_options(shape) or b"").hex())
-        for tried in (queue, ("x1", wire_lines("x1", shape), "", "")):
+        for tried in (queue, ("x1", wire_lines("x1", shape, clock), "", "")):
             if tried not in lines:
                 lines.append(tried)
     assert len(lines) > 150

@@ -141,3 +141,10 @@ def test_lab_opens_the_first_chapter(places: tuple[Path, Path], monkeypatch: pyt
     assert "--LabApp.default_url=/lab/tree/01_udp_loss.ipynb" in words
     assert f"--ServerApp.root_dir={places[1]}" in words
     assert words[-1] == "--no-browser"
+
+
+def test_a_disk_of_windows_is_told(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr("platform.release", lambda: "5.15.153.1-microsoft-standard-WSL2")
+    monkeypatch.setattr(copies, "update", lambda where: iter(()))
+    cli.main(["lab", "--update-only", "--folder", "/mnt/c/Users/anna/chapters"])
+    assert "a disk of Windows" in capsys.readouterr().out
