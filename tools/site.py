@@ -125,11 +125,11 @@ def _put_together(
         else "See the README.",
         "API": _api(),
     }
-    for page in source.glob("*.md"):
-        text = page.read_text(encoding="utf-8")
+    for path in source.glob("*.md"):
+        text = path.read_text(encoding="utf-8")
         for word, instead in words.items():
             text = text.replace("{{" + word + "}}", instead)
-        page.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     found = sorted(report.glob("*.md")) if report else []
     text = _without_links(found[0].read_text(encoding="utf-8")) if found else NO_REPORT
     (source / "report.md").write_text(text, encoding="utf-8")
