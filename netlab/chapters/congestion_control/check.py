@@ -1,0 +1,226 @@
+"""Checks of the chapter "Congestion control". Whoever reads on finds the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from netlab import theory
+from netlab.chapters.congestion_control.settings import loss_times_s
+from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.own_figures import Own
+from netlab.results import Run
+
+SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
+
+
+def _window(rate_mbps: float, rtt_ms: float, packet_bytes: float | None = None) -> float:
+    """Full packets that the path holds without a queue."""
+    return theory.bdp_bytes(rate_mbps, rtt_ms) / (packet_bytes or theory.tcp_wire_bytes())
+
+
+def _cost_segments(rate_mbps: float, rtt_ms: float) -> float:
+    return theory.aimd_cost_segments(_window(rate_mbps, rtt_ms))
+
+
+def _times(factor: float) -> Callable[..., float]:
+    def wrong(rate_mbps: float, rtt_ms: float) -> float:
+        return factor * _window(rate_mbps, rtt_ms) ** 2
+
+    return wrong
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        rtt_ms = 2 * own.delay_ms
+        self.cost = Function(
+            name="cost of one loss",
+            reference=_cost_segments,
+            cases=[
+                {"rate_mbps": 4, "rtt_ms": 50},
+                {"rate_mbps": 10, "rtt_ms": 40},
+                {"rate_mbps": 20, "rtt_ms": 40},
+                {"rate_mbps": own.rate_mbps, "rtt_ms": rtt_ms},
+            ],
+            unit="segments",
+            tolerance=0.01,
+            traps=[
+                Trap(
+                    _times(1 / 4),
+                    "This is half the window for all of the climb. The gap closes on the way: a triangle, not a rectangle.",
+                ),
+                Trap(_times(3 / 8), "This is what is sent during the climb. Asked is what is not."),
+                Trap(
+                    _times(1 / 2),
+                    "This is a climb from zero. The loss leaves half of the window.",
+                ),
+                Trap(
+                    lambda rate_mbps, rtt_ms: _window(rate_mbps, rtt_ms) / 2,
+                    "This is the gap just after the loss, once. How many round trips does it last, and how does it close?",
+                ),
+                Trap(
+                    lambda rate_mbps, rtt_ms: _cost_segments(rate_mbps, rtt_ms) * theory.MSS_BYTES,
+                    "These are bytes of data. Asked are segments.",
+                ),
+                Trap(
+                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms, 1448)),
+                    "The window is counted in segments of 1448 bytes. On this link each takes 1514.",
+                ),
+                Trap(
+                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),
+                    "This takes the way there only. A window is what is under way in a whole round trip.",
+                ),
+                Trap(
+                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(8 * _window(rate_mbps, rtt_ms)),
+                    "The window is 8 times too large: are these bits where bytes are meant?",
+                ),
+                Trap(
+                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms) / 1000),
+                    "The window is a thousand times too small: Mbit/s times ms are kilobits.",
+                ),
+            ],
+            right="It grows with the square of the window: twice the rate, four times the price.",
+            hints=[
+                "First the window: how many packets of 1514 bytes are under way when the link is just full?",
+                (
+                    "Then the gap. It begins at half a window and shrinks by one segment in each round trip, so it lasts "
+                    "half a window of round trips."
+                ),
+                "window = rate_mbps * rtt_ms * 1000 / 8 / 1514; the triangle is (window / 2) * (window / 2) / 2.",
+            ],
+        )
+        self.sawtooth = Measurement(
+            name="a sawtooth of your own",
+            conditions=[
+                Condition(
+                    lambda run: (
+                        [item["kind"] for item in _traffic(run)] == ["tcp"]
+                        and [_traffic(run)[0][name] for name in ("src", "dst")] == ["h1", "h3"]
+                    ),
+                    "One TCP flow is asked for, from h1 to h3, and nothing beside it.",
+                    "The list of traffic has one item, nl.Tcp(...).",
+                ),
+                Condition(
+                    lambda run: all(item["congestion"] == "reno" for item in _traffic(run) if item["kind"] == "tcp"),
+                    "The flow must go by Reno.",
+                    'Linux goes by CUBIC if nothing is said; congestion="reno" says it.',
+                ),
+                Condition(
+                    lambda run: (
+                        [_slow(run).get(name) for name in ("rate_mbps", "delay_ms", "queue_packets")]
+                        == [own.rate_mbps, own.delay_ms, own.room_packets]
+                    ),
+                    "The slow link must have the rate, the delay and the queue that the text asks for.",
+                    "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
+                ),
+                Condition(
+                    lambda run: _scenario(run)["duration_s"] >= SHORTEST_S,
+                    f"The run must last {SHORTEST_S} s or more.",
+                    "A tooth takes some seconds, and one wants several: duration_s=...",
+                ),
+                Condition(
+                    lambda run: _scenario(run)["interval_s"] <= COARSEST_S,
+                    f"The window must be looked at every {COARSEST_S:g} s or more often.",
+                    "A round trip is shorter than the usual interval of 0.1 s; interval_s=... sets it.",
+                ),
+                Condition(
+                    lambda run: len(loss_times_s(run)) >= FEWEST_LOSSES,
+                    f"The window must be seen to fall {FEWEST_LOSSES} times or more.",
+                    "Did anything limit the window before a loss did? Leave window_bytes out, and let it run longer.",
+                ),
+            ],
+            right="All that the figure below draws comes from your run.",
+            hints=[
+                "The run of part 1 is nearly it: one flow less, and your own path.",
+                "chapter.settings.path takes rate_mbps, delay_ms and queue_packets, in this order.",
+                (
+                    'nl.run(chapter.settings.path(...), [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, '
+                    "interval_s=0.02), with your three figures in the brackets."
+                ),
+            ],
+        )
+        bdp_packets = _window(own.rate_mbps, rtt_ms)
+        self.free = Number(
+            name="queue that makes a loss free",
+            expected=lambda: _window(own.rate_mbps, rtt_ms),
+            unit="packets",
+            tolerance=0.1,
+            traps=[
+                Trap(
+                    bdp_packets / 2,
+                    "Half of what is needed. The whole window, path and queue together, is halved: what is left must fill "
+                    "the path.",
+                ),
+                Trap(
+                    2 * bdp_packets,
+                    "With this the loss is free, but half of it would do. The rest only makes packets wait.",
+                ),
+                Trap(
+                    bdp_packets * theory.tcp_wire_bytes(),
+                    "These are bytes. A queue is counted in packets here, of 1514 bytes.",
+                ),
+                Trap(
+                    0.43 * bdp_packets,
+                    "This would do for CUBIC, which keeps 0.7 of its window. Reno keeps half.",
+                ),
+            ],
+            right="A queue of one BDP: the old rule of thumb for routers, and what it is for.",
+            hints=[
+                "Just before the loss path and queue are full. How much is under way just after it?",
+                "Half of (BDP + queue). The link stays busy if that is no less than what the path alone holds.",
+                "(BDP + queue) / 2 = BDP. The BDP in packets is rate_mbps * rtt_ms * 1000 / 8 / 1514, there and back.",
+            ],
+        )
+        big = _window(own.big_mbps, own.big_rtt_ms)
+        self.rarity = Number(
+            name="loss rate on the big path",
+            expected=lambda: float(1.5 / _window(own.big_mbps, own.big_rtt_ms) ** 2),
+            unit="",
+            tolerance=0.1,
+            traps=[
+                Trap(1.5 / big, "The window must be squared: it is the root of the loss rate that the formula has."),
+                Trap(1.2247 / big, "The window must be squared: it is the root of the loss rate that the formula has."),
+                Trap(
+                    8 / 3 / big**2,
+                    "This takes the window that is needed as the highest one. It is the mean: the teeth reach above it.",
+                ),
+                Trap(
+                    1.5 / (4 * big**2),
+                    "The window is twice too large here: the round trip is given, not the delay of one way.",
+                ),
+                Trap(1.5 / (8 * big) ** 2, "The window is 8 times too large: are these bits where bytes are meant?"),
+                Trap(
+                    1.5 / (big * theory.tcp_wire_bytes()) ** 2,
+                    "The window is in bytes here. The formula counts segments.",
+                ),
+                Trap(
+                    big**2 / 1.5,
+                    "This is how many segments lie between two losses. The loss rate is one over it.",
+                ),
+            ],
+            right="So rare a loss is hard to promise for any hardware. This is why fast long paths have CUBIC or BBR.",
+            hints=[
+                "Which window, in segments, fills this path on average?",
+                "The formula says: mean window = 1.22 / sqrt(p). Solve it for p.",
+                "p = 1.5 / window**2 with window = rate_mbps * rtt_ms * 1000 / 8 / 1514.",
+            ],
+        )
+
+
+def _scenario(run: Run) -> dict[str, Any]:
+    return run.scenario
+
+
+def _traffic(run: Run) -> list[dict[str, Any]]:
+    return list(_scenario(run)["traffic"])
+
+
+def _slow(run: Run) -> dict[str, Any]:
+    """The link with the rate that the path is about."""
+    return next(_limited(run))
+
+
+def _limited(run: Run) -> Iterator[dict[str, Any]]:
+    return (link for link in _scenario(run)["topology"]["links"] if link.get("rate_mbps") is not None)

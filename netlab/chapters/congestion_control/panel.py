@@ -1,0 +1,66 @@
+"""The panel of the chapter on congestion control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+import plotly.graph_objects as go
+
+from netlab import experiment, theory
+from netlab.chapters.congestion_control import plots
+from netlab.chapters.congestion_control.settings import CONTROLS, DELAY_MS, QUEUE_PACKETS, RATE_MBPS, path
+from netlab.traffic import Tcp
+from netlab.widgets import Panel, Settings, slider
+
+_SETTLED_S = 3.0
+
+
+def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 12.0) -> Panel:
+    """One flow's window over time: what is a loss worth with this control and this queue?
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 3; the first 3 s are not counted.
+
+    Returns
+    -------
+    Panel
+        With the controls congestion, queue_packets, delay_ms and loss_percent.
+    """
+
+    def scenario(**settings: Any) -> dict[str, Any]:
+        network = path(RATE_MBPS, settings["delay_ms"], settings["queue_packets"], settings["loss_percent"] / 100)
+        flow = Tcp("h1", "h3", congestion=settings["congestion"])
+        return {"topology": network, "traffic": [flow], "duration_s": duration_s, "interval_s": 0.04}
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        used = result.goodput_mbps(after_s=_SETTLED_S).iloc[0] / theory.tcp_goodput_limit_mbps(RATE_MBPS)
+        rtt_ms = result.intervals.query(f"t_s > {_SETTLED_S}")["rtt_ms"].mean()
+        figure = plots.window_figure(
+            result,
+            RATE_MBPS,
+            2 * settings["delay_ms"],
+            settings["queue_packets"],
+            title=f"{settings['congestion']}: {100 * used:.1f} % of the link, mean RTT {rtt_ms:.0f} ms",
+        )
+        return figure.update_xaxes(range=[0, duration_s])
+
+    return Panel(
+        {
+            "congestion": ipywidgets.Dropdown(
+                options=CONTROLS, value="reno", description="Control", style={"description_width": "13em"}
+            ),
+            "queue_packets": slider("Queue", QUEUE_PACKETS, 2, 200, 1, "packets"),
+            "delay_ms": slider("Delay, each way", DELAY_MS, 5, 60, 5, "ms"),
+            "loss_percent": slider("Random loss", 0.0, 0.0, 5.0, 0.1, "%"),
+        },
+        scenario,
+        show,
+        run=run,
+        earlier=0,
+    )

@@ -1,0 +1,235 @@
+"""The figures of the chapter "Congestion control": windows over time, with the phases named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from netlab import theory
+from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT, finite, hover
+from netlab.results import Run
+
+PHASES = {
+    "slow start": "dot",
+    "congestion avoidance": "solid",
+    "fast recovery": "dashdot",
+    "after a timeout": "longdash",
+}
+"""Each with its kind of line."""
+_LABELS = ("Time (s)", "Window (segments)")
+
+
+def phases(run: Run, flow: str | None = None) -> pd.DataFrame:
+    """What a flow of Reno's kind was doing, sample by sample: its `intervals` with a column `phase`.
+
+    The kernel tells fast recovery and the repair after a timeout itself (`ca_state`). Else the window is below its
+    threshold, which is slow start, or not.
+    """
+    known = run.intervals.dropna(subset=["cwnd_segments"])
+    own = known[known["flow"] == (known["flow"].iloc[0] if flow is None else flow)].copy()
+    below = own["ssthresh_segments"].isna() | (own["cwnd_segments"] < own["ssthresh_segments"])
+    own["phase"] = np.select(
+        [own["ca_state"] == "loss", own["ca_state"] == "recovery", below],
+        ["after a timeout", "fast recovery", "slow start"],
+        "congestion avoidance",
+    )
+    return own
+
+
+def window_figure(
+    run: Run,
+    rate_mbps: float | None = None,
+    rtt_ms: float = 0.0,
+    queue_packets: int = 0,
+    *,
+    title: str,
+    flow: str | None = None,
+) -> go.Figure:
+    """The congestion window over time, each phase drawn and named in its own way; with a rate, what path and queue hold."""
+    own = phases(run, flow)
+    figure = go.Figure(layout={"template": "netlab"})
+    _window(figure, own)
+    _name(figure, own)
+    if rate_mbps is not None:
+        _holds(figure, own, rate_mbps, rtt_ms, queue_packets)
+    figure.update_layout(
+        title_text=title, height=470, margin_t=120, xaxis_title_text=_LABELS[0], yaxis_title_text=_LABELS[1]
+    )
+    return figure.update_yaxes(rangemode="tozero")
+
+
+def _window(figure: go.Figure, own: pd.DataFrame) -> None:
+    times_s, window = own["t_s"].to_numpy(), own["cwnd_segments"].to_numpy(dtype=float)
+    for number, (phase, dash) in enumerate(PHASES.items()):
+        inside = (own["phase"] == phase).to_numpy()
+        if not inside.any():
+            continue
+        # A phase is drawn up to the first sample of the next, or short ones would vanish.
+        shown = inside | np.concatenate([[False], inside[:-1]])
+        figure.add_scatter(
+            x=times_s.tolist(),
+            y=finite(np.where(shown, window, np.nan)),
+            mode="lines",
+            name=phase,
+            line={"color": COLOURS[number], "dash": dash, "width": 3},
+            hovertemplate=hover(phase, *_LABELS),
+            meta={"role": "measured"},
+        )
+    state, before = own["ca_state"], own["ca_state"].shift()
+    for number, (name, found) in enumerate(
+        {
+            "fast retransmit": (state == "recovery") & ~before.isin(["recovery", "loss"]),
+            "timeout": (state == "loss") & (before != "loss"),
+        }.items()
+    ):
+        if found.any():
+            figure.add_scatter(
+                x=times_s[found].tolist(),
+                y=window[found].tolist(),
+                mode="markers",
+                name=name,
+                marker={"symbol": SYMBOLS[3 + 2 * number], "size": 12, "color": TEXT},
+                hovertemplate=hover(name, *_LABELS),
+                meta={"role": "measured"},
+            )
+
+
+def _name(figure: go.Figure, own: pd.DataFrame) -> None:
+    """Write the phase's name where it is seen first; additive increase where it lasts longest."""
+    own = own.assign(stretch=(own["phase"] != own["phase"].shift()).cumsum())
+    for phase, text, place in (
+        ("slow start", "slow start", {"ax": 60, "ay": -4}),
+        ("congestion avoidance", "additive increase", {"ax": -10, "ay": -46}),
+        ("fast recovery", "multiplicative decrease:<br>fast retransmit, fast recovery", {"ax": 50, "ay": 44}),
+        ("after a timeout", "timeout,<br>slow start again", {"ax": 70, "ay": -14}),
+    ):
+        stretches = [part for _, part in own[own["phase"] == phase].groupby("stretch")]
+        if not stretches:
+            continue
+        longest = max(stretches, key=len)
+        # The losses just after slow start are not yet the pattern.
+        part = {"congestion avoidance": longest, "fast recovery": stretches[min(2, len(stretches) - 1)]}.get(
+            phase, stretches[0]
+        )
+        at = part.iloc[len(part) // 2] if phase != "slow start" else part.iloc[-1]
+        figure.add_annotation(
+            x=float(at["t_s"]), y=float(at["cwnd_segments"]), text=text, arrowcolor=TEXT, font={"size": 13}, **place
+        )
+
+
+def _holds(figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int) -> None:
+    span_s = [float(own["t_s"].min()), float(own["t_s"].max())]
+    bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
+    for name, packets in (("BDP", bdp_packets), ("BDP + queue", bdp_packets + queue_packets)):
+        figure.add_scatter(
+            x=span_s,
+            y=[packets, packets],
+            mode="lines",
+            name=name,
+            line={"dash": "dash", "color": TEXT, "width": 1 if name == "BDP" else 2},
+            hovertemplate=hover(name, *_LABELS),
+            meta={"role": "theory"},
+        )
+
+
+def windows_figure(
+    runs: Mapping[str, Run], rate_mbps: float, rtt_ms: float, queue_packets: int, title: str
+) -> go.Figure:
+    """The windows of several congestion controls, one strip each, over the same time."""
+    figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
+    bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
+    for row, (name, run) in enumerate(runs.items(), start=1):
+        own = phases(run)
+        figure.add_scatter(
+            x=own["t_s"].tolist(),
+            y=finite(own["cwnd_segments"]),
+            mode="lines",
+            name=name,
+            showlegend=False,
+            line={"color": COLOURS[row - 1], "width": 2},
+            hovertemplate=hover(name, *_LABELS),
+            meta={"role": "measured"},
+            row=row,
+            col=1,
+        )
+        for packets, width in ((bdp_packets, 1), (bdp_packets + queue_packets, 2)):
+            figure.add_hline(y=packets, line={"dash": "dash", "color": TEXT, "width": width}, row=row, col=1)
+        figure.update_yaxes(title_text=name, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title_text="Time (s); up: window (segments)", row=len(runs), col=1)
+    return figure.update_layout(template="netlab", title_text=title, height=90 + 130 * len(runs), margin_t=56)
+
+
+def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, title: str) -> go.Figure:
+    """Goodput of the same transfer under two controls, each from its own start, by half seconds."""
+    figure = go.Figure(layout={"template": "netlab"})
+    for number, (control, start_s) in enumerate(starts_s.items()):
+        own = run.intervals[run.intervals["flow"].str.contains(control)]
+        half_s = np.ceil((own["t_s"] - start_s) / 0.5 - 1e-6) * 0.5
+        means = own.groupby(half_s)["goodput_mbps"].mean().loc[0.5:15]
+        figure.add_scatter(
+            x=means.index.tolist(),
+            y=means.tolist(),
+            mode="lines+markers",
+            name=control,
+            line={"color": COLOURS[number], "dash": DASHES[number], "width": 2},
+            marker={"symbol": SYMBOLS[number], "size": 7},
+            hovertemplate=hover(control, "Time (s)", "Goodput (Mbit/s)"),
+            meta={"role": "measured"},
+        )
+    figure.add_scatter(
+        x=[0.5, 15],
+        y=[limit_mbps, limit_mbps],
+        mode="lines",
+        name="link's limit",
+        line={"dash": "dash", "color": TEXT, "width": 2},
+        hovertemplate=hover("link's limit", "Time (s)", "Goodput (Mbit/s)"),
+        meta={"role": "theory"},
+    )
+    figure.update_layout(title_text=title, height=380, xaxis_title_text="Time since the start (s)")
+    return figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
+
+
+def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
+    """Goodput by loss rate: Reno with its 95 % interval, BBR, and three formulas."""
+    figure = go.Figure(layout={"template": "netlab"})
+    axes = ("Loss rate", "Goodput (Mbit/s)")
+    rates = np.geomspace(table["loss_rate"].min() / 1.3, table["loss_rate"].max() * 1.3, 60)
+    # The round trip hardly changes, but it does: a lost segment's repair is part of it.
+    rtt_ms = np.interp(np.log(rates), np.log(table["loss_rate"]), table["rtt_ms"])
+    formulas: dict[str, Any] = {
+        "square root, periodic loss (1.22)": theory.mathis_mbps(theory.MSS_BYTES, 1.0, rates) / rtt_ms,
+        "square root, random loss (1.31)": theory.mathis_mbps(theory.MSS_BYTES, 1.0, rates, c=theory.MATHIS_RANDOM_C)
+        / rtt_ms,
+        "PFTK": [
+            theory.pftk_mbps(theory.MSS_BYTES, float(rtt), float(rate)) for rtt, rate in zip(rtt_ms, rates, strict=True)
+        ],
+    }
+    for number, (name, values) in enumerate(formulas.items()):
+        figure.add_scatter(
+            x=rates.tolist(),
+            y=np.asarray(values).tolist(),
+            mode="lines",
+            name=name,
+            line={"dash": ("dash", "dot", "longdash")[number], "color": TEXT, "width": (1, 2, 2)[number]},
+            hovertemplate=hover(name, *axes),
+            meta={"role": "theory"},
+        )
+    for number, (name, column) in enumerate((("reno", "reno_mbps"), ("bbr", "bbr_mbps"))):
+        figure.add_scatter(
+            x=table["loss_rate"].tolist(),
+            y=table[column].tolist(),
+            error_y={"array": table["half_mbps"].tolist()} if name == "reno" else None,
+            mode="markers",
+            name=name,
+            marker={"symbol": SYMBOLS[number], "size": 10, "color": COLOURS[number]},
+            hovertemplate=hover(name, *axes),
+            meta={"role": "measured"},
+        )
+    figure.update_xaxes(type="log", title_text=axes[0], dtick=1)
+    figure.update_yaxes(type="log", title_text=axes[1], dtick=1)
+    return figure.update_layout(title_text=title, height=470, margin_t=110)

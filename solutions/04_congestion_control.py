@@ -1,0 +1,412 @@
+# %% [markdown] id="title"
+# # Congestion control
+#
+# **What is one lost packet worth?**
+#
+# TCP is not told how fast it may send. It finds out: it sends more and more, until a packet is lost. So a loss is no accident.
+# It is the signal by which TCP steers, and the sender pays for it. How much?
+#
+# After this chapter you can
+#
+# 1. name what a sender does, at each moment, from a plot of its window;
+# 2. compute what a loss costs, and the queue that makes it free;
+# 3. say which loss rate leaves which goodput, and when the formula for it fails.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: BDP. *Runs on*: any machine on which the next cell says "Ready".
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import netlab as nl
+from netlab.chapters import congestion_control
+
+chapter = congestion_control.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# One host sends by TCP over 10 Mbit/s. The round trip takes 40 ms, so 33 full packets are under way when the link is just
+# full. Write two figures down before you see them.
+#
+# - The queue holds nearly nothing. How many packets' worth of sending time does *one* lost packet cost?
+# - On a faster link (100 Mbit/s), chance takes one packet of a hundred. How many Mbit/s are left for one flow of TCP Reno?
+
+# %% id="predict"
+my_cost_segments = 140  # SOLUTION
+my_goodput_mbps = 4  # SOLUTION
+
+cost_prediction = nl.checks.predict("cost of one loss", my_cost_segments, unit="segments", low=0, high=10_000)
+loss_prediction = nl.checks.predict("goodput with 1 % loss", my_goodput_mbps, unit="Mbit/s", low=0, high=96)
+
+# %% [markdown] id="network-text"
+# ## The network
+#
+# `h1` sends to `h3`. One link is slow: 10 Mbit/s, 20 ms each way, a queue of 33 packets. The queue is *drop-tail*: it takes
+# packets until it is full and drops what comes then. `h2` is a neighbour.
+
+# %% id="network" tags=["figure"]
+network = chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33)
+nl.plots.topology(network, title="h1 and h2 share the slow link to h3")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $R$ | `rate_mbps` | Mbit/s | rate of a link |
+# | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time, queueing included |
+# | $W$ | `cwnd_segments` | segments | data under way without acknowledgement |
+# | $B$ | `bdp_bytes` | bytes | bandwidth-delay product |
+# | $Q$ | `queue_packets` | packets | room in the queue before the link |
+# | $M$ | `mss_bytes` | bytes | application data in a full TCP segment, 1448 |
+# | $p$ | `loss_rate` | fraction | packets lost / packets sent |
+#
+# A full segment has 1514 bytes on this link. A sender keeps a *congestion window*, $W$: so many segments may be under way.
+# Each *acknowledgement* (ACK) says how far the receiver has everything, and lets new segments out.
+#
+# ## Part 1: watch a window
+#
+# TCP Reno for 15 s. After 10 s the neighbour sends 200 Mbit/s for 0.3 s; nearly all that meets this burst is lost. The
+# window is read every 20 ms.
+
+# %% id="watch" tags=["figure"]
+traffic = [nl.Tcp("h1", "h3", congestion="reno"), chapter.settings.burst(start_s=10)]
+watched = nl.run(network, traffic, duration_s=15, interval_s=0.02)
+chapter.settings.window_figure(
+    watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow"
+)
+
+# %% [markdown] id="watch-why"
+# Read it from left to right.
+#
+# - **Slow start.** Each ACK lets the window grow by a segment, so it doubles in each round trip. It rises far above what path and
+#   queue hold (the upper dashed line) before the sender hears of a loss. Dozens of segments are lost at once.
+# - **Fast retransmit.** The receiver repeats its last ACK for each segment that comes after a gap. Three such *duplicate ACKs* are
+#   taken for a loss, and the segment is sent again at once.
+# - **Fast recovery.** Until the gap is filled the sender goes on with about half of the window.
+# - **Congestion avoidance.** Above a threshold the window grows by one segment in each round trip, until the queue overflows, and a
+#   loss halves it. *Additive increase, multiplicative decrease* (AIMD) draws the teeth of this saw.
+# - **Timeout.** In the burst the repairs are lost too. No ACK comes. A timer ends (in Linux 0.2 s at least above the round trip),
+#   and the sender begins again with a window of one: slow start up to the threshold, then AIMD.
+#
+# The names of the phases are not guessed from the curve. The kernel tells them (`ca_state` and `ssthresh_segments` in
+# `run.intervals`).
+#
+# ## Part 2: the price of a loss
+#
+# Take a queue that holds nearly nothing. Then the link is just full at a window of $W = B$, and the next segment too many
+# is lost. The window falls to $W/2$ and climbs back by one segment in each round trip. Meanwhile the link could have carried
+# $W$ segments in each round trip, and did not.
+#
+# ### Exercise 1: the price in segments
+#
+# Write the function: how many segments are *not* sent until the window is back? Draw the climb on paper; you need the
+# area of one figure. The window is the BDP in packets of 1514 bytes. A worked number: 4 Mbit/s and 50 ms give $W = 16.5$ and a
+# cost of 34.1 segments. Tolerance: 1 %.
+
+# %% id="cost"
+def loss_cost_segments(rate_mbps, rtt_ms):
+    """Segments that one loss costs on a path without a queue."""
+    # BEGIN SOLUTION
+    window = rate_mbps * rtt_ms * 1000 / 8 / 1514
+    return window**2 / 8
+    # END SOLUTION
+
+
+# %% id="cost-check"
+chapter.check.cost(loss_cost_segments)
+
+# %% [markdown] id="cost-run-text"
+# Now measure it. Reno runs for 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses,
+# the segments sent from one to the next, and the segments that the link could have carried besides: the cost. (Column `c` is for part 6.)
+
+# %% id="cost-run"
+price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
+losses = chapter.settings.per_loss([5, 10, 20])
+losses["cost, theory"] = [price(rate, 40) for rate in losses["rate (Mbit/s)"]]
+print(losses.round(2).to_string(index=False))
+cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
+
+# %% [markdown] id="cost-why"
+# **Why do they differ?** Twice the rate costs about four times as much, as the square says. But each loss costs more than the theory. One
+# reason is fast recovery: for a round trip the sender works with about half a window before the climb even begins. That is about $W/2$
+# segments more (8, 17 and 33), and explains most of the gap at 10 and 20 Mbit/s. The rest we have not tested.
+#
+# So one lost packet is worth itself and more than a hundred others. Its price grows with the square of what is under way. That is the
+# trouble of TCP on fast, long paths, and we come back to it.
+#
+# ## Part 3: make a loss free
+#
+# Look at part 1 again: there the link never ran dry, although the window was halved every 2.2 s. The queue was the reserve.
+#
+# ### Exercise 2: your own sawtooth
+#
+# Write the measurement yourself. Your path has [[rate_mbps]] Mbit/s, [[delay_ms]] ms each way and a queue of [[room_packets]]
+# packets. One flow of Reno from `h1` to `h3`, for 20 s or more, its window read every 0.05 s or more often. Keep what `nl.run` returns.
+
+# %% id="sawtooth"
+my_run = ...
+# BEGIN SOLUTION NO PROMPT
+my_path = chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets)
+my_run = nl.run(my_path, [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, interval_s=0.02)
+# END SOLUTION
+
+# %% id="sawtooth-check"
+chapter.check.sawtooth(my_run)
+
+# %% id="sawtooth-figure" tags=["figure"]
+shown = chapter.check.sawtooth.take(my_run, watched)
+chapter.settings.window_figure(shown, title="The window of your flow")
+
+# %% [markdown] id="free-text"
+# (Until your run passes, the figure shows the one of part 1.) The link is idle wherever the window is smaller than what the path alone
+# holds. How large must the queue be, so that this never happens?
+#
+# ### Exercise 3: the smallest queue that makes a loss free
+#
+# Find the smallest queue, in packets, with which a halved window still fills your path ([[rate_mbps]] Mbit/s, [[delay_ms]] ms each way).
+# You may try four queues: `print(trial(20))` runs Reno for 30 s and says how much of the link it used. Think before you spend them.
+# Tolerance: 10 %.
+
+# %% id="free"
+trial = chapter.settings.QueueTrials(own.rate_mbps, own.delay_ms, at_most=4)
+
+# BEGIN SOLUTION NO PROMPT
+print(trial(40))
+# END SOLUTION
+least_queue_packets = own.rate_mbps * 2 * own.delay_ms * 1000 / 8 / 1514  # SOLUTION
+
+# %% id="free-check"
+chapter.check.free(least_queue_packets)
+
+# %% [markdown] id="four-text"
+# ## Part 4: four ways to answer a loss
+#
+# - **Tahoe** (1988) retransmits fast, and then always begins again with a window of one.
+# - **Reno** (1990) has fast recovery.
+# - **CUBIC** (Linux's own choice) leaves 0.7 of the window, not 0.5. Then it climbs along a cubic curve by the clock, not by round trips.
+# - **BBR** does not steer by losses. It measures the rate at which data arrive and the shortest round trip, and sends at that rate.
+#
+# All four, on the path of part 1, with the burst at 10 s. Before you run it: which one keeps the link fullest, and which one
+# keeps the queue shortest?
+
+# %% id="four" tags=["figure"]
+four = nl.sweep({
+    control: nl.Scenario(
+        network, [nl.Tcp("h1", "h3", congestion=control), chapter.settings.burst()], duration_s=15, interval_s=0.02
+    )
+    for control in ("tahoe", "reno", "cubic", "bbr")
+})
+chapter.settings.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
+
+# %% id="four-table"
+print("Goodput and RTT from 5 to 10 s; repairs in all 15 s")
+print(chapter.settings.summary(four).round(1).to_string())
+
+# %% [markdown] id="four-why"
+# From 5 to 10 s three of the four fill the link (its limit is 9.6 Mbit/s). Only Tahoe lets it run dry, once a tooth. But look at the waits. CUBIC
+# fills the queue more than Reno, because it keeps more of its window. BBR's window is large, but it is only a safety limit: BBR
+# *paces* its segments, evenly, and its round trip stays near the 40 ms of the empty path.
+#
+# ## Part 5: many losses at once
+#
+# The assignment of ECE 6110, Georgia Tech (`ece6110`) compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
+# 20 and 10 ms, one flow, and windows, queues and segments of several sizes. It found Reno better on the whole and worse in two settings,
+# and could not say why. One of the two: window and queue of 64 000 bytes, segments of 128 bytes. Here it is, in Linux. *Selective
+# acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off: neither Tahoe nor Reno had them.
+
+# %% id="stall" tags=["figure"]
+stall = chapter.settings.stall()
+limit_mbps = nl.theory.tcp_goodput_limit_mbps(1, mss_bytes=128)
+chapter.settings.stall_figure(stall, {"tahoe": 0.5, "reno": 20}, limit_mbps, title="One flow, 15 s of each control")
+
+# %% id="stall-table"
+repairs = stall.flows.dropna(subset="congestion").set_index("congestion")
+print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2).rename_axis(None).to_string())
+
+# %% [markdown] id="stall-words"
+# ### Exercise 4: explain it
+#
+# Why does Reno, the better one, nearly stop for ten seconds, and Tahoe does not? Say what happens at the end of slow start, how each of the
+# two repairs it, and which numbers of the table show it. Four to six sentences.
+# <!-- BEGIN SOLUTION -->
+# Slow start doubles the window in each round trip, so when the queue overflows, about a hundred segments of one window are lost. Reno
+# goes on with half of its window and repairs: without SACK it learns of the next gap only when the repair of the last one has been
+# acknowledged, so it repairs one segment in each round trip. 112 retransmissions in round trips of 82 ms and more take more than nine
+# seconds, and that is the pause. No timeout is counted, so timers are not the reason. Tahoe forgets what is under way and
+# sends everything after the first gap again, from a window of one, doubling: 366 retransmissions, many of them needless, but within two
+# seconds.
+#
+# Rubric:
+#
+# - names that many segments of one window are lost at the end of slow start, because of the doubling;
+# - says that Reno (without SACK) repairs one segment in each round trip and checks it by retransmits times RTT, or that Tahoe resends all;
+# - uses the zero in the column of timeouts, or another figure of the table, against a rival explanation.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="sack-text"
+# A good explanation says what happens in a new case. If yours is right, what must SACK change?
+
+# %% id="sack"
+with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
+print("Goodput in Mbit/s over all 15 s")
+print("without SACK", repairs["goodput_mbps"].round(2).to_dict())
+print("with SACK   ", with_sack["goodput_mbps"].round(2).to_dict())
+print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits'] * repairs.loc['reno', 'rtt_min_ms'] / 1000:.1f} s")
+
+# %% [markdown] id="sack-why"
+# With SACK the sender sees all gaps at once, the pause is gone, and Reno is ahead.
+#
+# ## Part 6: loss rate and goodput
+#
+# The sawtooth holds a famous formula. From one loss to the next a sender without a queue delivers $\frac38 W^2$ segments: the
+# area under the tooth. One of them is lost, so $p = 8 / (3 W^2)$. The mean window is $\frac34 W$. Put together:
+#
+# $$\text{goodput} = \frac{M}{T} \cdot \frac{c}{\sqrt p}, \qquad c = \sqrt{3/2} = 1.22$$
+#
+# This is the *square-root formula* (Mathis and others, 1997). It holds for *periodic* losses, one at the top of each tooth. In the table of part 2 the
+# constant came out as 1.08, 1.14 and 1.16, and nearer to 1.22 the longer the teeth: the round trips of fast recovery weigh less then.
+#
+# Chance is not periodic. If each packet is lost with probability $p$, some teeth end early and some grow tall, and the tall ones send
+# much. Then $c = 1.31$ (Ott and others, 1996). And if $p$ is large, the window is so small that three duplicate ACKs often cannot come:
+# timeouts take over. PFTK (Padhye and others, 1998) adds these to the formula.
+#
+# We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is a draw of its
+# own; the bars are 95 % intervals of their mean.
+
+# %% id="random" tags=["figure"]
+random = chapter.settings.at_random()
+chapter.settings.losses_figure(random, title="Goodput of one flow under random loss")
+
+# %% id="random-table"
+print(random.drop(columns="rtt_ms").round(3).to_string(index=False))
+one_percent = random[random["loss_rate"] == 0.01].iloc[0]
+rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory.MATHIS_RANDOM_C)
+loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
+
+# %% [markdown] id="random-why"
+# **Where does each formula stop?** Up to 0.01 the constant is 1.2 to 1.25. That is more than our own periodic teeth had at about 0.002
+# (1.14), so chance is kinder than the clock, as the theory says. It is less than 1.31, because the theory gives no time to recovery.
+# At 0.03 and 0.1 several losses fall into one window or end in timeouts, and 1.31 promises too much, by a tenth to a quarter.
+# PFTK promises too little there, by a quarter to nearly a half. It takes each loss to cost the rest of its round. SACK, we guess,
+# saves most of that.
+#
+# BBR lies far above all of them. It does not take a loss for congestion. Who then slows down when many share a link is a question of the
+# chapters that follow.
+#
+# ### Exercise 5: how rare must a loss be?
+#
+# One flow of Reno shall fill a path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms. Its mean window must be the BDP in packets of
+# 1514 bytes. Which loss rate may the path have at most? Take the periodic constant. Tolerance: 10 %.
+
+# %% id="rarity"
+window_segments = own.big_mbps * own.big_rtt_ms * 1000 / 8 / 1514  # SOLUTION
+loss_rate = 1.5 / window_segments**2  # SOLUTION
+
+# %% id="rarity-check" tags=["minutes-5"]
+chapter.check.rarity(loss_rate)
+
+# %% [markdown] id="rarity-why"
+# Turn the figure over, and you have the segments that must pass between two losses. RFC 3649 does it for 10 Gbit/s and 100 ms: one loss in
+# five thousand million packets, or in an hour and 40 minutes. No fibre promises that. CUBIC and BBR come from there.
+#
+# ## Explore
+#
+# One flow, 12 s, 10 Mbit/s. Choose the control, move the sliders, or click a number and type.
+#
+# 1. Find the smallest queue that keeps CUBIC above 99 % at 20 ms. By which factor is it smaller than Reno's?
+# 2. Give BBR a queue of 5 packets, then Reno. Who needs the queue?
+# 3. Set 1 % of random loss. Which controls does a longer queue help?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
+# %% [markdown] id="claims-text"
+# ### What the published assignment says, beside ours
+#
+# `ece6110` prints bars without numbers, and states what they show. The next cell runs the settings that it speaks of.
+#
+# | the assignment says | here |
+# |---|---|
+# | with a window of 2000 bytes the queue makes no difference | so it is |
+# | small windows: smaller segments are better; large windows: larger ones | so it is: only whole segments are sent, and headers weigh |
+# | Tahoe, window 64 000, segments of 128: goodput rises with the queue, but not up to the largest | it rises up to the largest |
+# | Reno is worse in two settings: window, queue, segment (8000, 2000, 128) and (64 000, 64 000, 128) | so it is, and for window 64 000 and segment 128 at each queue |
+# | perhaps because of timeouts | not here: Reno had none in part 5 |
+#
+# The simulator's Reno may be another: some give the repair of many losses to the timer. We cannot know from here.
+
+# %% id="claims"
+print("Goodput in Mbit/s; window, queue and segment in bytes")
+print(chapter.settings.claims().round(2).to_string(index=False))
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. A loss halves Reno's window $W$, and it takes $W/2$ round trips to climb back: one lost packet costs $W^2/8$ others, unless a queue
+#    of one BDP fills the gap.
+# 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC gives way less, BBR looks at
+#    rate and delay instead; and losses of many segments at once want SACK.
+# 3. Under light random loss goodput goes with $1/\sqrt p$ and $1/T$; from a few per cent on timeouts rule, and no simple formula
+#    is right.
+
+# %% [markdown] id="ten-text"
+# ## Optional: ten flows, and luck
+#
+# Part III of `ece6110` let ten equal flows share the slow link, each started at a random moment of the first 0.1 s. It drew once for each
+# control, found very unequal shares, and asked in its conclusion for more draws. Here are eight for each: window and queue of 64 000 bytes,
+# segments of 512 bytes.
+
+# %% id="ten"
+ten = chapter.settings.ten_flows(draws=8)
+print("Goodput in Mbit/s; Jain's index is 1 if all are equal")
+print(ten.groupby("control").agg({"together": "mean", "least": "mean", "most": "mean", "Jain": ["mean", "std"]}).round(3).to_string())
+
+# %% [markdown] id="ten-why"
+# The sum is firm: the link is full. In a typical draw the luckiest flow gets about twice as much as the unluckiest. Tahoe's index is higher here by
+# about as much as the index varies from draw to draw; one draw of each could have shown anything.
+#
+# Luck needs losses. If all ten windows together fit into path (10 000 bytes) and queue (64 000), nothing is lost, and all are equal:
+# $74\,000 / 10 \cdot 512 / 578 = 6555$ bytes of data, or 12.8 segments, for each.
+
+# %% id="ten-windows"
+print("Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows, with delayed ACKs and each segment acknowledged")
+print(chapter.settings.ten_windows().round(3).to_string(index=False))
+
+# %% [markdown] id="ten-windows-why"
+# Thirteen segments still pass: 75 140 bytes, 1140 more than the rule has. 900 of them are the time that a segment itself needs on three links: the
+# empty round trip is 87.2 ms, not 80, so the path holds 10 900 bytes. 240 bytes are left, less than half a segment. *Delayed ACKs* (one
+# for two segments) are not the reason: with each segment acknowledged at once 13 pass and 14 do not, just the same.
+#
+# ## Open exercises
+#
+# 1. Give the path of part 1 a queue of 200 packets. What does a loss cost now, and who pays? (*Bufferbloat* is the word for it.)
+# 2. Two flows, Reno and BBR, share the path of part 1. Then with a queue of 10 and of 200 packets. Who gets what?
+# 3. Redo part 6 with CUBIC at round trips of 40 and 200 ms. Where does it leave Reno's line? (RFC 9438, section 4.3, says when.)
+# 4. **Challenge.** Write `phase(cwnd, ssthresh, retransmits)`, which names the phases from these three series alone, and compare with what the
+#    kernel says. Where can it not know?
+#
+# ### Reading
+#
+# - V. Jacobson, *Congestion Avoidance and Control*, ACM SIGCOMM, 1988. Slow start and Tahoe, with figures worth looking at.
+# - M. Allman, V. Paxson, E. Blanton, *TCP Congestion Control*, RFC 5681, 2009; T. Henderson and others, *NewReno*, RFC 6582, 2012: one repair in
+#   each round trip (section 1).
+# - M. Mathis and others, *TCP Selective Acknowledgment Options*, RFC 2018, 1996.
+# - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023.
+# - N. Cardwell and others, *BBR: Congestion-Based Congestion Control*, ACM Queue 14(5), 2016.
+# - M. Mathis, J. Semke, J. Mahdavi, T. Ott, *The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm*, ACM CCR 27(3), 1997;
+#   T. Ott, J. Kemperman, M. Mathis, *The Stationary Behavior of Ideal TCP Congestion Avoidance*, 1996.
+# - J. Padhye, V. Firoiu, D. Towsley, J. Kurose, *Modeling TCP Throughput*, ACM SIGCOMM, 1998.
+# - S. Floyd, *HighSpeed TCP for Large Congestion Windows*, RFC 3649, 2003. Section 3 has the hour and 40 minutes.
+# - G. Appenzeller, I. Keslassy, N. McKeown, *Sizing Router Buffers*, ACM SIGCOMM, 2004. The rule of part 3, and why many flows need less.
+#
+# ## Limits
+#
+# All this ran through Linux's own TCP. Linux is not the textbook: it reduces its window bit by bit during recovery (RFC 6937), judges losses by time as well
+# and probes before a timeout (RACK and TLP, RFC 8985), and begins with 10 segments. Tahoe is netlab's own, since Linux has none. Losses came from drop-tail queues or from
+# chance alone; on real paths they come in clusters. `ece6110` used the simulator ns-3 and does not give all of its settings.
+#
+# ## Versions and seed
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = watched.settings
+print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")

@@ -1,0 +1,105 @@
+"""The chapter's checks: right answers pass, wrong ones get their sentence."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab.chapters import congestion_control
+from netlab.checks import Status
+from netlab.results import Run
+from tests.chapters.checking import passes, said
+
+chapter = congestion_control.begin()
+own = chapter.own
+
+
+def by_area(rate_mbps: float, rtt_ms: float) -> float:
+    """The climb, round trip by round trip: what the window lacks in each."""
+    window = rate_mbps * 1e6 * rtt_ms / 1e3 / 8 / 1514
+    rounds = 10_000
+    return sum((window / 2 - window / 2 * (place + 0.5) / rounds) for place in range(rounds)) * (window / 2) / rounds
+
+
+def test_right_answers_pass() -> None:
+    passes(chapter.check.cost, by_area)
+    passes(chapter.check.free, own.rate_mbps * 2 * own.delay_ms / 12.112)
+    passes(chapter.check.free, round(own.rate_mbps * 2 * own.delay_ms / 12))
+    passes(chapter.check.rarity, 1.5 / (own.big_mbps * own.big_rtt_ms * 1000 / 12_000) ** 2)
+
+
+def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:
+    assert "a parameter" in said(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, 50))
+
+
+def made(
+    scenario: nl.Scenario | None = None, *, losses_s: tuple[float, ...] = (1, 3, 5, 7), retransmits: int = 2
+) -> Run:
+    """A run as a student would keep it, with losses at these times."""
+    scenario = scenario or asked()
+    times_s = [round(0.5 * step, 1) for step in range(1, 41)]
+    intervals = pd.DataFrame(
+        {
+            "flow": "h1-h3 reno",
+            "t_s": times_s,
+            "cwnd_segments": 30.0,
+            "retransmits": [float(sum(retransmits for loss_s in losses_s if loss_s <= t_s)) for t_s in times_s],
+        }
+    )
+    empty = pd.DataFrame()
+    return Run(
+        empty, intervals, empty, empty, empty, empty, empty, settings={"scenario": scenario.to_dict(), "network_s": 20}
+    )
+
+
+def asked(*others: Any, path: Any = None, **more: Any) -> nl.Scenario:
+    """The scenario that the exercise asks for, with changes."""
+    network = path or chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets)
+    traffic = more.pop("traffic", [nl.Tcp("h1", "h3", congestion="reno")])
+    return nl.Scenario(network, [*traffic, *others], **{"duration_s": 20, "interval_s": 0.05, **more})
+
+
+def test_the_run_that_is_asked_for_passes() -> None:
+    passes(chapter.check.sawtooth, made())
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (lambda: made(asked(traffic=[nl.Tcp("h1", "h3")])), "must go by Reno"),
+        (lambda: made(asked(nl.Tcp("h2", "h3", congestion="reno"))), "One TCP flow is asked for"),
+        (lambda: made(asked(chapter.settings.burst())), "One TCP flow is asked for"),
+        (lambda: made(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
+        (lambda: made(asked(duration_s=10)), "must last 20 s"),
+        (lambda: made(asked(interval_s=0.1)), "every 0.05 s or more often"),
+        (lambda: made(losses_s=(1,)), "fall 3 times"),
+        (lambda: nl.Scenario, "expected what nl.run(...) returns"),
+    ],
+)
+def test_another_run_is_told_what_it_lacks(run: Any, sentence: str) -> None:
+    answer = run()
+    assert sentence in said(chapter.check.sawtooth, answer)
+    if isinstance(answer, Run):
+        assert "1 of 6 conditions" in said(chapter.check.sawtooth, answer)
+
+
+def test_what_the_run_printed_is_no_run() -> None:
+    assert chapter.check.sawtooth.judge(SimpleNamespace()).status is Status.FAILED
+
+
+@cache
+def opened(token: str) -> Any:
+    return congestion_control.begin(token)
+
+
+@pytest.mark.parametrize("token", ["anna", "ben", "chris", "dora"])
+def test_every_copy_has_a_path_on_which_its_own_queue_is_too_small(token: str) -> None:
+    """Else exercise 3 would have been answered by exercise 2."""
+    own = opened(token).own
+    assert own.room_packets < 0.85 * opened(token).check.free.figure()
+    assert opened(token).check.cost.judge(by_area).status is Status.PASSED
