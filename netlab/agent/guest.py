@@ -1,10 +1,11 @@
-"""First process of the pocket kernel: put an overlay between the guest and the host's files, then be the agent.
+"""First process of the pocket kernel: put an overlay between the guest and the host's files, then be a program such as the agent.
 
 Python itself is the init: a shell script would start a process per mount.
 
-Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says where
-Python finds netlab and Mininet (`packages`), the shell its programs (`path`) and, for a kernel that has parts of itself as
-modules, where these are and which are needed (`modules`).
+Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says which
+module's `run` to call (`program`; the agent's unless it says so), where Python finds netlab and Mininet (`packages`), the
+shell its programs (`path`) and, for a kernel that has parts of itself as modules, where these are and which are needed
+(`modules`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
+AGENT = "netlab.agent.main"
 SYS_FINIT_MODULE = 313
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -109,12 +111,12 @@ def main() -> None:
             from netlab.agent.resident import wait_for_work
 
             wait_for_work(Gate(forget_start_up, power_off), folder, boot["packages"])
+        import importlib
         from pathlib import Path
 
-        from netlab.agent.main import run
-
+        program = importlib.import_module(boot.get("program", AGENT))
         forget_start_up()
-        run(Path(folder))
+        program.run(Path(folder))
     except BaseException as error:
         with open(f"{folder}/crash.txt", "w") as file:
             file.write(f"{type(error).__name__}: {error}\n")

@@ -105,7 +105,7 @@ class Guest:
             f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()} netlab_calls={calls}",
             f"-- -I -S {init} {self.folder}",
         ]
-        command = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(cpu), str(self.directory)]
+        command = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(cpu), str(self.directory), ""]
         command += [str(self.kernel.path), *(word for group in words for word in group.split(" "))]
         with gate, urgent, self.log.open("wb") as out:
             kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))

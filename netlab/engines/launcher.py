@@ -1,9 +1,11 @@
-"""Become a program that may write in the named directories only, runs on one CPU and dies with its parent.
+"""Become a program that writes, and if asked reads, in the named directories only, runs on one CPU and dies with its parent.
 
 A process of its own, because what it does to itself (Landlock, resource limits, the death signal) must not happen to the
 notebook, and because Python forbids it between fork and exec of a program with threads.
 
-Usage: launcher.py PARENT_PID CPU DIRECTORY[:DIRECTORY...] PROGRAM [ARGUMENT...]; CPU -1 leaves all CPUs.
+Usage: launcher.py PARENT_PID CPU WRITABLE READABLE PROGRAM [ARGUMENT...]; CPU -1 leaves all CPUs. WRITABLE and READABLE are
+paths with colons between them. An empty READABLE does not limit reading; else every file outside is out of reach, and so is
+the host's network. A path behind `=` may be listed, its files not read.
 """
 
 from __future__ import annotations
@@ -24,12 +26,20 @@ VERSION_QUERY = 1
 RULE_PATH_BENEATH = 1
 
 # From linux/landlock.h: what the guest must not do to the host's files outside its own directories.
+EXECUTE = 1 << 0
 WRITE_FILE = 1 << 1
+READ_FILE = 1 << 2
+READ_DIR = 1 << 3
 REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
 REFER = 1 << 13
 TRUNCATE = 1 << 14
 SCOPE_ABSTRACT_UNIX_SOCKET = 1 << 0
 SCOPE_SIGNAL = 1 << 1
+BIND_AND_CONNECT_TCP = (1 << 0) | (1 << 1)
+NETWORK_SINCE = 4
+ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc", "/sys", "/dev")
+"""Programs, libraries and what a kernel shows of itself: what any program needs, and nobody's secret."""
+LISTED = "="
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -39,8 +49,15 @@ def landlock_version() -> int:
     return max(0, int(_libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, VERSION_QUERY)))
 
 
-def confine(directories: list[str]) -> bool:
-    """Allow this process and its children to write below `directories` and to device files only.
+def confine(writable: list[str], readable: list[str] | None = None) -> bool:
+    """Allow this process and its children to write below `writable` and to device files only.
+
+    Parameters
+    ----------
+    writable : list of str
+        Directories; they may be read too.
+    readable : list of str, optional
+        Files and directories that may be read besides; one behind `=` may only be listed. None does not limit reading.
 
     Returns
     -------
@@ -55,23 +72,31 @@ def confine(directories: list[str]) -> bool:
     version = landlock_version()
     if version < 1:
         return False
-    handled = WRITE_FILE | REMOVE_AND_MAKE
+    write = WRITE_FILE | REMOVE_AND_MAKE
     if version >= 2:
-        handled |= REFER
+        write |= REFER
     if version >= 3:
-        handled |= TRUNCATE
+        write |= TRUNCATE
+    read = EXECUTE | READ_FILE | READ_DIR if readable is not None else 0
     scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL if version >= 6 else 0
-    attributes = struct.pack("QQQ", handled, 0, scoped)[: 24 if version >= 6 else 8]
+    network = BIND_AND_CONNECT_TCP if version >= NETWORK_SINCE and readable is not None else 0
+    size = 24 if version >= 6 else 16 if version >= NETWORK_SINCE else 8
+    attributes = struct.pack("QQQ", write | read, network, scoped)[:size]
     ruleset = _libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
     if ruleset < 0:
         raise OSError(ctypes.get_errno(), "landlock_create_ruleset")
-    rules = [(directory, handled) for directory in directories]
-    rules.append(("/dev", handled & (WRITE_FILE | TRUNCATE)))
-    for directory, allowed in rules:
-        handle = os.open(directory, os.O_PATH)
-        rule = struct.pack("=Qi", allowed, handle)
+    rules = [(directory, write | read) for directory in writable]
+    rules.append(("/dev", write & (WRITE_FILE | TRUNCATE)))
+    if readable is not None:
+        rules += [(path, read) for path in ALWAYS_READABLE if os.path.exists(path)]
+        rules += [(path[1:], READ_DIR) if path.startswith(LISTED) else (path, read) for path in readable]
+    for path, allowed in rules:
+        handle = os.open(path, os.O_PATH)
+        # A file has no entries: Landlock refuses rights over them.
+        fitting = allowed if os.path.isdir(path) else allowed & (EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE)
+        rule = struct.pack("=Qi", fitting, handle)
         if _libc.syscall(LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, rule, 0) != 0:
-            raise OSError(ctypes.get_errno(), f"landlock_add_rule {directory}")
+            raise OSError(ctypes.get_errno(), f"landlock_add_rule {path}")
         os.close(handle)
     _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if _libc.syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0) != 0:
@@ -81,7 +106,7 @@ def confine(directories: list[str]) -> bool:
 
 def main(arguments: list[str]) -> None:
     """Confine this process, then become the program."""
-    parent, cpu, directories = int(arguments[0]), int(arguments[1]), arguments[2].split(":")
+    parent, cpu, writable, readable = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         # The parent died before the signal was ordered.
@@ -91,8 +116,8 @@ def main(arguments: list[str]) -> None:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # hostfs holds a descriptor for every file that the guest has open or cached.
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    confine(directories)
-    os.execv(arguments[3], arguments[3:])  # noqa: S606 (to become another program is what a launcher does)
+    confine(writable.split(":"), readable.split(":") if readable else None)
+    os.execv(arguments[4], arguments[4:])  # noqa: S606 (to become another program is what a launcher does)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from netlab import kernel
@@ -94,7 +95,16 @@ class PocketEngine:
             )
             log = directory / "console.log"
             tail = EventTail(folder, on_event)
-            process = self._boot(directory, folder, plan["seed"], cpu, slot, log)
+            boot = Boot(
+                kernel=self.kernel,
+                directory=directory,
+                folder=folder,
+                clock=self.clock,
+                seed=plan["seed"],
+                cpu=cpu,
+                slot=slot,
+            )
+            process = boot.start(log)
             try:
                 follow(process, tail, cancel, BOOT_PATIENCE_S)
             finally:
@@ -146,18 +156,53 @@ class PocketEngine:
                 f"{self.kernel.release}) does not have; build one that does with `netlab kernel build`, or choose another."
             )
 
-    def _boot(
-        self, directory: Path, folder: Path, seed: int, cpu: int, slot: int | None, log: Path
-    ) -> subprocess.Popen[bytes]:
+
+@dataclass(frozen=True, kw_only=True)
+class Boot:
+    """A start of the pocket kernel.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Which.
+    directory : Path
+        The run's own: the only place on the host that the guest writes to.
+    folder : Path
+        The part of it that the guest sees as its own, with `boot.json`.
+    clock : {"virtual", "real"}
+        Its time.
+    seed : int
+        Where its random generator starts.
+    cpu : int
+        The CPU that it is pinned to; -1 for none.
+    slot : int or None
+        Descriptor of the CPU's lock, which the guest keeps as long as it lives.
+    memory_mb : int
+        Its memory.
+    readable : sequence of str or None
+        What it may read of the host besides programs and libraries, as the launcher takes it; None does not limit it.
+    """
+
+    kernel: kernel.Kernel
+    directory: Path
+    folder: Path
+    clock: str
+    seed: int
+    cpu: int = -1
+    slot: int | None = None
+    memory_mb: int = MEMORY_MB
+    readable: Sequence[str] | None = None
+
+    def start(self, log: Path) -> subprocess.Popen[bytes]:
+        """Start it; its console goes to `log`. End it with `end_group`."""
         # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
-        python, init = directory / "python", directory / "guest.py"
+        python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
         shutil.copy(guest.__file__, init)
         options = [
-            str(self.kernel.path),
-            f"mem={MEMORY_MB}M",
+            f"mem={self.memory_mb}M",
             "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
-            f"uml_dir={directory} umid=guest",
+            f"uml_dir={self.directory} umid=guest",
             f"init={python}",
         ]
         if "seccomp" in self.kernel.capabilities:
@@ -165,18 +210,20 @@ class PocketEngine:
         if self.clock == "virtual":
             options.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
         if "seeded_random" in self.kernel.capabilities:
-            options.append(f"netlab_seed={seed}")
-        options.append(f"-- -I -S {init} {folder}")
-        arguments = [argument for group in options[1:] for argument in group.split(" ")]
+            options.append(f"netlab_seed={self.seed}")
+        options.append(f"-- -I -S {init} {self.folder}")
+        arguments = [argument for group in options for argument in group.split(" ")]
+        readable = () if self.readable is None else (*self.readable, str(self.kernel.path.parent))
         command = [
             sys.executable,
             "-I",
             "-S",
             launcher.__file__,
             str(os.getpid()),
-            str(cpu),
-            str(directory),
-            options[0],
+            str(self.cpu),
+            str(self.directory),
+            ":".join(readable),
+            str(self.kernel.path),
             *arguments,
         ]
         with log.open("wb") as out:
@@ -186,9 +233,13 @@ class PocketEngine:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 cwd="/",
-                env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": os.environ.get("PATH", os.defpath)},
+                env={
+                    "TMPDIR": str(self.directory),
+                    "HOME": str(self.directory),
+                    "PATH": os.environ.get("PATH", os.defpath),
+                },
                 start_new_session=True,
-                pass_fds=() if slot is None else (slot,),
+                pass_fds=() if self.slot is None else (self.slot,),
             )
 
 
