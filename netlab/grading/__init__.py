@@ -1,0 +1,1 @@
+"""Grading: submissions read, judged behind walls, and reported; and the notebooks that a class is given."""

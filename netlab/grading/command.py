@@ -1,0 +1,130 @@
+"""`netlab grade`: points, reasons and pages for a class's submissions of one chapter."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from netlab.errors import NetlabError
+from netlab.location import PACKAGE
+
+EXIT_INCOMPLETE = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    from netlab.grading.sandbox import CPU_S
+
+    parser.add_argument("chapter", metavar="CHAPTER", help="number, topic or notebook: 1, udp_loss or 01_udp_loss")
+    parser.add_argument(
+        "submissions", metavar="SUBMISSION", nargs="+", type=Path, help="notebooks, or directories of them"
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the reports go")
+    parser.add_argument(
+        "--roster", metavar="CSV", type=Path, help="the class list: a column `student`, others as in docs/grading.md"
+    )
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", type=int, help="submissions side by side (default: one for each CPU)"
+    )
+    parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
+    parser.add_argument(
+        "--review", metavar="CSV", type=Path, help="review.csv with a person's points for answers in words"
+    )
+    parser.add_argument("--show-expected", action="store_true", help="tell students the right figures")
+    parser.add_argument("--seed", default="1", help="what hidden cases follow from (default: 1)")
+    parser.add_argument(
+        "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"
+    )
+    add_root(parser)
+
+
+def add_root(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where the instructor's clone is."""
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
+    )
+
+
+def root_of(options: argparse.Namespace) -> Path:
+    """The instructor's clone."""
+    if options.root is not None:
+        return Path(options.root)
+    here = Path.cwd()
+    return here if (here / "solutions").is_dir() else PACKAGE.parent
+
+
+def main(options: argparse.Namespace) -> int:
+    """Grade and write the reports; 0 when every submission was judged.
+
+    Raises
+    ------
+    NetlabError
+        When something other than a submission is at fault.
+    """
+    from netlab.grading import grade, master, merged, reports, roster
+
+    if options.jobs is not None and options.jobs < 1:
+        raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
+    if not options.cpu_seconds > 0:
+        raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
+    chapter = master.find(options.chapter, root_of(options))
+    entries = roster.read(options.roster) if options.roster else []
+    output: Path = options.output
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NetlabError(f"{output} cannot be made: {error.strerror}. Choose another --output.") from None
+    os.umask(0o077)
+    points = reports.read_review(options.review) if options.review else {}
+    try:
+        graded = grade.grade(
+            chapter,
+            options.submissions,
+            output,
+            entries=entries,
+            seed=options.seed,
+            cpu_s=options.cpu_seconds,
+            resume=options.resume,
+            jobs=options.jobs,
+        )
+    except grade.GradingInterrupted:
+        print("\nStopped. What was graded is kept: run the same command with --resume.")
+        raise
+    if points:
+        graded = grade.with_review(graded, points)
+    reports.write(graded, output, show_expected=options.show_expected)
+    merged.write(graded, output / "merged")
+    _tell(graded, output)
+    return EXIT_INCOMPLETE if graded.failures else 0
+
+
+def _tell(graded: object, output: Path) -> None:
+    from netlab.grading import judging, reports
+    from netlab.grading.grade import Graded
+
+    assert isinstance(graded, Graded)
+    for note in graded.notes:
+        print(note)
+    for student, why in graded.failures.items():
+        print(f"{student}: not graded, and not through any fault of theirs: {why}")
+    marks = [mark for result in graded.results for mark in result["exercises"]]
+    counts = {status: sum(1 for mark in marks if mark["status"] == status) for status in judging.STATUSES}
+    print(
+        f"{len(graded.results)} students, {len(marks)} answers: "
+        + ", ".join(f"{n} {s}" for s, n in counts.items() if n)
+        + "."
+    )
+    flagged = len(reports.class_flags(graded))
+    if flagged:
+        print(f"{flagged} flags: {output / 'flags.csv'}. They take no points.")
+    if counts[judging.REVIEW]:
+        print(
+            f"{counts[judging.REVIEW]} answers wait for a person: read {output / 'review.html'}, write points into "
+            f"{output / 'review.csv'}, and grade again with --resume --review {output / 'review.csv'}. Totals are without them."
+        )
+    if graded.failures:
+        print("Run the same command with --resume to try those that failed again.")
+    print(
+        f"Points: {output / reports.GRADES}; the class: {output / 'class.html'}; pages for students: {output / 'feedback'}"
+    )

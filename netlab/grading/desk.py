@@ -1,0 +1,233 @@
+"""Where a student's code runs: provided cells first, then the answer, then the calls that the grader wants to see.
+
+All of it is the student's to bend: whatever is said here is only what a student could have said. Points are decided outside.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from netlab.grading import plain
+
+EARLY = ("numpy", "pandas", "netlab.experiment", "netlab.results", "netlab.sweeps", "netlab.theory", "netlab.checks")
+LONGEST_TEXT = 400
+ASK, ANSWER, READY = b"A", b"R", b"B"
+"""What a message begins with: a question, the last word, and that the cell is ready."""
+
+
+class Line:
+    """The line to the grader."""
+
+    def __init__(self, reader: int, writer: int) -> None:
+        self._reader, self._writer = reader, writer
+
+    def ask(self, kind: str, **content: Any) -> Any:
+        """Ask something and wait for the answer.
+
+        Raises
+        ------
+        NetlabError
+            When the grader refuses, with its reason.
+        """
+        from netlab.errors import NetlabError
+
+        self._send(ASK, {"kind": kind, **content})
+        size = int.from_bytes(self._read(8), "big")
+        answer = json.loads(self._read(size))
+        if "refused" in answer:
+            raise NetlabError(answer["refused"])
+        return answer["value"]
+
+    def answer(self, content: Mapping[str, Any]) -> None:
+        """Say the last word."""
+        self._send(ANSWER, content)
+
+    def _send(self, kind: bytes, content: Mapping[str, Any]) -> None:
+        data = kind + json.dumps(content).encode() + b"\n"
+        while data:
+            data = data[os.write(self._writer, data) :]
+
+    def _read(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            part = os.read(self._reader, min(size - len(data), 1 << 16))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+
+class Tutor:
+    """What stands here for a chapter's check: it knows no answer."""
+
+    def __call__(self, *_answers: object) -> None:
+        """Say nothing."""
+
+    def take(self, own: Any, fallback: Any = None) -> Any:
+        """The student's own answer where there is one."""
+        from netlab.checks import _is_stub
+
+        return fallback if _is_stub(own) and fallback is not None else own
+
+    def hint(self) -> None:
+        """Give none."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
+
+
+class Tutors:
+    """What stands here for a chapter's checks."""
+
+    def __init__(self, *_own: object) -> None:
+        pass
+
+    def __getattr__(self, _name: str) -> Any:
+        return Tutor()
+
+
+def prepare() -> None:
+    """Import what every exercise needs, once for all."""
+    for name in EARLY:
+        importlib.import_module(name)
+
+
+def work(exercise: Mapping[str, Any], reader: int, writer: int) -> None:
+    """Run an exercise and send what came of it."""
+    line = Line(reader, writer)
+    line.answer(_outcome(exercise, line))
+
+
+def _outcome(exercise: Mapping[str, Any], line: Line) -> dict[str, Any]:
+    sys.setrecursionlimit(1000)
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    space = module.__dict__
+    graded = _open_laboratory(exercise, line)
+    try:
+        for number, source in enumerate(exercise["given"]):
+            exec(compile(source, f"<provided cell {number + 1}>", "exec"), space)  # noqa: S102 (the instructor's own)
+    except BaseException as error:  # noqa: BLE001 (said outside, where it is no student's fault)
+        return {"provided": _said(error)}
+    graded()
+    try:
+        exec(compile(exercise["answer"], "<your answer>", "exec"), space)  # noqa: S102 (what this cell is for)
+        if exercise["name"] not in space:
+            return {"error": f"NameError: the cell gives no value to {exercise['name']}"}
+        value = space[exercise["name"]]
+    except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+        return {"error": _said(error)}
+    try:
+        outcome: dict[str, Any] = {"value": plain.encode(value)}
+    except BaseException as error:  # noqa: BLE001 (a value may do anything when it is looked at)
+        return {"error": _said(error)}
+    if callable(value):
+        outcome["calls"] = [called(value, call, line.ask) for call in exercise["calls"]]
+    return outcome
+
+
+def called(function: Callable[..., Any], call: Mapping[str, Any], ask: Callable[..., Any]) -> dict[str, Any]:
+    """What a function gives for one call, or the error that it raises."""
+    arguments = {name: _argument(given, ask) for name, given in call.items()}
+    try:
+        return {"value": plain.encode(function(**arguments))}
+    except NotImplementedError:
+        return {"value": plain.encode(...)}
+    except BaseException as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+        return {"error": _said(error)}
+
+
+def _argument(given: Any, ask: Callable[..., Any]) -> Any:
+    if isinstance(given, dict) and "probe" in given:
+        number = given["probe"]
+        return lambda value: ask("probe", number=number, value=float(value))
+    if isinstance(given, dict) and "array" in given:
+        import numpy as np
+
+        return np.array(given["array"])
+    return given
+
+
+def _open_laboratory(exercise: Mapping[str, Any], line: Line) -> Callable[[], None]:
+    """Let experiments be made outside; returns what is to be called before the student's own begin."""
+    from netlab import experiment, sweeps
+    from netlab.results import Run
+
+    state = {"graded": False}
+
+    def run(
+        topology: Any, traffic: Sequence[Any] = (), duration_s: float = 10.0, seed: int = 1, *rest: Any, **more: Any
+    ) -> Run:
+        for name in ("engine", "progress", "cancel"):
+            more.pop(name, None)
+        if isinstance(topology, experiment.Scenario):
+            scenario = topology
+        elif isinstance(topology, Mapping):
+            scenario = experiment.Scenario.from_dict(topology)
+        else:
+            words = {**more, "sysctls": more.get("sysctls") or {}}
+            scenario = experiment.Scenario(topology, traffic, duration_s, seed, *rest, **words)
+        scenario.validate()
+        return Run.from_dict(line.ask("run", scenario=scenario.to_dict(), graded=state["graded"]))
+
+    def sweep(scenarios: Any, **_settings: Any) -> Any:
+        if isinstance(scenarios, Mapping):
+            return {label: run(scenario) for label, scenario in scenarios.items()}
+        return [run(scenario) for scenario in scenarios]
+
+    experiment.run = run
+    sweeps.sweep = sweep
+    _stand_in(exercise)
+    return lambda: state.update(graded=True)
+
+
+def _stand_in(exercise: Mapping[str, Any]) -> None:
+    """Let the chapter open with its figures, and with stand-ins for its checks and its panel."""
+    from netlab.own_figures import Own
+
+    topic = exercise["topic"]
+    figures = plain.decode(exercise["figures"])
+    own = Own(**{name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
+
+    def opener(_topic: str, settings: Any, _checks: Any, _panel: Any = None) -> Callable[..., Any]:
+        opened = types.SimpleNamespace(
+            topic=topic, token=exercise["token"], own=own, check=Tutors(), settings=settings, panel=_nothing
+        )
+        return lambda _token="": opened
+
+    for name, content in (
+        (f"netlab.chapters.{topic}.check", {"Checks": Tutors}),
+        (f"netlab.chapters.{topic}.panel", {"panel": _nothing}),
+        ("netlab.chapters.opening", {"opener": opener}),
+    ):
+        module = types.ModuleType(name)
+        module.__dict__.update(content)
+        sys.modules[name] = module
+    setattr(importlib.import_module("netlab"), "preflight", lambda *_words, **_more: "")  # noqa: B010 (looked up when used)
+
+
+def _nothing(*_words: Any, **_more: Any) -> None:
+    """Draw nothing: nobody looks at it here."""
+
+
+def _said(error: BaseException) -> str:
+    """An error in a line, and the line of the answer on which it arose."""
+    where = ""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<your answer>":
+            where = f" (line {trace.tb_lineno} of the answer)"
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.lineno:
+        where = f" (line {error.lineno} of the answer)"
+    try:
+        text = str(error)[:LONGEST_TEXT]
+    except BaseException:  # noqa: BLE001 (an error's text may itself raise)
+        text = ""
+    return f"{type(error).__name__[:80]}: {text}{where}" if text else f"{type(error).__name__[:80]}{where}"

@@ -1,0 +1,193 @@
+"""The form in which an instructor says how a chapter's exercises are marked.
+
+`solutions/examiners/<topic>.py` has one name, `EXERCISES`: for each exercise its points, and what the tutor's check does not
+have: hidden cases. The right answers and the tolerances are the check's own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from netlab.checks import Check, Result
+from netlab.errors import NetlabError
+from netlab.own_figures import Own
+
+CASES = 6
+
+
+class ExaminerError(NetlabError):
+    """An examiner that cannot be used; the text says which and what to change."""
+
+
+class Draw:
+    """Draws hidden cases: the same ones for the same seed.
+
+    Parameters
+    ----------
+    seed : str
+        Any text.
+
+    Examples
+    --------
+    >>> Draw("a").between(1, 10) == Draw("a").between(1, 10)
+    True
+    """
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed)  # noqa: S311 (to be drawn again is what a seed is for)
+
+    def between(self, low: float, high: float, digits: int = 3) -> float:
+        """A number from `low` to `high`, with this many significant digits."""
+        value = self._random.uniform(low, high)
+        return float(f"{value:.{digits}g}")
+
+    def decades(self, low: float, high: float, digits: int = 2) -> float:
+        """A number from `low` to `high`, both above 0; each power of ten is as likely as the next."""
+        value = math.exp(self._random.uniform(math.log(low), math.log(high)))
+        return float(f"{value:.{digits}g}")
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number from `low` to `high`, both included."""
+        return self._random.randint(low, high)
+
+    def one_of(self, values: Sequence[Any]) -> Any:
+        """One of some values."""
+        return values[self._random.randrange(len(values))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """How one exercise is marked.
+
+    Attributes
+    ----------
+    points : float
+        For a right answer.
+    cases : callable, optional
+        Takes a `Draw` and returns the arguments of one hidden trial; for a function.
+    number : int
+        How many hidden trials are drawn.
+    edges : sequence of mapping
+        Trials at the edges of what is asked (a rate of 0, an empty queue), besides the hidden ones.
+    edge_points : float
+        How many of the points are for the edges alone; 0 asks for all trials at once.
+    shares : sequence of float
+        For something built or measured: points for each of the check's conditions, in their order, all of `points` together.
+    judge : callable, optional
+        Judges the answer in place of the check: takes the check, the answer and the own figures, returns a `Result`.
+    same_as : sequence of str
+        What of the library gives the answer away, such as "theory.udp_goodput_limit_mbps"; its use is flagged.
+    """
+
+    points: float
+    cases: Callable[[Draw], Mapping[str, Any]] | None = None
+    number: int = CASES
+    edges: Sequence[Mapping[str, Any]] = ()
+    edge_points: float = 0
+    shares: Sequence[float] = ()
+    judge: Callable[[Check, Any, Own], Result] | None = None
+    same_as: Sequence[str] = ()
+
+    def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
+        """The trials of a function, and how many of the first of them are not edges."""
+        draw = Draw(seed)
+        hidden = [self.cases(draw) for _ in range(self.number)] if self.cases else list(getattr(check, "cases", ()))
+        return [*hidden, *self.edges], len(hidden)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """An answer in the student's own words, which a human reads.
+
+    Attributes
+    ----------
+    points : float
+        The most that it can get.
+    """
+
+    points: float
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """How a chapter is marked.
+
+    Attributes
+    ----------
+    exercises : dict
+        By key, in the order of the notebook.
+    path : Path
+        The file.
+    """
+
+    exercises: dict[str, Exercise | Words]
+    path: Path = field(compare=False)
+
+
+def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> Examiner:
+    """Read an examiner.
+
+    Parameters
+    ----------
+    path : Path
+        `solutions/examiners/<topic>.py`.
+    keys : sequence of str
+        The exercises of the chapter's notebook.
+    required : sequence of str, optional
+        Those that must have points; None is all. What comes after the summary may have none.
+
+    Raises
+    ------
+    ExaminerError
+        When it is not there, is broken, or has other exercises than the notebook.
+    """
+    if not path.is_file():
+        raise ExaminerError(f"{path} is not there: it says how the chapter is marked. CONTRIBUTING.md tells its form.")
+    specification = importlib.util.spec_from_file_location(f"examiner_{path.stem}", path)
+    if specification is None or specification.loader is None:
+        raise ExaminerError(f"{path} is no Python file.")
+    module: ModuleType = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    found = getattr(module, "EXERCISES", None)
+    if not isinstance(found, dict):
+        raise ExaminerError(f"{path} has no EXERCISES, a dictionary of the chapter's exercises.")
+    lacking = [key for key in (keys if required is None else required) if key not in found]
+    beyond = [key for key in found if key not in keys]
+    if lacking or beyond:
+        raise ExaminerError(
+            f"{path} and the notebook have different exercises: "
+            + "; ".join(
+                f"{what} {', '.join(names)}"
+                for what, names in (("without an examiner:", lacking), ("not in the notebook:", beyond))
+                if names
+            )
+            + "."
+        )
+    for key, exercise in found.items():
+        _require(key, exercise, path)
+    return Examiner({key: found[key] for key in keys if key in found}, path)
+
+
+def _require(key: str, exercise: Any, path: Path) -> None:
+    if key.endswith("-words") != isinstance(exercise, Words):
+        raise ExaminerError(
+            f"{path}: {key}: an exercise whose id ends in -words is `Words`, every other an `Exercise`."
+        )
+    if not exercise.points > 0:
+        raise ExaminerError(f"{path}: {key}: points must be above 0, got {exercise.points!r}.")
+    if isinstance(exercise, Exercise):
+        if exercise.shares and not math.isclose(sum(exercise.shares), exercise.points):
+            raise ExaminerError(
+                f"{path}: {key}: the shares sum to {sum(exercise.shares):g}, not to {exercise.points:g}."
+            )
+        if not 0 <= exercise.edge_points < exercise.points:
+            raise ExaminerError(
+                f"{path}: {key}: edge_points must be from 0 to below points, got {exercise.edge_points!r}."
+            )

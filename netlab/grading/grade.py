@@ -1,0 +1,234 @@
+"""A class graded: every submission judged, as many side by side as there are CPUs, each result kept as it is done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from concurrent import futures
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from netlab import kernel
+from netlab.errors import NetlabError
+from netlab.grading import judging, master, sandbox
+from netlab.grading.judging import Job
+from netlab.grading.master import Master
+from netlab.grading.roster import Entry, collect, match
+from netlab.grading.submission import digest_of
+from netlab.location import PACKAGE
+from netlab.progress_bar import Progress, shown_progress
+from netlab.version import VERSION
+
+KEPT = "results"
+
+
+class GradingInterrupted(KeyboardInterrupt):
+    """Grading was stopped; what was done is kept."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A class, graded.
+
+    Attributes
+    ----------
+    master : Master
+        The chapter.
+    entries : dict of str to Entry
+        The class list, by student.
+    results : list of dict
+        As `judging.judge` gives them, by student.
+    notes : list of str
+        What is to be said of the class as a whole.
+    failures : dict of str to str
+        Students whose submission could not be judged, through no fault of theirs, and why.
+    manifest : dict
+        All that decided the points.
+    """
+
+    master: Master
+    entries: dict[str, Entry]
+    results: list[dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+def grade(
+    chapter: Master,
+    submissions: Sequence[Path],
+    output: Path,
+    *,
+    entries: Sequence[Entry] = (),
+    seed: str = "1",
+    cpu_s: float = sandbox.CPU_S,
+    resume: bool = False,
+    jobs: int | None = None,
+    executor: futures.Executor | None = None,
+    progress: bool | Progress = True,
+) -> Graded:
+    """Judge every submission of a class.
+
+    Parameters
+    ----------
+    chapter : Master
+    submissions : sequence of Path
+        Files, and directories of files.
+    output : Path
+        Where each result is kept as soon as it is there.
+    entries : sequence of Entry
+        The class list; empty grades what was handed in under the files' names.
+    seed : str
+        What hidden cases follow from.
+    cpu_s : float
+        Processor time for one exercise, in s.
+    resume : bool
+        Take results that are there and still hold: of the same file, key, seed and kernel.
+    jobs : int, optional
+        How many are judged side by side; None is one for each CPU.
+    executor : concurrent.futures.Executor, optional
+        Where they are judged; None is threads, because each submission runs in processes of its own.
+    progress : bool or callable
+        Show a bar with an estimate, or call with the number done and of all.
+
+    Raises
+    ------
+    NetlabError
+        When the chapter has no examiner, or this machine cannot wall student code off.
+    GradingInterrupted
+        After Ctrl-C; `resume` goes on from there.
+    """
+    sandbox.require_walls()
+    chapter.examiner()
+    whose, notes = match(collect(submissions), list(entries))
+    by_student = {entry.student: entry for entry in entries}
+    todo = [
+        Job(
+            student,
+            path,
+            chapter.source,
+            token=by_student[student].token if student in by_student else None,
+            seed=seed,
+            cpu_s=cpu_s,
+            digest="" if path is None else digest_of(path),
+        )
+        for student, path in sorted(whose.items())
+    ]
+    manifest = {
+        "chapter": chapter.stem,
+        "key": chapter.key_digest(),
+        "grader": grader_digest(),
+        "kernel": kernel.find().release,
+        "kernel_sha256": master.digest([kernel.find().path]),
+        "netlab": VERSION,
+        "seed": seed,
+        "cpu_s": cpu_s,
+        "submissions": {job.student: job.digest for job in todo},
+    }
+    conditions = {name: value for name, value in manifest.items() if name != "submissions"}
+    kept = output / KEPT
+    kept.mkdir(parents=True, exist_ok=True)
+    results: dict[str, dict[str, Any]] = {}
+    places = {job.student: kept / f"{_name(job, conditions)}.json" for job in todo}
+    if resume:
+        results = {student: found for student, place in places.items() if (found := _load(place)) is not None}
+    failures: dict[str, str] = {}
+    waiting = [job for job in todo if job.student not in results]
+    with shown_progress(progress, len(todo), "submissions", done=len(results), what="grading") as tell:
+        tell(len(results), len(todo))
+        for job, outcome in _outcomes(waiting, jobs, executor):
+            if isinstance(outcome, BaseException):
+                failures[job.student] = str(outcome)
+            else:
+                results[job.student] = outcome
+                _store(places[job.student], outcome)
+            tell(len(results) + len(failures), len(todo))
+    for stale in set(kept.glob("*.json")) - {places[student] for student in results}:
+        stale.unlink()
+    ordered = [results[student] for student in sorted(results)]
+    return Graded(chapter, by_student, ordered, notes, failures, manifest)
+
+
+def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
+    pool = executor or futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="grading")
+    running = {}
+    try:
+        running = {pool.submit(judging.judge, job): job for job in todo}
+        for future in futures.as_completed(list(running)):
+            error = future.exception()
+            # A grader that breaks over one submission goes on with the others, and says so.
+            yield running.pop(future), error if error is not None else future.result()
+    except KeyboardInterrupt:
+        raise GradingInterrupted from None
+    finally:
+        for future in running:
+            future.cancel()
+        if executor is None:
+            pool.shutdown(cancel_futures=True)
+
+
+def _name(job: Job, conditions: Mapping[str, Any]) -> str:
+    text = json.dumps([job.student, job.digest, job.token, "" if job.path is None else job.path.name, conditions])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _load(place: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _store(place: Path, result: Mapping[str, Any]) -> None:
+    part = place.with_suffix(".part")
+    part.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    part.replace(place)
+
+
+def grader_digest() -> str:
+    """SHA-256 over the code that grades: this package, the checks, theory."""
+    places = [PACKAGE / "grading", PACKAGE / "theory"]
+    files = [file for place in places for file in sorted(place.glob("*.py"))]
+    return master.digest([*files, PACKAGE / "checks.py", PACKAGE / "own_figures.py"])
+
+
+def with_review(graded: Graded, points: Mapping[tuple[str, str], tuple[float, str]]) -> Graded:
+    """The class with the points that a person gave to answers in words.
+
+    Parameters
+    ----------
+    graded : Graded
+    points : mapping
+        By student and exercise: points, and a sentence for the student.
+
+    Raises
+    ------
+    NetlabError
+        When points are given to what is not there, or are out of range.
+    """
+    results: list[dict[str, Any]] = []
+    used = set()
+    for result in graded.results:
+        marks = []
+        for mark in result["exercises"]:
+            place = (result["student"], mark["key"])
+            if place not in points:
+                marks.append(mark)
+                continue
+            given, sentence = points[place]
+            used.add(place)
+            if not 0 <= given <= mark["of"]:
+                raise NetlabError(
+                    f"review: {place[0]}, {place[1]}: points must be from 0 to {mark['of']:g}, got {given:g}."
+                )
+            status = judging.PASSED if given == mark["of"] else judging.FAILED
+            marks.append({**mark, "points": given, "status": status, "sentences": [sentence or "Read by a person."]})
+        results.append({**result, "exercises": marks})
+    unknown = sorted(set(points) - used)
+    if unknown:
+        raise NetlabError(f"review: there is no {unknown[0][1]} of {unknown[0][0]}; keep the file's first two columns.")
+    return replace(graded, results=results)

@@ -1,0 +1,433 @@
+"""One submission judged: answers taken, run behind walls, held against hidden cases outside."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from netlab.checks import Build, Check, Choice, Function, Number, Result, Status, with_unit
+from netlab.errors import NetlabError
+from netlab.grading import flags, plain, sandbox, submission
+from netlab.grading.examiner import Exercise, Words
+from netlab.grading.laboratory import Laboratory
+from netlab.grading.master import Edition, Master
+from netlab.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
+from netlab.grading.submission import Submission, Taken, UnreadableError, Wanted
+
+PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
+TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "needs review"
+STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW)
+PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission that is to be judged; plain data, so that any executor can take it.
+
+    Attributes
+    ----------
+    student : str
+        Whose it is.
+    path : Path or None
+        The file; None when nothing was handed in.
+    source : Path
+        The chapter's source.
+    token : str or None
+        What the student's figures are drawn from; None takes what the submission says.
+    seed : str
+        What hidden cases and the seeds of graded runs follow from.
+    cpu_s : float
+        Processor time for one exercise, in s.
+    digest : str
+        Of the file, "" where it cannot be read.
+    """
+
+    student: str
+    path: Path | None
+    source: Path
+    token: str | None = None
+    seed: str = "1"
+    cpu_s: float = CPU_S
+    digest: str = ""
+
+
+@dataclass
+class Marked:
+    """What one exercise of one student got.
+
+    Attributes
+    ----------
+    key, status : str
+        The exercise; one of `STATUSES`.
+    points, of : float
+        What it got, and the most.
+    sentences : list of str
+        What is to be said to the student.
+    answer : str
+        The student's cell or words.
+    value : str
+        What came of it, in a few words.
+    expected : str
+        The right figure, for the instructor; "" where there is none.
+    parts : list of dict
+        Where the points are divided: label, points, of.
+    slip : str
+        The sentence that names the slip, for the class's list of them.
+    """
+
+    key: str
+    status: str
+    points: float
+    of: float
+    sentences: list[str] = field(default_factory=list)
+    answer: str = ""
+    value: str = ""
+    expected: str = ""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    slip: str = ""
+
+
+def judge(job: Job) -> dict[str, Any]:
+    """Judge one submission; whatever it is, the result is a dictionary of plain data, never an exception of its own.
+
+    Raises
+    ------
+    NetlabError
+        When the chapter, its examiner or this machine is at fault, not the submission.
+    """
+    master = Master(job.source)
+    exercises = master.examiner().exercises
+    result: dict[str, Any] = {
+        "student": job.student,
+        "file": "" if job.path is None else job.path.name,
+        "digest": job.digest,
+        "token": job.token or "",
+        "notes": [],
+        "flags": [],
+        "taken": {},
+    }
+
+    def all_of_it(status: str, sentence: str) -> dict[str, Any]:
+        marked = [Marked(key, status, 0, exercise.points, [sentence]) for key, exercise in exercises.items()]
+        return {**result, "notes": [sentence], "exercises": [vars(each) for each in marked]}
+
+    if job.path is None:
+        return all_of_it(MISSING, "Nothing was handed in.")
+    try:
+        read = submission.read(job.path)
+    except UnreadableError as error:
+        return all_of_it(UNREADABLE, f"The file cannot be graded: {error}")
+    topic = read.chapter()
+    if topic and topic != master.topic:
+        return all_of_it(UNREADABLE, f"This is the notebook of another chapter ({topic}).")
+    token = read.token() if job.token is None else job.token
+    edition = master.edition(token)
+    marked, taken, layout = Examination(job, edition, exercises, read).marked()
+    result["token"] = token
+    result["notes"] = [*layout.notes, *(note for each in taken.values() for note in each.notes)]
+    if job.token is not None and read.token() != job.token:
+        result["notes"].append(
+            "The notebook's token is another student's or was edited; the roster's figures were used."
+        )
+    result["flags"] = flags.of_submission(read, edition, exercises, taken, layout)
+    result["taken"] = {key: each.source for key, each in taken.items() if each.source is not None}
+    result["exercises"] = [vars(each) for each in marked]
+    return result
+
+
+class Examination:
+    """Holds one submission against a chapter's examiner."""
+
+    def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words], read: Submission) -> None:
+        self._job, self._edition, self._exercises, self._read = job, edition, exercises, read
+        self._laboratory = Laboratory(f"{job.seed}/{job.source.stem}")
+        self._probes: list[Any] = []
+
+    def marked(self) -> tuple[list[Marked], dict[str, Taken], submission.Layout]:
+        """What every exercise got, what was taken, and how the notebook differs from the one handed out."""
+        edition = self._edition
+        wanted = [each for each in edition.wanted if each.key in self._exercises]
+        master = {cell.id: cell.source for cell in edition.handed_out}
+        taken = {each.key: submission.take(self._read, each, master) for each in wanted}
+        layout = submission.layout(self._read, edition.handed_out, [each.id for each in edition.wanted])
+        coded = [each for each in wanted if each.name and taken[each.key].attempted]
+        requests = [self._request(each, taken) for each in coded]
+        box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
+        outcomes = (
+            dict(zip([each.key for each in coded], box.work(requests, self.answer), strict=True)) if coded else {}
+        )
+        found = []
+        for each in wanted:
+            exercise = self._exercises[each.key]
+            mark = self._mark(each, exercise, taken[each.key], outcomes.get(each.key))
+            self._explain_missing_names(mark, layout)
+            found.append(mark)
+        return found, taken, layout
+
+    def _mark(self, wanted: Wanted, exercise: Exercise | Words, taken: Taken, outcome: Outcome | None) -> Marked:
+        mark = Marked(wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["not attempted."], answer=taken.source or "")
+        if taken.source is None:
+            mark.status, mark.sentences = MISSING, ["Its cell is not in the notebook."]
+        elif not taken.attempted:
+            return mark
+        elif isinstance(exercise, Words):
+            mark.status, mark.sentences = REVIEW, ["A person reads this answer."]
+        elif outcome is not None and outcome.ending is not Ending.ANSWERED:
+            mark.status = TIMED_OUT if outcome.ending is Ending.TIMED_OUT else CRASHED
+            mark.sentences = [f"The answer gave no result: {outcome.reason}."]
+        elif outcome is not None:
+            self.hold(mark, wanted, exercise, outcome.message)
+        return mark
+
+    def _explain_missing_names(self, mark: Marked, layout: submission.Layout) -> None:
+        said = " ".join(mark.sentences)
+        for cell in layout.added:
+            for name in sorted(_defined(cell.source)):
+                if f"NameError: name '{name}'" in said:
+                    mark.sentences.append(
+                        f"{name} is defined in a cell of your own; only answer cells are taken: define it in the answer's cell."
+                    )
+                    return
+
+    def _request(self, wanted: Wanted, taken: Mapping[str, Taken]) -> dict[str, Any]:
+        given, answer = composed(self._edition, wanted, taken)
+        return {
+            "topic": self._edition.chapter.topic,
+            "token": self._edition.token,
+            "figures": plain.encode(dict(vars(self._edition.chapter.own))),
+            "key": wanted.key,
+            "name": wanted.name,
+            "given": [PRELUDE, *given],
+            "answer": answer,
+            "calls": self.calls(wanted),
+        }
+
+    def calls(self, wanted: Wanted) -> list[dict[str, Any]]:
+        """The calls that a function is to answer: the arguments of each, as plain data."""
+        exercise, check = self._exercises[wanted.key], self._edition.checks[wanted.key]
+        if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
+            return []
+        trials, _ = exercise.trials(check, self._seed_of(wanted.key))
+        return [{name: self._argument(value) for name, value in trial.items()} for trial in trials]
+
+    def _argument(self, value: Any) -> Any:
+        if callable(value):
+            self._probes.append(value)
+            return {"probe": len(self._probes) - 1}
+        if isinstance(value, np.ndarray):
+            return {"array": value.tolist()}
+        return value
+
+    def answer(self, _position: int, asked: Mapping[str, Any]) -> Any:
+        """Answer what student code asks: an experiment's figures, a probe's.
+
+        Raises
+        ------
+        NetlabError
+            To refuse.
+        """
+        kind = asked.get("kind")
+        if kind == "run" and isinstance(asked.get("scenario"), dict):
+            return self._laboratory.measure(asked["scenario"], graded=asked.get("graded") is not False).to_dict()
+        number, value = asked.get("number"), asked.get("value")
+        if kind == "probe" and isinstance(number, int) and 0 <= number < len(self._probes):
+            if not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise NetlabError(f"A probe takes a finite number, got {value!r:.40}.")
+            try:
+                return float(self._probes[number](float(value)))
+            except (ArithmeticError, RuntimeError, ValueError) as error:
+                raise NetlabError(str(error)) from None
+        raise NetlabError("The grader does not know this question.")
+
+    def _seed_of(self, key: str) -> str:
+        return f"{self._job.seed}/{self._job.source.stem}/{key}"
+
+    def hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
+        """Hold what came out of the sandbox against what is right."""
+        check = self._edition.checks[wanted.key]
+        mark.expected = expected_text(check)
+        if "provided" in message:
+            raise NetlabError(
+                f"{self._job.source.stem}: a provided cell that {wanted.key} needs raised {str(message['provided'])[:300]}"
+            )
+        if not isinstance(message.get("value"), dict):
+            mark.status, mark.sentences = FAILED, [f"The answer raised {str(message.get('error', 'an error'))[:500]}."]
+            mark.slip = mark.sentences[0].partition(":")[0]
+            return
+        try:
+            answer = self._outside(message)
+        except NetlabError as error:
+            mark.status, mark.sentences = FAILED, [str(error)]
+            return
+        mark.value = shown(answer, check)
+        grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
+
+    def _outside(self, message: Mapping[str, Any]) -> Any:
+        value = plain.decode(message["value"])
+        if isinstance(value, plain.Called):
+            calls = message.get("calls")
+            return ... if value.stub else Recorded(calls if isinstance(calls, list) else [])
+        return self._measured(value)
+
+    def _measured(self, value: Any) -> Any:
+        if isinstance(value, plain.Described):
+            return self._laboratory.measure(value.scenario, graded=True)
+        if isinstance(value, list):
+            return [self._measured(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self._measured(item) for name, item in value.items()}
+        if isinstance(value, plain.Opaque):
+            return type(value.type_name or "object", (), {})()
+        return value
+
+
+def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
+    """Write into `mark` what an answer gets: by the examiner's own judge, else by the check over hidden cases."""
+    if exercise.judge is not None:
+        results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
+    elif isinstance(check, Function):
+        results = _function_results(exercise, check, answer, seed)
+    elif isinstance(check, Build) and exercise.shares:
+        results = _shared_results(exercise, check, answer)
+    else:
+        results = [("", exercise.points, check.judge(answer))]
+    mark.parts = [
+        {"label": label, "of": of, "points": of if result.status is Status.PASSED else 0}
+        for label, of, result in results
+    ]
+    mark.points = sum(part["points"] for part in mark.parts)
+    states = [result.status for _, _, result in results]
+    if all(state is Status.PASSED for state in states):
+        mark.status = PASSED
+    elif all(state is Status.NOT_ATTEMPTED for state in states):
+        mark.status = NOT_ATTEMPTED
+    else:
+        mark.status = FAILED
+    mark.sentences = list(
+        dict.fromkeys(
+            re.sub(r" object at 0x[0-9a-f]+", "", sentence)
+            for _, _, result in results
+            for sentence in result.sentences
+            if (result.status is not Status.PASSED or mark.status == PASSED) and "chapter.check." not in sentence
+        )
+    )
+    if mark.status == FAILED and len(mark.sentences) > 1:
+        mark.slip = mark.sentences[1]
+
+
+def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
+    trials, ordinary = exercise.trials(check, seed)
+    if not exercise.edge_points or ordinary == len(trials):
+        return [("", exercise.points, judge_trials(check, answer, trials))]
+    return [
+        ("trials", exercise.points - exercise.edge_points, judge_trials(check, answer, trials[:ordinary])),
+        ("edges", exercise.edge_points, judge_trials(check, answer, trials[ordinary:], ordinary)),
+    ]
+
+
+def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
+    """Hold a function against hidden trials; of a recorded one the answers from number `first` on."""
+    if not isinstance(answer, Recorded):
+        whole_check = replace(check, cases=trials)
+        return whole_check.judge(answer)
+    # As far as the function went without an error, it is the check that judges; then the error is said.
+    calls = answer.calls[first : first + len(trials)]
+    whole = next((place for place, call in enumerate(calls) if "value" not in call), len(calls))
+    if len(calls) < len(trials):
+        whole = min(whole, len(calls))
+    if whole:
+        part = replace(check, cases=trials[:whole])
+        result = part.judge(Recorded(calls[:whole]))
+        if whole == len(trials) or result.status is not Status.PASSED:
+            return result
+    said = str(calls[whole].get("error", "an error"))[:500] if whole < len(calls) else "nothing"
+    given = ", ".join(f"{name}={value!r}" for name, value in trials[whole].items())
+    return Result(check.name, Status.FAILED, (f"for {given} the function raised {said}.",))
+
+
+def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
+    if len(exercise.shares) != len(check.conditions):
+        raise NetlabError(
+            f"The examiner of {check.key} has {len(exercise.shares)} shares, and its check {len(check.conditions)} conditions."
+        )
+    return [
+        (condition.sentence, share, replace(check, conditions=[condition]).judge(answer))
+        for condition, share in zip(check.conditions, exercise.shares, strict=True)
+    ]
+
+
+class Recorded:
+    """A student's function as it answered behind the walls: it gives the same answers in the same order."""
+
+    def __init__(self, calls: Sequence[Any]) -> None:
+        self.calls = [call if isinstance(call, dict) else {} for call in calls]
+        self._next = 0
+
+    def __call__(self, **_case: Any) -> Any:
+        """The next answer."""
+        call, self._next = self.calls[self._next], self._next + 1
+        if "value" not in call:
+            _fail(call)
+        value = plain.decode(call["value"])
+        return type(value.type_name or "object", (), {})() if isinstance(value, plain.Opaque) else value
+
+
+def _fail(call: Mapping[str, Any]) -> NoReturn:
+    raise NetlabError(str(call.get("error", "it gave no value")))
+
+
+def composed(edition: Edition, wanted: Wanted, taken: Mapping[str, Taken]) -> tuple[list[str], str]:
+    """The provided cells that an answer needs, and the answer with what it uses of the student's other answers.
+
+    Parameters
+    ----------
+    edition : Edition
+    wanted : Wanted
+    taken : mapping of str to Taken
+        All answers of the student, by key.
+    """
+    source = taken[wanted.key].source or ""
+    given, missing = edition.given_for(wanted, source)
+    helpers = [
+        other.source
+        for key, other in taken.items()
+        if key != wanted.key and other.source and other.attempted and _defined(other.source) & missing
+    ]
+    return given, "\n\n".join([*helpers, source])
+
+
+def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
+    """Into what an exercise's points are divided: label and points of each part."""
+    if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
+        return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]
+    if exercise.judge is None and isinstance(check, Build) and exercise.shares:
+        return [(condition.sentence, share) for condition, share in zip(check.conditions, exercise.shares, strict=True)]
+    return [("", exercise.points)]
+
+
+def expected_text(check: Check) -> str:
+    """The right answer in a few words, "" where it is not one figure or letter."""
+    if isinstance(check, Number):
+        return with_unit(check.figure(), check.unit)
+    return check.answer if isinstance(check, Choice) else ""
+
+
+def shown(answer: Any, check: Check) -> str:
+    """What an answer came to, in a few words."""
+    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
+        if isinstance(answer, Recorded):
+            return "a function"
+        return repr(answer)[:80]
+    return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)
+
+
+def _defined(source: str) -> set[str]:
+    from netlab.grading.needs import names
+
+    return set(names(source).defined)

@@ -1,0 +1,111 @@
+"""Experiments that student code asks for, made outside its walls: the student describes, the grader measures."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from netlab import engines, experiment, run_cache
+from netlab.errors import NetlabError, RunCancelled
+from netlab.experiment import Scenario
+from netlab.results import Run
+from netlab.run_cache import RunCache
+from netlab.traffic import Ping, Tcp, Udp
+
+MOST_RUNS = 60
+MOST_NETWORK_S = 3600.0
+MOST_NODES = 64
+MOST_FLOWS = 200
+WALL_S = 600.0
+
+
+class RefusedError(NetlabError):
+    """An experiment that is not made for a student's code; the text says why."""
+
+
+@dataclass
+class Laboratory:
+    """Measures scenarios for one submission, within a budget.
+
+    Attributes
+    ----------
+    seed : str
+        What the seeds of graded runs follow from: a graded run never has the seed that the student chose.
+    """
+
+    seed: str
+    _runs: int = field(default=0, init=False)
+    _network_s: float = field(default=0.0, init=False)
+
+    def measure(self, described: Mapping[str, Any], *, graded: bool) -> Run:
+        """Run a scenario; one that ran before comes from the cache.
+
+        Parameters
+        ----------
+        described : mapping
+            As a scenario file has it.
+        graded : bool
+            Whether it belongs to an answer: then it gets a seed of the grader's.
+
+        Raises
+        ------
+        NetlabError
+            When the scenario has mistakes, exceeds the budget, or does not end.
+        """
+        scenario = Scenario.from_dict(dict(described))
+        self._admit(scenario)
+        if graded:
+            scenario = replace(scenario, seed=self.seed_of(scenario))
+        scenario.validate()
+        return measured(scenario)
+
+    def seed_of(self, scenario: Scenario) -> int:
+        """The seed of a graded run: another than the student's, the same one each time."""
+        digest = hashlib.sha256(f"{self.seed}\n{scenario.seed}".encode()).digest()
+        found = int.from_bytes(digest[:4], "big")
+        return found if found != scenario.seed else found + 1
+
+    def _admit(self, scenario: Scenario) -> None:
+        scenario.validate()
+        self._runs += 1
+        self._network_s += scenario.duration_s
+        if self._runs > MOST_RUNS or self._network_s > MOST_NETWORK_S:
+            raise RefusedError(
+                f"The answers of a submission may make {MOST_RUNS} runs of {MOST_NETWORK_S:g} s of network time in all."
+            )
+        if len(scenario.topology.nodes) > MOST_NODES or len(scenario.traffic) > MOST_FLOWS:
+            raise RefusedError(f"An answer's network has at most {MOST_NODES} nodes and {MOST_FLOWS} flows.")
+        strange = [item.kind for item in scenario.traffic if not isinstance(item, (Ping, Tcp, Udp))]
+        if strange:
+            raise RefusedError(f"A graded run has no {strange[0]}: describe what is sent with Udp, Tcp and Ping.")
+
+
+def measured(scenario: Scenario) -> Run:
+    """A run from the cache, or made now and kept.
+
+    Raises
+    ------
+    NetlabError
+        When it fails or takes too long.
+    """
+    engine = engines.choose(None)
+    key = run_cache.key(scenario, run_cache.conditions(engine))
+    cache = RunCache()
+    kept = cache.load(key)
+    if kept is not None:
+        return kept
+    cancel = threading.Event()
+    timer = threading.Timer(WALL_S, cancel.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        run = experiment.run(scenario, engine=engine, progress=False, cancel=cancel)
+    except RunCancelled:
+        raise RefusedError(f"The experiment had not ended after {WALL_S:g} s.") from None
+    finally:
+        timer.cancel()
+    cache.store(key, run)
+    return run

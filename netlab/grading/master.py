@@ -1,0 +1,203 @@
+"""A chapter as the instructor has it: what was handed out, what is right, and what is asked."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from netlab import authoring
+from netlab.checks import Check
+from netlab.errors import NetlabError, one_of
+from netlab.grading import examiner, needs
+from netlab.grading.examiner import Examiner
+from netlab.grading.submission import Cell, Wanted
+from netlab.location import PACKAGE
+
+CHECK = "-check"
+WORDS = "-words"
+LAST_REQUIRED = "summary"
+
+
+class ChapterError(NetlabError):
+    """A chapter that cannot be graded or handed out; the text says why."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """A chapter with the figures of one token.
+
+    Attributes
+    ----------
+    token : str
+        "" for the printed figures.
+    handed_out : tuple of Cell
+        The student's notebook.
+    solved : tuple of Cell
+        The same cells with solutions.
+    chapter : Any
+        The chapter as its notebook opens it: `own`, `check`, `settings`.
+    wanted : tuple of Wanted
+        What is asked, in order.
+    """
+
+    token: str
+    handed_out: tuple[Cell, ...]
+    solved: tuple[Cell, ...]
+    chapter: Any
+    wanted: tuple[Wanted, ...]
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The tutors' checks, by key."""
+        found: dict[str, Check] = self.chapter.checks
+        return found
+
+    def given_for(self, wanted: Wanted, answer: str) -> tuple[list[str], set[str]]:
+        """The provided cells that an answer needs, and names in it that none of them defines."""
+        cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
+        position = next(place for place, cell in enumerate(cells) if cell.id == wanted.id)
+        places, missing = needs.needed([cell.source for cell in cells], position, answer)
+        return [cells[place].source for place in places], missing
+
+    def model_answer(self, wanted: Wanted) -> str:
+        """The instructor's answer in words, with its rubric."""
+        from netlab.grading.submission import words_of
+
+        source = next(cell.source for cell in self.solved if cell.id == wanted.id)
+        marks = ("<!-- BEGIN SOLUTION -->", "<!-- END SOLUTION -->")
+        return words_of("\n".join(line for line in source.split("\n") if line.strip() not in marks), wanted.stub)
+
+
+@dataclass(frozen=True)
+class Master:
+    """A chapter and its examiner.
+
+    Attributes
+    ----------
+    source : Path
+        `solutions/NN_topic.py`.
+    """
+
+    source: Path
+
+    @property
+    def stem(self) -> str:
+        """The notebook's name without its ending."""
+        return self.source.stem
+
+    @property
+    def topic(self) -> str:
+        """The chapter's folder of code."""
+        return authoring.topic_of(self.source)
+
+    @property
+    def examiner_path(self) -> Path:
+        """Where its examiner is."""
+        return self.source.parent / "examiners" / f"{self.topic}.py"
+
+    def edition(self, token: str = "") -> Edition:
+        """The chapter with the figures of a token.
+
+        Raises
+        ------
+        ChapterError
+            When its cells do not follow the rules by which answers are found.
+        """
+        return _edition(self.source, token, self.source.stat().st_mtime_ns)
+
+    def examiner(self) -> Examiner:
+        """How it is marked.
+
+        Raises
+        ------
+        ExaminerError
+            When its examiner and its notebook do not fit.
+        """
+        return _examiner(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
+
+    def key_digest(self) -> str:
+        """SHA-256 over all that decides points: source, examiner, the chapter's code."""
+        return digest([self.source, self.examiner_path, *sorted((PACKAGE / "chapters" / self.topic).glob("*.py"))])
+
+
+def digest(paths: list[Path]) -> str:
+    """SHA-256 over files, in hexadecimal digits."""
+    whole = hashlib.sha256()
+    for path in paths:
+        if path.is_file():
+            whole.update(hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def find(name: str, root: Path) -> Master:
+    """The chapter of that number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`).
+
+    Raises
+    ------
+    ChapterError
+        When there is none.
+    """
+    there = authoring.chapters(root)
+    if not there:
+        raise ChapterError(
+            f"{root} has no solutions/NN_topic.py: grading needs the instructor's clone of netlab. Say where it is with --root."
+        )
+    wanted = Path(name).name.removesuffix(".ipynb").removesuffix(".py")
+    for chapter in there:
+        stem = chapter.source.stem
+        number = stem.partition("_")[0]
+        if wanted in (stem, authoring.topic_of(chapter.source)) or (wanted.isdigit() and int(wanted) == int(number)):
+            return Master(chapter.source)
+    raise ChapterError(f"CHAPTER: {one_of(name, [chapter.source.stem for chapter in there])}")
+
+
+@lru_cache(maxsize=64)
+def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
+    handed_out = tuple(
+        Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.student_notebook(source, token).cells
+    )
+    solved = tuple(Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.read_source(source, token).cells)
+    chapter = authoring.opened(source, token)
+    if chapter is None:
+        raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")
+    by_id = {cell.id: cell for cell in handed_out}
+    wanted = []
+    for cell in handed_out:
+        if cell.id.endswith(WORDS) and cell.kind == "markdown":
+            wanted.append(Wanted(cell.id, cell.id, "", cell.source))
+        elif cell.id.endswith(CHECK):
+            key, name = _asked(cell, source)
+            if key not in by_id:
+                raise ChapterError(f"{source.stem}: {cell.id} checks {key}, and no cell has the id {key}.")
+            if key not in chapter.checks:
+                raise ChapterError(f"{source.stem}: {cell.id} calls chapter.check.{key}, which there is not.")
+            wanted.append(Wanted(key, key, name, by_id[key].source))
+    return Edition(token, handed_out, solved, chapter, tuple(wanted))
+
+
+def _asked(cell: Cell, source: Path) -> tuple[str, str]:
+    """Key and name of a check cell's one line, `chapter.check.<key>(<name>)`."""
+    try:
+        (statement,) = ast.parse(cell.source).body
+        call = statement.value  # type: ignore[attr-defined]
+        (argument,) = call.args
+        key, name = call.func.attr, argument.id
+    except (SyntaxError, ValueError, AttributeError):
+        raise ChapterError(f"{source.stem}: {cell.id} must be one line, chapter.check.<key>(<name>).") from None
+    return key, name
+
+
+@lru_cache(maxsize=16)
+def _examiner(master: Master, _changed_ns: int) -> Examiner:
+    edition = master.edition()
+    last = next((place for place, cell in enumerate(edition.handed_out) if cell.id == LAST_REQUIRED), None)
+    required = {cell.id for cell in edition.handed_out[:last]}
+    return examiner.load(
+        master.examiner_path,
+        [wanted.key for wanted in edition.wanted],
+        [wanted.key for wanted in edition.wanted if wanted.id in required],
+    )

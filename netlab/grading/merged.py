@@ -1,0 +1,225 @@
+"""Notebooks that `pytest --nbval` marks as `netlab grade` did: the master, the student's answers, the examiner's cells.
+
+In each the cell of an answer is followed by one cell for each part of its points, whose saved output says that all of them
+were earned: nbval passes where the student earned them. Then the instructor's own answer takes over, so that a mistake
+costs once. These notebooks hold solutions and run a student's code as whoever calls pytest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from netlab.errors import NetlabError
+from netlab.grading import desk, flags, judging, master, needs, plain
+from netlab.grading.examiner import Exercise, Words
+from netlab.grading.grade import Graded
+from netlab.grading.judging import Examination, Job, Marked
+from netlab.grading.master import Edition, Master
+from netlab.grading.reports import file_name
+from netlab.grading.submission import Submission, Taken, Wanted
+from netlab.location import PACKAGE
+
+IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
+_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def write(graded: Graded, output: Path) -> None:
+    """Write a notebook for each submission that could be read, and what counts their points under pytest."""
+    output.mkdir(parents=True, exist_ok=True)
+    for old in output.glob("*.ipynb"):
+        old.unlink()
+    (output / "conftest.py").write_text((Path(__file__).parent / "templates" / "conftest.txt").read_text())
+    for result in graded.results:
+        if result["taken"] or any(mark["status"] == judging.NOT_ATTEMPTED for mark in result["exercises"]):
+            text: str = nbformat.writes(notebook(graded.master, result, graded.manifest["seed"]))  # type: ignore[no-untyped-call]
+            (output / f"{file_name(result['student'])}.ipynb").write_text(text + "\n", encoding="utf-8")
+
+
+def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
+    """The notebook of one student.
+
+    Parameters
+    ----------
+    chapter : Master
+    result : mapping
+        As `judging.judge` gives it.
+    seed : str
+        What the hidden cases followed from.
+    """
+    edition = chapter.edition(result["token"])
+    exercises = chapter.examiner().exercises
+    marks = {mark["key"]: mark for mark in result["exercises"]}
+    wanted = {each.id: each for each in edition.wanted if each.key in exercises}
+    sources = answers(edition, wanted.values(), result)
+    used = _used(edition, sources)
+    root = "" if chapter.source.parent.parent == PACKAGE.parent else f", root={str(chapter.source.parent.parent)!r}"
+    exam = (
+        f"from netlab.grading.merged import Exam\n\nexam = Exam({chapter.stem!r}, {result['token']!r}, {seed!r}{root})"
+    )
+    cells = [_code("netlab-exam", f"{judging.PRELUDE}\n{exam}")]
+    words = 0.0
+    for cell in edition.solved:
+        each = wanted.get(cell.id)
+        if cell.kind != "code":
+            if each is not None and each.key in marks:
+                words += marks[each.key]["points"]
+            cells.append(_cell(nbformat.v4.new_markdown_cell(cell.source), cell.id))  # type: ignore[no-untyped-call]
+        elif cell.id.endswith(master.CHECK):
+            continue
+        elif each is not None and each.name:
+            cells += _examined(each, exercises[each.key], edition, sources[each.key], cell.source)
+        else:
+            cells.append(_code(cell.id, cell.source, IGNORED if cell.id in used else SKIPPED))
+    made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})  # type: ignore[no-untyped-call]
+    made.metadata["netlab"] = {
+        "student": result["student"],
+        "words": words,
+        "of": sum(mark["of"] for mark in result["exercises"]),
+        "flagged": any(flag["kind"] == flags.ACCESS for flag in result["flags"]),
+    }
+    return made
+
+
+def answers(edition: Edition, wanted: Any, result: Mapping[str, Any]) -> dict[str, str]:
+    """The code of each answer, with what it uses of others, as the sandbox ran it; code that ended badly is left out."""
+    ended_badly = {
+        mark["key"] for mark in result["exercises"] if mark["status"] in (judging.TIMED_OUT, judging.CRASHED)
+    }
+    attempted = {
+        mark["key"]: mark["status"] not in (judging.NOT_ATTEMPTED, judging.MISSING) for mark in result["exercises"]
+    }
+    taken = {key: Taken(source, attempted.get(key, False)) for key, source in result["taken"].items()}
+    found = {}
+    for each in wanted:
+        if not each.name:
+            continue
+        if each.key in ended_badly:
+            found[each.key] = "# Left out: in the sandbox it gave no result."
+        elif each.key not in taken:
+            found[each.key] = "# There was no answer."
+        else:
+            found[each.key] = judging.composed(edition, each, taken)[1]
+    return found
+
+
+def _used(edition: Edition, sources: Mapping[str, str]) -> set[str]:
+    """Ids of the provided cells that some answer needs, or the instructor's own answers do."""
+    cells = [cell for cell in edition.solved if cell.kind == "code" and not cell.id.endswith(master.CHECK)]
+    texts = [cell.source for cell in cells]
+    used: set[str] = set()
+    for place, cell in enumerate(cells):
+        if cell.id in sources:
+            for text in (sources[cell.id], cell.source):
+                used |= {cells[other].id for other in needs.needed(texts, place, text)[0]}
+    return used
+
+
+def _examined(
+    each: Wanted, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
+) -> list[NotebookNode]:
+    cells = [
+        _code(f"{each.id}-empty", f"{each.name} = ..."),
+        _code(each.id, answer),
+    ]
+    assert isinstance(exercise, Exercise)
+    for number, (label, of) in enumerate(judging.parts_of(exercise, edition.checks[each.key])):
+        cell = _code(f"{each.id}-part-{number + 1}", f"exam.part({each.key!r}, {number}, {each.name})", None)
+        cell.metadata["netlab"] = {"points": of, "exercise": each.key, "part": label}
+        # To nbval a cell that never ran has no outputs to hold against.
+        cell.execution_count = number + 1
+        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said(of, of) + "\n")]  # type: ignore[no-untyped-call]
+        cells.append(cell)
+    cells.append(_code(f"{each.id}-master", solution))
+    return cells
+
+
+def said(points: float, of: float) -> str:
+    """What an examiner's cell prints."""
+    return f"{points:g} of {of:g} points"
+
+
+def _code(name: str, source: str, tag: str | None = IGNORED) -> NotebookNode:
+    cell = _cell(nbformat.v4.new_code_cell(source), name)  # type: ignore[no-untyped-call]
+    if tag:
+        cell.metadata["tags"] = [tag]
+    return cell
+
+
+def _cell(cell: NotebookNode, name: str) -> NotebookNode:
+    cell["id"] = name[:64]
+    return cell
+
+
+class Exam:
+    """Marks answers in a notebook as the grader does, in the notebook's own process.
+
+    Parameters
+    ----------
+    chapter : str
+        The chapter's notebook.
+    token : str
+        What the student's figures are drawn from.
+    seed : str
+        What the hidden cases follow from.
+    root : str, optional
+        The instructor's clone, where it is not netlab's own.
+    """
+
+    def __init__(self, chapter: str, token: str = "", seed: str = "1", root: str = "") -> None:
+        found = master.find(chapter, Path(root) if root else PACKAGE.parent)
+        self._edition = found.edition(token)
+        self._exercises = found.examiner().exercises
+        job = Job("", None, found.source, token, seed)
+        self._examination = Examination(job, self._edition, self._exercises, Submission(Path(), "", ()))
+        self._marks: dict[str, tuple[Any, Marked]] = {}
+
+    def mark(self, key: str, answer: Any) -> Marked:
+        """What an answer gets, with all its parts."""
+        known = self._marks.get(key)
+        if known is not None and known[0] is answer:
+            return known[1]
+        exercise = self._exercises[key]
+        wanted = next(each for each in self._edition.wanted if each.key == key)
+        message: dict[str, Any]
+        try:
+            message = {"value": plain.encode(answer)}
+        except NetlabError as error:
+            message = {"error": str(error)}
+        if callable(answer):
+            message["calls"] = [desk.called(answer, call, self._ask) for call in self._examination.calls(wanted)]
+        mark = Marked(key, judging.NOT_ATTEMPTED, 0, exercise.points)
+        assert isinstance(exercise, Exercise)
+        # By way of JSON, as behind the walls: only plain values count.
+        self._examination.hold(mark, wanted, exercise, json.loads(json.dumps(message)))
+        self._marks[key] = (answer, mark)
+        return mark
+
+    def part(self, key: str, number: int, answer: Any) -> None:
+        """Print what one part of an answer's points came to."""
+        mark = self.mark(key, answer)
+        exercise = self._exercises[key]
+        assert isinstance(exercise, Exercise)
+        _, of = judging.parts_of(exercise, self._edition.checks[key])[number]
+        print(said(mark.parts[number]["points"] if number < len(mark.parts) else 0, of))
+
+    def require(self, key: str, answer: Any) -> float:
+        """Return an answer's points.
+
+        Raises
+        ------
+        AssertionError
+            When it got none, with what is to be said to the student.
+        """
+        mark = self.mark(key, answer)
+        if not mark.points:
+            raise AssertionError("\n".join(mark.sentences) or "not attempted.")
+        return mark.points
+
+    def _ask(self, kind: str, **content: Any) -> Any:
+        return self._examination.answer(0, {"kind": kind, **content})

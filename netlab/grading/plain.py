@@ -1,0 +1,209 @@
+"""What crosses between a student's code and the grader: plain values of bounded size, never objects with behaviour.
+
+One side writes a value as JSON with its kind beside it, the other makes a fresh one of it. Nothing that a student defined
+comes along: of a subclass of float the number, of a run its scenario, of a function that it is one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from netlab.errors import NetlabError
+
+MOST_BYTES = 1 << 18
+MOST_ITEMS = 10_000
+MOST_TEXT = 4_000
+DEEPEST = 6
+
+
+class PlainError(NetlabError):
+    """A value that cannot cross; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """What stands outside for an object that did not cross: its type's name is all that is known of it."""
+
+    type_name: str
+
+
+@dataclass(frozen=True)
+class Called:
+    """What stands outside for a function: whether it is still the stub that the notebook came with."""
+
+    stub: bool
+
+
+@dataclass(frozen=True)
+class Described:
+    """What stands outside for a run: the scenario that the student described, to be measured afresh."""
+
+    scenario: dict[str, Any]
+
+
+def encode(value: Any) -> Any:
+    """A value as data for JSON.
+
+    Raises
+    ------
+    PlainError
+        When it is too large or nested too deeply.
+
+    Examples
+    --------
+    >>> encode(4.5), encode([1, ...])
+    ({'number': 4.5}, {'list': [{'number': 1}, {'ellipsis': True}]})
+    >>> decode(encode({"a": (1, None)}))
+    {'a': [1, None]}
+    """
+    return _encode(value, 0)
+
+
+def _encode(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise PlainError(f"Lists within lists are {DEEPEST} deep at most.")
+    if value is None:
+        return {"none": True}
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    if isinstance(value, bool):
+        return {"truth": bool(value)}
+    if isinstance(value, int):
+        return _number(int.__int__(value))
+    if isinstance(value, float):
+        return _number(float.__float__(value))
+    if isinstance(value, str):
+        return {"text": str.__str__(value)[:MOST_TEXT]}
+    if isinstance(value, (list, tuple)):
+        if len(value) > MOST_ITEMS:
+            raise PlainError(f"A list has {MOST_ITEMS} items at most, this one {len(value)}.")
+        return {"list": [_encode(item, depth + 1) for item in value]}
+    if isinstance(value, dict):
+        if len(value) > MOST_ITEMS:
+            raise PlainError(f"A dictionary has {MOST_ITEMS} entries at most, this one {len(value)}.")
+        return {"pairs": [[_encode(key, depth + 1), _encode(item, depth + 1)] for key, item in value.items()]}
+    kind = type(value).__module__.partition(".")[0]
+    if kind == "numpy" and hasattr(value, "tolist"):
+        if getattr(value, "size", 1) > MOST_ITEMS:
+            raise PlainError(f"An array has {MOST_ITEMS} elements at most, this one {value.size}.")
+        return _encode(value.tolist(), depth)
+    if kind == "pandas" and hasattr(value, "to_list"):
+        return _encode(value.to_list(), depth)
+    return _object(value)
+
+
+def _number(value: float) -> Any:
+    if isinstance(value, int):
+        # An integer of any length is a float too large, or a number.
+        return {"number": value} if abs(value) < 2**63 else {"number": "inf" if value > 0 else "-inf"}
+    return {"number": value} if math.isfinite(value) else {"number": repr(value)}
+
+
+def _object(value: Any) -> Any:
+    from netlab.checks import _is_stub
+    from netlab.experiment import Scenario
+    from netlab.network.topology import Topology
+    from netlab.results import Run
+    from netlab.traffic import Traffic
+
+    if isinstance(value, Run):
+        return {"run": value.settings["scenario"]}
+    if isinstance(value, Scenario):
+        return {"scenario": value.to_dict()}
+    if isinstance(value, Topology):
+        return {"topology": value.to_dict()}
+    if isinstance(value, Traffic):
+        return {"traffic": value.to_dict()}
+    if callable(value):
+        return {"function": {"stub": _is_stub(value)}}
+    return {"opaque": type(value).__name__[:100]}
+
+
+def decode(data: Any, depth: int = 0) -> Any:
+    """A fresh value of what `encode` made, or of whatever a stranger wrote in its place.
+
+    Raises
+    ------
+    PlainError
+        When it is nothing that `encode` makes.
+    """
+    if depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
+        raise PlainError("The answer is no plain value.")
+    ((kind, content),) = data.items()
+    if kind in {"none", "ellipsis"}:
+        return None if kind == "none" else ...
+    if kind == "truth" and isinstance(content, bool):
+        return content
+    if kind == "number" and not isinstance(content, bool):
+        if content in ("inf", "-inf", "nan"):
+            return float(content)
+        if isinstance(content, (int, float)):
+            return content
+    if kind == "text" and isinstance(content, str):
+        return content[:MOST_TEXT]
+    if kind == "list" and isinstance(content, list) and len(content) <= MOST_ITEMS:
+        return [decode(item, depth + 1) for item in content]
+    if kind == "pairs" and isinstance(content, list) and len(content) <= MOST_ITEMS:
+        return _pairs(content, depth)
+    return _decode_object(kind, content)
+
+
+def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
+    found = {}
+    for pair in content:
+        if not (isinstance(pair, list) and len(pair) == 2):
+            raise PlainError("The answer is no plain value.")
+        key = decode(pair[0], depth + 1)
+        if not isinstance(key, (str, int, float, bool, type(None))):
+            raise PlainError("A dictionary's key is a number or a text.")
+        found[key] = decode(pair[1], depth + 1)
+    return found
+
+
+def _decode_object(kind: str, content: Any) -> Any:
+    from netlab import traffic
+    from netlab.experiment import Scenario
+    from netlab.network.topology import Topology
+
+    try:
+        if kind == "run" and isinstance(content, dict):
+            return Described(content)
+        if kind == "scenario" and isinstance(content, dict):
+            return Scenario.from_dict(content)
+        if kind == "topology" and isinstance(content, dict):
+            return Topology.from_dict(content)
+        if kind == "traffic" and isinstance(content, dict):
+            item, problems = traffic.read(content, "traffic")
+            if item is None or problems:
+                raise PlainError("; ".join(problems))
+            return item
+    except NetlabError as error:
+        raise PlainError(str(error)) from None
+    if kind == "function" and isinstance(content, dict):
+        return Called(stub=content.get("stub") is True)
+    if kind == "opaque" and isinstance(content, str):
+        return Opaque("".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100])
+    raise PlainError("The answer is no plain value.")
+
+
+def parse(data: bytes) -> Any:
+    """JSON that a stranger wrote.
+
+    Raises
+    ------
+    PlainError
+        When it is too long, or is no JSON.
+    """
+    if len(data) > MOST_BYTES:
+        raise PlainError(f"A message has {MOST_BYTES} bytes at most, this one {len(data)}.")
+    try:
+        return json.loads(data.decode("utf-8", "strict"), parse_int=_integer)
+    except (ValueError, RecursionError) as error:
+        raise PlainError(f"A message cannot be read: {type(error).__name__}.") from None
+
+
+def _integer(text: str) -> float:
+    return int(text) if len(text) < 20 else float(text)

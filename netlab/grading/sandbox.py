@@ -1,0 +1,344 @@
+"""The grader's side of the walls: a pocket kernel that runs student code and reads and writes nothing of the grader's."""
+
+from __future__ import annotations
+
+import atexit
+import compileall
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from netlab import chapters, kernel
+from netlab.engines import launcher, scratch
+from netlab.engines.base import run_folder
+from netlab.engines.paths import python_path, system_path
+from netlab.engines.pocket import Boot, end_group
+from netlab.errors import EngineError, NetlabError, RunError
+from netlab.grading import plain, warden
+from netlab.kernel.installed import MODULES
+from netlab.location import PACKAGE
+
+PROGRAM = "netlab.grading.warden"
+MEMORY_MB = 768
+CPU_S = 15.0
+START_CPU_S = 60.0
+WALL_S = 3600.0
+POLL_S = 0.005
+LOOK_S = 0.25
+SEED = 1
+BEHIND_THE_WALL = ("__init__.py", "plain.py", "warden.py", "desk.py")
+LEFT_OUT = ("replication", "new_chapter", "perf")
+
+
+class Ending(Enum):
+    """How a student's code ended."""
+
+    ANSWERED = "answered"
+    TIMED_OUT = "timed out"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one exercise.
+
+    Attributes
+    ----------
+    ending : Ending
+        How its code ended.
+    message : dict
+        What it said last, by names as `desk` gives them; empty where it did not.
+    reason : str
+        Why there is no message.
+    printed : str
+        The first of what it printed.
+    """
+
+    ending: Ending
+    message: dict[str, Any]
+    reason: str = ""
+    printed: str = ""
+
+
+Answerer = Callable[[int, Mapping[str, Any]], Any]
+"""Called with an exercise's position and what its code asked; returns plain data, or raises NetlabError to refuse."""
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """Runs student code in guests of its own.
+
+    Attributes
+    ----------
+    package : Path
+        Directory with what students have of netlab, without checks and without the grader.
+    cpu_s : float
+        Processor time that one exercise may take, in s. On a busy machine it takes longer, and is not cut short.
+    """
+
+    package: Path
+    cpu_s: float = CPU_S
+
+    def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
+        """Run exercises, each afresh, and say what came of each.
+
+        Parameters
+        ----------
+        exercises : sequence of mapping
+            As `desk.work` takes them.
+        answer : callable
+            Answers what student code asks.
+
+        Raises
+        ------
+        RunError
+            When a guest does not start.
+        """
+        found: list[Outcome] = []
+        while len(found) < len(exercises):
+            first = len(found)
+
+            def passed_on(number: int, asked: Mapping[str, Any], first: int = first) -> Any:
+                return answer(first + number, asked)
+
+            found += self._guest(exercises[first:], passed_on)
+        return found
+
+    def _guest(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
+        """Run exercises in one guest, until all are done or one has brought it down."""
+        here = kernel.find()
+        with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
+            folder = run_folder(directory)
+            (folder / "request.json").write_text(json.dumps({"exercises": list(exercises)}))
+            modules = {"directory": str(here.modules_path), "names": MODULES} if here.modules_path else None
+            boot = {
+                "program": PROGRAM,
+                "packages": [str(self.package), *site_packages()],
+                "path": system_path(),
+                "modules": modules,
+            }
+            (folder / "boot.json").write_text(json.dumps(boot))
+            log = directory / "console.log"
+            process = Boot(
+                kernel=here,
+                directory=directory,
+                folder=folder,
+                clock="virtual" if "virtual_time" in here.capabilities else "real",
+                seed=SEED,
+                cpu=cpu,
+                slot=slot,
+                memory_mb=MEMORY_MB,
+                readable=readable(self.package),
+            ).start(log)
+            try:
+                return Watch(process, folder, log, len(exercises), self.cpu_s, answer).outcomes()
+            finally:
+                end_group(process)
+
+
+class Watch:
+    """Follows one guest from outside."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        folder: Path,
+        log: Path,
+        exercises: int,
+        cpu_s: float,
+        answer: Answerer,
+    ) -> None:
+        self._process, self._folder, self._log = process, folder, log
+        self._exercises, self._cpu_s, self._answer = exercises, cpu_s, answer
+        self._asked = 0
+        self._begun = -1
+
+    def outcomes(self) -> list[Outcome]:
+        """What came of the exercises; fewer than there were when one of them brought the guest down."""
+        stopped = self._follow()
+        if self._begun < 0:
+            text = self._log.read_text(errors="replace")[-2000:]
+            raise RunError(f"The sandbox did not start{f' ({stopped})' if stopped else ''}. Its console:\n{text}")
+        whole = [self._outcome(number) for number in range(self._begun + 1)]
+        if whole[-1] is None:
+            ending = Ending.TIMED_OUT if stopped else Ending.CRASHED
+            whole[-1] = Outcome(ending, {}, stopped or "its code brought the sandbox down")
+        return [outcome or Outcome(Ending.CRASHED, {}, "it left no answer") for outcome in whole]
+
+    def _follow(self) -> str:
+        """Watch until the guest has ended or must be ended; returns why it must."""
+        base_s, wall_s, looked_s = 0.0, time.monotonic(), time.monotonic()
+        while self._process.poll() is None:
+            if (self._folder / f"begun-{self._begun + 1}").exists():
+                self._begun += 1
+                base_s, wall_s = group_cpu_s(self._process.pid), time.monotonic()
+                continue
+            if (self._folder / "done").exists():
+                return ""
+            if (self._folder / f"ask-{self._asked}").exists():
+                # Its clock and its processor time stand still while it waits for the answer.
+                os.killpg(self._process.pid, signal.SIGSTOP)
+                self._reply()
+                os.killpg(self._process.pid, signal.SIGCONT)
+                continue
+            now_s = time.monotonic()
+            if now_s - looked_s > LOOK_S:
+                looked_s = now_s
+                limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
+                if group_cpu_s(self._process.pid) - base_s > limit_s:
+                    return f"it used more than {limit_s:g} s of processor time"
+                if now_s - wall_s > WALL_S:
+                    return f"it did not end within {WALL_S:g} s"
+            time.sleep(POLL_S)
+        # What was begun between the last look and its end.
+        while (self._folder / f"begun-{self._begun + 1}").exists():
+            self._begun += 1
+        return ""
+
+    def _reply(self) -> None:
+        number, self._asked = self._asked, self._asked + 1
+        reply: dict[str, Any]
+        try:
+            asked = plain.parse(read_bounded(self._folder / f"ask-{number}") or b"")
+            if not isinstance(asked, dict):
+                raise NetlabError("A question has a kind.")
+            reply = {"value": self._answer(max(self._begun, 0), asked)}
+        except NetlabError as error:
+            reply = {"refused": str(error)}
+        part = self._folder / f"tell-{number}.part"
+        part.write_text(json.dumps(reply))
+        part.replace(self._folder / f"tell-{number}")
+
+    def _outcome(self, number: int) -> Outcome | None:
+        ended = read_bounded(self._folder / f"ended-{number}")
+        if ended is None:
+            return None
+        printed = (read_bounded(self._folder / f"printed-{number}") or b"").decode("utf-8", "replace")
+        data = read_bounded(self._folder / f"answer-{number}")
+        how = ended.decode("utf-8", "replace")[:80]
+        if how == warden.NO_CELL:
+            raise RunError(
+                f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
+            )
+        if how == warden.LATE:
+            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {warden.LONGEST_S:g} s", printed)
+        if data is None:
+            return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}", printed)
+        try:
+            message = plain.parse(data)
+        except plain.PlainError as error:
+            return Outcome(Ending.CRASHED, {}, str(error), printed)
+        if not isinstance(message, dict):
+            return Outcome(Ending.CRASHED, {}, "its message has no names", printed)
+        return Outcome(Ending.ANSWERED, message, "", printed)
+
+
+def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
+    """The first bytes of an ordinary file in a folder that a stranger writes to; None where there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return None
+        return file.read(most + 1)
+
+
+def group_cpu_s(group: int) -> float:
+    """Processor time in s of a process group, of those that ended and were waited for too (proc(5), stat)."""
+    ticks = 0
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group:
+            ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def student_package() -> Iterator[Path]:
+    """A directory with what a student's code may see of netlab: neither checks nor the grader."""
+    with scratch.run_directory() as directory:
+        whole = directory / "packages"
+        target = whole / PACKAGE.name
+
+        def left_out(folder: str, names: list[str]) -> set[str]:
+            place = Path(folder)
+            ignored = {name for name in names if not (place / name).is_dir() and not name.endswith(".py")}
+            ignored.add("__pycache__")
+            if place == PACKAGE:
+                ignored |= set(LEFT_OUT)
+            if place.parent.name == "chapters":
+                ignored |= {"check.py", "panel.py"}
+            if place == PACKAGE / "grading":
+                ignored |= set(names) - set(BEHIND_THE_WALL)
+            return ignored
+
+        shutil.copytree(PACKAGE, target, ignore=left_out)
+        for more in chapters.__path__:
+            shutil.copytree(more, target / "chapters", ignore=left_out, dirs_exist_ok=True)
+        compileall.compile_dir(target, quiet=2)
+        yield whole
+
+
+_shared = ExitStack()
+_gate = threading.Lock()
+_made: list[Path] = []
+
+
+def shared_package() -> Path:
+    """The students' package of this process: made at the first call, removed when the process ends."""
+    with _gate:
+        if not _made:
+            _made.append(_shared.enter_context(student_package()))
+            atexit.register(_shared.close)
+        return _made[0]
+
+
+def site_packages() -> list[str]:
+    """Where the packages are that netlab uses."""
+    places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return list(dict.fromkeys(place for place in places if place))
+
+
+def readable(package: Path) -> list[str]:
+    """What the guest may read of this machine: Python, the packages beside netlab, what students have of netlab."""
+    found = [str(package), str(Path(sys.base_prefix).resolve() / "lib"), str(Path(os.path.realpath(sys.executable)))]
+    for place in (*site_packages(), *python_path()[1:]):
+        found.append(launcher.LISTED + place)
+        # One by one: an installed netlab lies among them, and its checks must not be read.
+        found += [entry.path for entry in os.scandir(place) if not entry.name.startswith(PACKAGE.name)]
+    return list(dict.fromkeys(path for path in found if ":" not in path))
+
+
+def require_walls() -> None:
+    """Refuse where this machine cannot wall student code off.
+
+    Raises
+    ------
+    EngineError
+        When the host has no Landlock.
+    """
+    if launcher.landlock_version() < 1:
+        raise EngineError(
+            "This host has no Landlock, so student code could read the key and your files. Grade on Linux 5.13 or later "
+            "with Landlock switched on, or on an account that has nothing else, with --without-walls."
+        )

@@ -1,0 +1,382 @@
+"""What a student handed in, read without running any of it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netlab.errors import NetlabError
+
+MOST_BYTES = 64 << 20
+MOST_CELLS = 5_000
+MOST_ANSWER_CHARACTERS = 50_000
+PROMPT = "*Your answer:* …"
+
+
+class UnreadableError(NetlabError):
+    """A file that is no notebook that can be graded; the text says what it is and what to hand in."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a submission."""
+
+    id: str
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook that was handed in.
+
+    Attributes
+    ----------
+    path : Path
+        Its file.
+    digest : str
+        SHA-256 of the file, in hexadecimal digits.
+    cells : tuple of Cell
+        In their order.
+    """
+
+    path: Path
+    digest: str
+    cells: tuple[Cell, ...]
+
+    def token(self) -> str:
+        """What its figures are drawn from, as its own `begin("...")` says; "" for the printed figures."""
+        for cell in self.cells:
+            found = re.search(r"\bbegin\(\s*[\"']([A-Za-z0-9_-]{1,64})[\"']\s*\)", cell.source)
+            if cell.kind == "code" and found:
+                return found[1]
+        return ""
+
+    def chapter(self) -> str:
+        """The topic of the chapter that it imports; "" where it imports none."""
+        for cell in self.cells:
+            found = re.search(r"^\s*from\s+netlab\.chapters\s+import\s+(\w+)", cell.source, re.MULTILINE)
+            if cell.kind == "code" and found:
+                return found[1]
+        return ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An answer that is looked for in a submission.
+
+    Attributes
+    ----------
+    key : str
+        The exercise.
+    id : str
+        Its cell's id.
+    name : str
+        What the cell defines; "" for an answer in words.
+    stub : str
+        The cell as students get it.
+    """
+
+    key: str
+    id: str
+    name: str
+    stub: str
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An answer as it was found.
+
+    Attributes
+    ----------
+    source : str or None
+        The cell's text, for words what the student wrote; None when there is no such cell.
+    attempted : bool
+        Whether it differs from what students get.
+    notes : tuple of str
+        What is to be said of how it was found.
+    """
+
+    source: str | None
+    attempted: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a submission differs from the notebook that was handed out: sentences for the report."""
+
+    notes: tuple[str, ...] = ()
+    edited_checks: tuple[str, ...] = ()
+    added: tuple[Cell, ...] = field(default=(), repr=False)
+
+
+def read(path: Path) -> Submission:
+    """Read a submission.
+
+    Raises
+    ------
+    UnreadableError
+        When it is no notebook; the text says what was seen.
+    """
+    data = _bytes(path)
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UnreadableError(f"{_what(data)}; hand in the notebook itself, a file that ends in .ipynb.") from None
+    except RecursionError:
+        raise UnreadableError("its lists are nested too deeply for a notebook.") from None
+    except ValueError as error:
+        raise UnreadableError(
+            f"{_what(data)} ({str(error)[:80]}); save the notebook again and hand in the .ipynb file."
+        ) from None
+    return Submission(path, digest, tuple(_cells(document)))
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file of any kind, "" where it cannot be read."""
+    try:
+        return hashlib.sha256(_bytes(path)).hexdigest()
+    except UnreadableError:
+        return ""
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if path.is_symlink():
+            raise UnreadableError("it is a link to another file, and links are not followed.") from None
+        raise UnreadableError(f"it cannot be opened: {error.strerror}.") from None
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise UnreadableError("it is no ordinary file.")
+        if found.st_size > MOST_BYTES:
+            raise UnreadableError(
+                f"it has {found.st_size / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} are read at most; clear the outputs and "
+                "save it again."
+            )
+        return file.read(MOST_BYTES + 1)
+
+
+def _what(data: bytes) -> str:
+    if not data.strip():
+        return "it is empty"
+    for start, name in ((b"%PDF", "a PDF"), (b"PK", "a ZIP archive"), (b"<", "a web page"), (b"\x89PNG", "a picture")):
+        if data.lstrip()[: len(start)] == start:
+            return f"it is {name}"
+    return "it is no notebook"
+
+
+def _cells(document: Any) -> Iterator[Cell]:
+    if not isinstance(document, dict):
+        raise UnreadableError("it is JSON, but no notebook.")
+    given = document.get("cells")
+    if given is None and isinstance(document.get("worksheets"), list):
+        # nbformat 3
+        given = [
+            cell
+            for sheet in document["worksheets"]
+            if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
+            for cell in sheet["cells"]
+        ]
+    if not isinstance(given, list) or len(given) > MOST_CELLS:
+        raise UnreadableError("it is JSON, but no notebook: it has no list of cells.")
+    for cell in given:
+        if not isinstance(cell, dict):
+            raise UnreadableError("one of its cells is no cell.")
+        metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+        name = cell.get("id", metadata.get("id") if isinstance(metadata, dict) else None)
+        kind = cell.get("cell_type")
+        text = _text(cell.get("source", cell.get("input", "")))
+        if kind == "heading":
+            level = cell.get("level")
+            kind, text = "markdown", "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " " + text
+        yield Cell(name if isinstance(name, str) else "", kind if isinstance(kind, str) else "", text)
+
+
+def _text(source: Any) -> str:
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    # Lone halves of a character, which JSON can spell, cannot be written to any file.
+    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
+
+
+def defines(source: str, name: str) -> bool:
+    """Whether a cell gives a value to `name`; for one that is no Python, whether a line looks like it."""
+    try:
+        body = ast.parse(_without_magics(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return re.search(rf"^(def\s+{name}\b|{name}\s*(:[^=\n]+)?=[^=])", source, re.MULTILINE) is not None
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if statement.name == name:
+                return True
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name:
+                return True
+    return False
+
+
+def _without_magics(source: str) -> str:
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n"))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two cells are the same but for spaces at lines' ends and empty lines."""
+    return _lines(one) == _lines(other)
+
+
+def _lines(source: str) -> list[str]:
+    return [line.rstrip() for line in source.split("\n") if line.strip()]
+
+
+def take(submission: Submission, wanted: Wanted, master: Mapping[str, str]) -> Taken:
+    """Find an answer in a submission: by its cell's id, else by what the cell defines.
+
+    Parameters
+    ----------
+    submission : Submission
+    wanted : Wanted
+    master : mapping of str to str
+        Every cell of the notebook that was handed out, by id.
+    """
+    if not wanted.name:
+        return _take_words(submission, wanted)
+    notes: list[str] = []
+    cells = [cell for cell in submission.cells if cell.kind == "code"]
+    found = [cell for cell in cells if cell.id == wanted.id]
+    if len(found) > 1:
+        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
+    good = [cell for cell in found if defines(cell.source, wanted.name)]
+    if not good:
+        provided = {tuple(_lines(text)) for name, text in master.items() if name != wanted.id}
+        # A cell that was handed out, wherever it is now, is nobody's answer.
+        others = [
+            cell
+            for cell in cells
+            if defines(cell.source, wanted.name)
+            and tuple(_lines(cell.source)) not in provided
+            and (cell.id not in master or cell.id == wanted.id)
+        ]
+        if others:
+            how = "its cell has another id" if not found else f"its cell does not define {wanted.name}"
+            notes.append(f"{wanted.key}: {how}; taken from the cell that defines {wanted.name}.")
+            if len(others) > 1:
+                notes.append(f"{wanted.key}: {len(others)} cells define {wanted.name}; the last was taken.")
+            good = others
+    chosen = (good or found)[-1:]
+    if not chosen:
+        return Taken(None, False, (*notes, f"{wanted.key}: its cell is not there."))
+    source = _without_magics(chosen[0].source)
+    if len(source) > MOST_ANSWER_CHARACTERS:
+        notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MOST_ANSWER_CHARACTERS} are read at most.")
+        return Taken(source[:MOST_ANSWER_CHARACTERS], True, tuple(notes))
+    return Taken(source, not _same_code(source, wanted.stub), tuple(notes))
+
+
+def _same_code(one: str, other: str) -> bool:
+    """Whether two cells are the same program, comments aside; a cell emptied altogether is nobody's answer either."""
+    try:
+        mine, theirs = ast.parse(one), ast.parse(other)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return same(one, other)
+    return not mine.body or ast.dump(mine) == ast.dump(theirs)
+
+
+def _take_words(submission: Submission, wanted: Wanted) -> Taken:
+    cells = [cell for cell in submission.cells if cell.kind != "code"]
+    found = [cell for cell in cells if cell.id == wanted.id]
+    notes: list[str] = []
+    if not found:
+        # Without ids: the cell whose first line is the question's.
+        head = _lines(wanted.stub)[:1]
+        found = [cell for cell in cells if head and _lines(cell.source)[:1] == head]
+        if found:
+            notes.append(f"{wanted.key}: its cell has another id; taken from the cell with the same first line.")
+    if not found:
+        return Taken(None, False, (f"{wanted.key}: its cell is not there.",))
+    if len(found) > 1:
+        notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
+    words = words_of(found[-1].source, wanted.stub)
+    return Taken(words, bool(words), tuple(notes))
+
+
+def words_of(source: str, stub: str) -> str:
+    """What a student added to the text of a question.
+
+    >>> words_of("Why?\\n*Your answer:* because.", "Why?\\n*Your answer:* …")
+    'because.'
+    """
+    given = [line.strip() for line in stub.split("\n")]
+    theirs = [line.strip() for line in source.split("\n")]
+    added: list[str] = []
+    matcher = difflib.SequenceMatcher(a=given, b=theirs, autojunk=False)
+    for what, _, _, start, end in matcher.get_opcodes():
+        if what in ("insert", "replace"):
+            added += theirs[start:end]
+    text = "\n".join(added).strip()
+    head = PROMPT.rstrip("… ")
+    if text.startswith(head):
+        text = text[len(head) :]
+    return text.strip().strip("…").strip()
+
+
+def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence[str]) -> Layout:
+    """Say how a submission differs from the notebook that was handed out.
+
+    Parameters
+    ----------
+    submission : Submission
+    handed_out : sequence of Cell
+        The student's notebook as it was.
+    answers : sequence of str
+        Ids of the cells that a student is meant to change.
+    """
+    master = {cell.id: cell for cell in handed_out}
+    ids = [cell.id for cell in submission.cells if cell.id in master]
+    if not ids:
+        return Layout(("The cells have lost their ids; answers were found by the names that they define.",))
+    notes = []
+    gone = [cell.id for cell in handed_out if cell.id not in set(ids)]
+    twice = [name for name, times in Counter(ids).items() if times > 1]
+    edited = [
+        cell.id
+        for cell in submission.cells
+        if cell.id in master and cell.id not in answers and not same(cell.source, _opened(master[cell.id].source, cell))
+    ]
+    checks = [name for name in edited if name.endswith("-check")]
+    places = {cell.id: place for place, cell in enumerate(handed_out)}
+    order = [places[name] for name in dict.fromkeys(ids)]
+    moved = order != sorted(order)
+    for sentence, names in (
+        ("Deleted cells", gone),
+        ("Cells that are there twice", twice),
+        ("Edited check cells (never run)", checks),
+        ("Edited cells (the instructor's were used)", [name for name in edited if name not in checks]),
+    ):
+        if names:
+            notes.append(f"{sentence}: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}.")
+    if moved:
+        notes.append("Cells stand in another order; answers were taken by their ids.")
+    added = tuple(cell for cell in submission.cells if cell.id not in master)
+    return Layout(tuple(notes), tuple(checks), added)
+
+
+def _opened(source: str, cell: Cell) -> str:
+    """A provided cell as this copy may have it: with the token of the submission, whose cell is not edited by that."""
+    found = re.search(r"\bbegin\([^)]*\)", cell.source)
+    return re.sub(r"\bbegin\([^)]*\)", lambda _match: found[0], source) if found else source

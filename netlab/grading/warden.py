@@ -1,0 +1,267 @@
+"""The guest's side of grading: start each exercise afresh in a cell of its own, hand its messages on, end it.
+
+It runs as root of a pocket kernel that can write to one folder only and read nothing of the grader's. Student code runs
+as another user, with little memory, few processes, an empty home and no network. What it sends is handed on unread.
+
+In the folder: `request.json` has the exercises; the answer to number N goes to `answer-N`, what the student's code printed
+to `printed-N`, how it ended to `ended-N`. A question goes to `ask-M`, and its answer comes back in `tell-M`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from netlab.grading import desk
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+MS_NOSUID_NODEV = 2 | 4
+MS_REC_PRIVATE = 0x4000 | 0x40000
+MS_BIND = 4096
+MNT_DETACH = 2
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_SET_NO_NEW_PRIVS = 38
+CAPABILITY_VERSION_3 = 0x20080522
+CAP_DAC_READ_SEARCH = 1 << 2
+
+EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
+STUDENT = 61_234
+MOST_PROCESSES = 24
+MOST_MEMORY_BYTES = 1 << 30
+MOST_FILE_BYTES = 16 << 20
+HOME_MB = 32
+MOST_MESSAGE_BYTES = 1 << 18
+MOST_ASKED = 400
+MOST_PRINTED_BYTES = 4_000
+LONGEST_S = 600.0
+"""Of the guest's own time, in which computing costs nothing: what has not ended then is asleep."""
+NO_CELL, LATE = "no cell", "late"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def run(folder: Path) -> None:
+    """Do all exercises of the request."""
+    request = json.loads((folder / "request.json").read_text())
+    protect()
+    desk.prepare()
+    asked = 0
+    for number, exercise in enumerate(request["exercises"]):
+        _write(folder / f"begun-{number}", b"")
+        asked = judge_one(folder, number, exercise, asked)
+    _write(folder / "done", b"")
+
+
+def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int) -> int:
+    """Run one exercise; returns how many questions have been asked until now."""
+    to_student, from_warden = os.pipe()
+    to_warden, from_student = os.pipe()
+    printed_end, print_end = os.pipe()
+    who_end, tell_who = os.pipe()
+    keeper = os.fork()
+    if keeper == 0:
+        for end in (from_warden, to_warden, printed_end, who_end):
+            os.close(end)
+        keep(folder, exercise, to_student, from_student, print_end, tell_who)
+    for end in (to_student, from_student, print_end, tell_who):
+        os.close(end)
+    inmate = int(os.read(who_end, 32) or b"0")
+    os.close(who_end)
+    wall = Wall(folder, from_warden, to_warden, printed_end, asked)
+    late = wall.watch()
+    if late and inmate:
+        os.kill(inmate, signal.SIGKILL)
+    # Closed before waiting: whoever still writes gets an error instead of an ear.
+    for end in (from_warden, to_warden, printed_end):
+        os.close(end)
+    _, status = os.waitpid(keeper, 0)
+    if not wall.ready:
+        how = NO_CELL
+    elif late:
+        how = LATE
+    else:
+        how = wall.fault or (
+            "" if wall.answer is not None else f"ended with status {os.waitstatus_to_exitcode(status)}"
+        )
+    _write(folder / f"printed-{number}", bytes(wall.printed))
+    if wall.answer is not None:
+        _write(folder / f"answer-{number}", wall.answer)
+    _write(folder / f"ended-{number}", how.encode())
+    return wall.asked
+
+
+class Wall:
+    """What passes between the cell and the world outside: a few messages of bounded size, unread."""
+
+    def __init__(self, folder: Path, to_student: int, from_student: int, printed: int, asked: int) -> None:
+        self._folder = folder
+        self._to_student, self._from_student, self._printed = to_student, from_student, printed
+        self._buffer = bytearray()
+        self.printed = bytearray()
+        self.asked = asked
+        self._first = asked
+        self.answer: bytes | None = None
+        self.fault = ""
+        self.ready = False
+
+    def watch(self) -> bool:
+        """Hand on until the answer is there or the cell is empty; True when that takes too long."""
+        until_s = time.monotonic() + LONGEST_S
+        ears = {self._from_student, self._printed}
+        while self._from_student in ears and self.answer is None and not self.fault:
+            left_s = until_s - time.monotonic()
+            ready = select.select(list(ears), [], [], max(0.0, left_s))[0] if left_s > 0 else []
+            if not ready:
+                return True
+            for ear in ready:
+                data = os.read(ear, 1 << 16)
+                if not data:
+                    ears.discard(ear)
+                elif ear == self._printed:
+                    self.printed += data[: MOST_PRINTED_BYTES - len(self.printed)]
+                else:
+                    self._buffer += data
+                    self._take_messages()
+        return False
+
+    def _take_messages(self) -> None:
+        while b"\n" in self._buffer and self.answer is None and not self.fault:
+            line, _, rest = bytes(self._buffer).partition(b"\n")
+            self._buffer = bytearray(rest)
+            kind, content = line[:1], line[1:]
+            if kind == desk.READY:
+                self.ready = True
+            elif kind == desk.ANSWER:
+                self.answer = content
+            elif kind == desk.ASK:
+                self._ask(content)
+            else:
+                self.fault = "spoke out of turn"
+        if len(self._buffer) > MOST_MESSAGE_BYTES:
+            self.fault = "sent too long a message"
+
+    def _ask(self, content: bytes) -> None:
+        if self.asked - self._first >= MOST_ASKED:
+            self.fault = "asked too often"
+            return
+        number, self.asked = self.asked, self.asked + 1
+        _write(self._folder / f"ask-{number}", content)
+        reply = self._folder / f"tell-{number}"
+        while not reply.exists():
+            time.sleep(0.001)
+        data = reply.read_bytes()
+        try:
+            os.write(self._to_student, len(data).to_bytes(8, "big"))
+            for start in range(0, len(data), 1 << 15):
+                os.write(self._to_student, data[start : start + (1 << 15)])
+        except OSError:
+            self.fault = "stopped listening"
+
+
+def keep(
+    folder: Path, exercise: dict[str, object], to_student: int, from_student: int, print_end: int, tell_who: int
+) -> None:
+    """Be the first outside of a cell: make it, put the student's code in, wait for its end."""
+    code = 1
+    try:
+        _check(_libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET))
+        inmate = os.fork()
+        if inmate == 0:
+            os.close(tell_who)
+            enter(folder, print_end)
+            os.write(from_student, desk.READY + b"\n")
+            desk.work(exercise, to_student, from_student)
+            os._exit(0)
+        os.write(tell_who, str(inmate).encode())
+        for end in (tell_who, to_student, from_student, print_end):
+            os.close(end)
+        code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(inmate, 0)[1])))
+    except BaseException:
+        # On the guest's console, which the grader quotes when a guest does not work.
+        traceback.print_exc()
+        raise
+    finally:
+        os._exit(code)
+
+
+def enter(folder: Path, print_end: int) -> None:
+    """Give up all that the student's code must not have: the folder, the user's rights, room without end."""
+    _check(_libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None))
+    _check(_libc.umount2(os.fsencode(folder), MNT_DETACH))
+    # Python and its packages may lie below a place that is emptied; they are laid there again.
+    needed = [
+        path for path in sys.path if path.startswith(tuple(f"{place}/" for place in EMPTIED)) and os.path.isdir(path)
+    ]
+    held = {path: os.open(path, os.O_PATH) for path in needed}
+    for place in EMPTIED:
+        if os.path.isdir(place):
+            options = f"size={HOME_MB}M,mode=1777"
+            _check(_libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID_NODEV, options.encode()))
+    for path, handle in held.items():
+        os.makedirs(path, exist_ok=True)
+        _check(_libc.mount(f"/proc/self/fd/{handle}".encode(), os.fsencode(path), None, MS_BIND, None))
+        os.close(handle)
+    _check(_libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID_NODEV, None))
+    Path("/tmp/home").mkdir(mode=0o777)
+    os.chdir("/tmp/home")
+    os.environ.clear()
+    os.environ.update({"HOME": "/tmp/home", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "NETLAB_PROGRESS": "0"})
+    empty = os.open("/dev/null", os.O_RDONLY)
+    for number, target in ((empty, 0), (print_end, 1), (print_end, 2)):
+        os.dup2(number, target)
+    os.close(empty)
+    os.close(print_end)
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    limits = {
+        resource.RLIMIT_NPROC: MOST_PROCESSES,
+        resource.RLIMIT_AS: MOST_MEMORY_BYTES,
+        resource.RLIMIT_FSIZE: MOST_FILE_BYTES,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: 256,
+    }
+    for kind, most in limits.items():
+        resource.setrlimit(kind, (most, most))
+    # Files are read through the host's walls, whatever account they belong to there: only that right is kept.
+    _check(_libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+    os.setgroups([])
+    os.setresgid(STUDENT, STUDENT, STUDENT)
+    os.setresuid(STUDENT, STUDENT, STUDENT)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    kept = (ctypes.c_uint32 * 6)(CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
+    _check(_libc.capset(header, kept))
+    _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+def protect() -> None:
+    """Let no other program look into this one, and let memory run out for others first."""
+    _libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-1000")
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.replace(path)
+
+
+def _check(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]))

@@ -1,0 +1,260 @@
+"""A whole class graded: everybody gets what they must, and nothing outside the output directory changes."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from netlab.grading import grade, merged, reports
+from netlab.grading.grade import Graded
+from netlab.grading.master import Master
+from netlab.grading.roster import Entry
+from tests.grading import classroom
+from tests.grading.classroom import Pupil
+
+pytestmark = pytest.mark.pocket
+MARKED = "the-secret-of-the-grader"
+CPU_S = 3.0
+
+
+@dataclass
+class Lesson:
+    """The class, and what came of it."""
+
+    chapter: Master
+    pupils: dict[str, Pupil]
+    graded: Graded
+    place: Path
+    before: dict[str, str]
+
+
+def fingerprints(*places: Path) -> dict[str, str]:
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else "-"
+        for place in places
+        for path in sorted(place.rglob("*"))
+        if "__pycache__" not in path.parts
+    }
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lesson]:
+    place = tmp_path_factory.mktemp("class")
+    victim = place / "home"
+    victim.mkdir()
+    (victim / "id_rsa").write_text(f"1 {MARKED}\n")
+    with classroom.sample_chapter() as chapter:
+        pupils = classroom.whole(victim)
+        classroom.write(place / "in", pupils)
+        before = fingerprints(victim, place / "in", classroom.SAMPLE)
+        graded = grade.grade(chapter, [place / "in"], place / "out", cpu_s=CPU_S, progress=False)
+        reports.write(graded, place / "out")
+        merged.write(graded, place / "out" / "merged")
+        yield Lesson(chapter, {pupil.name: pupil for pupil in pupils}, graded, place, before)
+
+
+def test_everybody_gets_the_points_that_they_must(lesson: Lesson) -> None:
+    """The table of expected against given points, status and flags: all equal."""
+    assert len(lesson.pupils) >= 40
+    assert not lesson.graded.failures
+    given = {
+        result["student"]: {mark["key"]: (mark["status"], mark["points"]) for mark in result["exercises"]}
+        for result in lesson.graded.results
+    }
+    assert given == {name: pupil.expected for name, pupil in lesson.pupils.items()}
+    flagged: dict[str, set[str]] = {name: set() for name in lesson.pupils}
+    for flag in reports.class_flags(lesson.graded):
+        flagged[flag["student"]].add(flag["kind"])
+    assert all(pupil.flags <= flagged[name] for name, pupil in lesson.pupils.items())
+    honest = {name for name in lesson.pupils if name.startswith("right")}
+    assert not any(flagged[name] for name in honest), "a flag for an honest answer would cost trust"
+
+
+def test_nothing_outside_the_output_directory_changes(lesson: Lesson) -> None:
+    assert fingerprints(*(lesson.place / name for name in ("home", "in")), classroom.SAMPLE) == lesson.before
+
+
+def test_no_secret_of_the_grader_is_in_any_page(lesson: Lesson) -> None:
+    for page in (lesson.place / "out").rglob("*"):
+        if page.is_file():
+            assert MARKED not in page.read_text(encoding="utf-8")
+
+
+def test_feedback_holds_no_right_figure_of_a_wrong_answer(lesson: Lesson) -> None:
+    pages = lesson.place / "out" / "feedback"
+    assert "1042" not in (pages / "slip_packet.html").read_text()
+    told = reports.feedback_html(
+        lesson.graded, next(r for r in lesson.graded.results if r["student"] == "slip_packet"), show_expected=True
+    )
+    assert "Expected: 1042 bytes" in told
+
+
+def test_a_second_run_that_resumes_judges_nothing_and_writes_the_same_bytes(
+    lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netlab.grading.judging.judge", lambda job: pytest.fail("judged again"))
+    out = lesson.place / "out"
+    before = fingerprints(out)
+    again = grade.grade(lesson.chapter, [lesson.place / "in"], out, cpu_s=CPU_S, progress=False, resume=True)
+    reports.write(again, out)
+    merged.write(again, out / "merged")
+    assert fingerprints(out) == before
+
+
+def test_a_changed_submission_is_judged_again_and_the_others_are_not(lesson: Lesson, tmp_path: Path) -> None:
+    one, other = tmp_path / "in" / "one.ipynb", tmp_path / "in" / "other.ipynb"
+    one.parent.mkdir()
+    one.write_bytes(b"")
+    other.write_bytes(b"{}")
+    counts: list[float] = []
+
+    def grade_again() -> Graded:
+        return grade.grade(
+            lesson.chapter,
+            [one.parent],
+            tmp_path / "out",
+            resume=True,
+            progress=lambda done, _whole: counts.append(done),
+        )
+
+    grade_again()
+    one.write_bytes(b"[]")
+    counts.clear()
+    grade_again()
+    assert counts == [1, 2], "one result was taken over, one made"
+    assert len(list((tmp_path / "out" / grade.KEPT).glob("*.json"))) == 2
+
+
+def test_any_executor_will_do(lesson: Lesson, tmp_path: Path) -> None:
+    (tmp_path / "cat.ipynb").write_bytes(b"")
+    with ThreadPoolExecutor(1) as pool:
+        graded = grade.grade(lesson.chapter, [tmp_path / "cat.ipynb"], tmp_path / "out", executor=pool, progress=False)
+    assert [result["student"] for result in graded.results] == ["cat"]
+
+
+def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
+    lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(job: grade.Job) -> dict[str, object]:
+        if job.student == "b":
+            raise RuntimeError("the grader's own fault")
+        return {"student": job.student, "exercises": [], "file": "", "token": "", "notes": [], "flags": [], "taken": {}}
+
+    monkeypatch.setattr("netlab.grading.judging.judge", judge)
+    for name in "abc":
+        (tmp_path / f"{name}.ipynb").write_bytes(b"")
+    graded = grade.grade(lesson.chapter, [tmp_path], tmp_path / "out", progress=False)
+    assert [result["student"] for result in graded.results] == ["a", "c"]
+    assert graded.failures == {"b": "the grader's own fault"}
+
+
+def test_moodle_takes_the_table(lesson: Lesson) -> None:
+    """As its import reads it: a known key in each line, and points that are a number or nothing."""
+    entries = {name: Entry(name, {"email": f"{name}@example.org"}) for name in list(lesson.pupils)[:5]}
+    graded = Graded(lesson.chapter, entries, lesson.graded.results)
+    rows = list(csv.DictReader(io.StringIO(reports.moodle_csv(graded))))
+    assert {row["Email address"] for row in rows} == {entry.columns["email"] for entry in entries.values()}
+    assert all(0 <= float(row["00_sample"]) <= 11 and row["Feedback comments"] for row in rows)
+
+
+def test_canvas_takes_the_table(lesson: Lesson) -> None:
+    """As its importer reads it: Student first, ID second, the SIS columns, Section last before the points; then what is possible."""
+    rows = list(csv.reader(io.StringIO(reports.canvas_csv(lesson.graded))))
+    assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "00_sample"]
+    assert "Points Possible" in rows[1][0] and float(rows[1][5]) == 11
+    assert {row[0]: float(row[5]) for row in rows[2:]} == {
+        r["student"]: reports.total(r) for r in lesson.graded.results
+    }
+
+
+def test_junit_and_grades_say_the_same(lesson: Lesson) -> None:
+    rows = list(csv.DictReader(io.StringIO(reports.grades_csv(lesson.graded))))
+    root = ET.parse(lesson.place / "out" / "junit.xml").getroot()  # noqa: S314 (ours)
+    cases = {
+        (case.get("classname"), case.get("name")): (case.find("failure") is None and case.find("skipped") is None)
+        for case in root.iter("testcase")
+    }
+    assert {(row["student"], row["exercise"]): row["status"] == "passed" for row in rows} == cases
+
+
+def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(reports.review_csv(lesson.graded))))
+    assert rows[0]["model"].startswith("The link has one rate") and "names the queue" in rows[0]["model"]
+    mine = next(row for row in rows if row["student"] == "right_as_taught")
+    assert mine["answer"] == "The queue overflows."
+    mine.update(points="1,5", comment="Say the rate too.")
+    file = tmp_path / "review.csv"
+    with file.open("w") as out:
+        writer = csv.DictWriter(out, reports.REVIEW_COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    graded = grade.with_review(lesson.graded, reports.read_review(file))
+    mark = next(
+        m
+        for r in graded.results
+        if r["student"] == "right_as_taught"
+        for m in r["exercises"]
+        if m["key"] == "why-words"
+    )
+    assert (mark["points"], mark["status"], mark["sentences"]) == (1.5, "failed", ["Say the rate too."])
+    assert reports.read_review(file) == {("right_as_taught", "why-words"): (1.5, "Say the rate too.")}
+    file.write_text(reports.review_csv(graded))
+    assert reports.read_review(file) == {("right_as_taught", "why-words"): (1.5, "Say the rate too.")}
+
+
+def test_nbval_gives_honest_submissions_the_same_points(lesson: Lesson, tmp_path: Path) -> None:
+    """Each in a kernel of its own, as an instructor runs it; words count as a person gave them."""
+    notebooks = lesson.place / "out" / "merged"
+    names = ["right_with_helpers", "slip_edge", "slip_syntax"]
+    site = tmp_path / "site"
+    site.mkdir()
+    # A fresh kernel must find the sample chapter, which no installation has.
+    (site / "sitecustomize.py").write_text(
+        f"import netlab.chapters\nnetlab.chapters.__path__.append({str(classroom.SAMPLE / 'chapters')!r})\n"
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--nbval",
+            "-p",
+            "no:cacheprovider",
+            *(str(notebooks / f"{n}.ipynb") for n in names),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=notebooks,
+        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{Path(__file__).parents[2]}", "NETLAB_PROGRESS": "0"},
+    )
+    for result in lesson.graded.results:
+        if result["student"] in names:
+            line = f"{result['student']}: {reports.total(result):g} of {reports.most(result):g}"
+            assert line in done.stdout.splitlines(), done.stdout[-3000:]
+
+
+def test_code_that_reached_for_more_is_skipped_by_nbval(lesson: Lesson) -> None:
+    notebooks = lesson.place / "out" / "merged"
+    about = json.loads((notebooks / "reads_key.ipynb").read_text())["metadata"]["netlab"]
+    assert about["flagged"] is True
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "reads_key.ipynb"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=notebooks,
+    )
+    assert "reads_key: 0 of 11" in done.stdout and "passed" not in done.stdout

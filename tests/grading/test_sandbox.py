@@ -1,0 +1,126 @@
+"""Student code behind walls: what it cannot read, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netlab.engines import launcher, scratch
+from netlab.errors import EngineError
+from netlab.grading import sandbox
+from netlab.grading.sandbox import Ending, Sandbox
+from netlab.location import PACKAGE
+
+pytestmark = pytest.mark.pocket
+
+
+@pytest.fixture(scope="module")
+def package() -> Iterator[Path]:
+    with sandbox.student_package() as place:
+        yield place
+
+
+def exercise(answer: str, name: str = "found") -> dict[str, Any]:
+    return {
+        "topic": "udp_loss", "token": "", "figures": {"pairs": []}, "key": "k",
+        "name": name, "given": ["import os"], "answer": answer, "calls": [],
+    }  # fmt: skip
+
+
+READ = """
+def look(path):
+    try:
+        return open(path).read(40) if os.path.isfile(path) else "/".join(os.listdir(path))
+    except OSError as error:
+        return type(error).__name__
+found = [look(path) for path in {paths!r}]
+"""
+
+
+def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path) -> None:
+    """Nothing of the user, the grader or other exercises can be read; no network; nothing stays for the next exercise."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    checks = PACKAGE / "chapters" / "udp_loss" / "check.py"
+    paths = [
+        "/etc/passwd", "/etc/hostname", str(Path.home()), str(secret), str(tmp_path), str(checks),
+        str(PACKAGE / "grading" / "judging.py"), str(PACKAGE.parent / "solutions"), str(scratch.base()),
+    ]  # fmt: skip
+    box = Sandbox(package, cpu_s=10)
+    found = box.work(
+        [
+            exercise(READ.format(paths=paths)),
+            exercise("found = open('/tmp/left', 'w').write('x') and open('/dev/shm/left', 'w').write('x')"),
+            exercise("found = [os.path.exists('/tmp/left'), os.path.exists('/dev/shm/left'), os.listdir('/tmp/home')]"),
+            exercise("from netlab.chapters.udp_loss import check\nfound = [hasattr(check, '__file__')]"),
+            exercise("import socket\nfound = [name for _, name in socket.if_nameindex()]"),
+            exercise("import netlab.experiment\nnetlab.experiment.run = None\nos.environ['MINE'] = '1'\nfound = 1"),
+            exercise("import netlab.experiment\nfound = [netlab.experiment.run is None, 'MINE' in os.environ]"),
+        ],
+        lambda _number, _asked: None,
+    )
+    assert [outcome.ending for outcome in found] == [Ending.ANSWERED] * 7
+    values = [_plain(outcome.message) for outcome in found]
+    # The scratch directory is seen, empty but for the packages; of all else not even whether it is there.
+    assert set(values[0][:-1]) <= {"PermissionError", "FileNotFoundError", ""}
+    assert "secret" not in str(found[0].message)
+    assert values[2] == [False, False, []]
+    assert values[3] == [False]
+    assert values[4] == ["lo"]
+    assert values[6] == [False, False]
+
+
+def _plain(message: dict[str, Any]) -> list[Any]:
+    from netlab.grading import plain
+
+    value = plain.decode(message["value"])
+    return value if isinstance(value, list) else [value]
+
+
+def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: Path) -> None:
+    box = Sandbox(package, cpu_s=1.5)
+    loop, after = box.work([exercise("while True: pass"), exercise("found = 1")], lambda _number, _asked: None)
+    assert loop.ending is Ending.TIMED_OUT and "processor time" in loop.reason
+    assert after.ending is Ending.ANSWERED
+
+
+def test_what_is_asked_reaches_the_grader_as_plain_data(package: Path) -> None:
+    asked: list[Any] = []
+    ask = "import netlab as nl\nfound = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Ping('h1', 'h2')], duration_s=1)"
+
+    def answer(number: int, question: Any) -> Any:
+        asked.append((number, question))
+        raise EngineError("not now")
+
+    (outcome,) = Sandbox(package).work([exercise(ask)], answer)
+    assert asked[0][0] == 0 and asked[0][1]["kind"] == "run" and asked[0][1]["graded"] is True
+    assert "not now" in outcome.message["error"]
+
+
+def test_without_landlock_grading_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "landlock_version", lambda: 0)
+    with pytest.raises(EngineError, match="Landlock"):
+        sandbox.require_walls()
+
+
+def test_what_a_stranger_leaves_is_read_as_a_plain_file_only(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 100)
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    assert sandbox.read_bounded(tmp_path / "file", 10) == b"x" * 11
+    assert sandbox.read_bounded(tmp_path / "link") is None
+    assert sandbox.read_bounded(tmp_path / "pipe") is None
+    assert sandbox.read_bounded(tmp_path / "none") is None
+
+
+def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -> None:
+    names = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
+    assert "netlab/chapters/udp_loss/settings.py" in names
+    assert not [name for name in names if "check" in Path(name).stem and "chapters" in name]
+    assert {Path(name).name for name in names if name.startswith("netlab/grading/") and name.endswith(".py")} == set(
+        sandbox.BEHIND_THE_WALL
+    )
