@@ -45,8 +45,11 @@ PACKET_COLUMNS = (
     "length_bytes",
     "payload_bytes",
 )
-"""A row for each packet at each end: `t_s` from the run's start, `departs` from this end or arrives, ports and TCP's fields where
-there are such, `ecn` the two bits of the IP header, `length_bytes` with the Ethernet header, `payload_bytes` TCP's or UDP's data."""
+"""A row for each packet at each end.
+
+`t_s` counts from the run's start; `departs` says whether it leaves this end or arrives at it. `ecn` has the two bits of the
+IP header (RFC 3168: 0 not capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced). `window_bytes` is scaled as the connection
+agreed, nan where its SYN was not captured. `length_bytes` counts the Ethernet header, `payload_bytes` TCP's or UDP's data."""
 
 RECORD = struct.Struct("=II")
 PACKET = struct.Struct("=IIIIIIHH")
@@ -55,6 +58,7 @@ GSO_TCP, GSO_UDP = 1, 5
 ETHERNET_BYTES = 14
 IPV4 = 0x0800
 ARP = 0x0806
+OPTION_WINDOW_SCALE = 3
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
 FLAGS = "FSRPAUEC"
 NS = 1_000_000_000
@@ -311,12 +315,37 @@ def _head(frame: bytes) -> dict[str, Any] | None:
             ack=ack if flags & 0x10 else None,
             flags="".join(letter for bit, letter in enumerate(FLAGS) if flags >> bit & 1),
             window_bytes=window,
+            window_scale=_window_scale(frame[at + 20 : at + (offset >> 4) * 4]) if flags & 2 else None,
             payload_bytes=total - ip_bytes - (offset >> 4) * 4,
         )
     elif protocol == 17 and first and len(frame) >= at + 8:
         src_port, dst_port, size = struct.unpack_from("!HHH", frame, at)
         found.update(src_port=src_port, dst_port=dst_port, payload_bytes=size - 8)
     return found
+
+
+def _window_scale(options: bytes) -> int:
+    """The window scale option of a SYN (RFC 7323, section 2.2), 0 without one."""
+    at = 0
+    while at + 2 < len(options):
+        if options[at] == OPTION_WINDOW_SCALE:
+            return options[at + 2]
+        at += 1 if options[at] == 1 else max(2, options[at + 1])
+    return 0
+
+
+def _scale_windows(heads: list[dict[str, Any]]) -> None:
+    """Turn the words of the headers into bytes: they count in 2**scale bytes, as both ends' SYN said; None without them."""
+    scales: dict[tuple[Any, ...], int] = {}
+    for head in heads:
+        if head.get("window_scale") is not None:
+            scales[head["src"], head["src_port"], head["dst"], head["dst_port"]] = head["window_scale"]
+    for head in heads:
+        if "window_bytes" in head and head.pop("window_scale") is None:
+            ends = (head["src"], head["src_port"], head["dst"], head["dst_port"])
+            own, other = scales.get(ends, -1), scales.get((*ends[2:], *ends[:2]), -1)
+            # 0 is an end that does not scale; then neither does.
+            head["window_bytes"] = None if -1 in (own, other) else head["window_bytes"] << (own if other else 0)
 
 
 # pcapng (draft-ietf-opsawg-pcapng) -------------------------------------------------------------------------------
@@ -446,6 +475,7 @@ def read_packets(path: Path) -> pd.DataFrame:
     try:
         data = path.read_bytes()
         rows = list(_rows(data))
+        _scale_windows(rows)
     except OSError as error:
         raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
     except (struct.error, IndexError, ValueError, TypeError):

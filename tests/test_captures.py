@@ -5,6 +5,7 @@ import struct
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from netlab import captures
@@ -28,6 +29,14 @@ def address(text: str) -> bytes:
 def tcp(payload: int, flags: int = 0x10, seq: int = 1000, src_port: int = 40000, dst_port: int = 5001) -> bytes:
     head = struct.pack("!HHIIBBHHH", src_port, dst_port, seq, 77, 5 << 4, flags, 512, 0, 0)
     return ipv4(6, "10.0.0.1", "10.0.0.2", head + bytes(payload), ecn=2)
+
+
+def opening(src_port: int, dst_port: int, flags: int, scale: int | None) -> bytes:
+    """A SYN, with its window scale option or without."""
+    options = b"" if scale is None else b"\x02\x04\x05\xb4\x01\x03\x03" + bytes([scale])
+    head = struct.pack("!HHIIBBHHH", src_port, dst_port, 9, 77, (20 + len(options)) // 4 << 4, flags, 512, 0, 0)
+    ends = ("10.0.0.1", "10.0.0.2") if flags == 2 else ("10.0.0.2", "10.0.0.1")
+    return ipv4(6, *ends, head + options)
 
 
 def udp(payload: int, dst_port: int = 53) -> bytes:
@@ -131,6 +140,19 @@ def test_the_table_says_when_and_at_which_end(written: Path) -> None:
         1460,
     )
     assert (third["protocol"], third["length_bytes"], third["dst"]) == ("udp", 142, "10.0.0.3")
+
+
+@pytest.mark.parametrize(("scales", "bytes_"), [((7, 5), 512 << 7), ((7, None), 512), ((None, 5), 512), (None, None)])
+def test_windows_are_in_bytes_as_both_ends_agreed(
+    tmp_path: Path, scales: tuple[int | None, int | None] | None, bytes_: int | None
+) -> None:
+    frames = [] if scales is None else [opening(40000, 5001, 2, scales[0]), opening(5001, 40000, 18, scales[1])]
+    packets = [Packet(k, len(frame), frame) for k, frame in enumerate([tcp(10), *frames])]
+    path = tmp_path / "x.pcapng"
+    origin = captures.Origin(0, {})
+    captures.write_pcapng(path, {"r1-eth1": (packets, [])}, 96, origin, captures.parse_filter(""))
+    window = captures.read_packets(path).window_bytes[0]
+    assert window == bytes_ if bytes_ is not None else pd.isna(window)
 
 
 def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:

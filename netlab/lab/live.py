@@ -234,8 +234,9 @@ class Lab:
         duration_s: float,
         *,
         pace: float | None = None,
-        quantities: tuple[str, ...] = ("goodput_mbps", "cwnd_segments", "backlog_packets"),
-    ) -> Any:
+        quantities: tuple[str, ...] = watch.DEFAULT,
+        interfaces: tuple[str, ...] | None = None,
+    ) -> None:
         """Let network time pass and show a figure that grows with it.
 
         Parameters
@@ -243,18 +244,15 @@ class Lab:
         duration_s, pace
             As for `advance`.
         quantities : tuple of str
-            What to show, a row each: goodput_mbps, cwnd_segments, rtt_ms, backlog_packets, backlog_bytes, drops.
-
-        Returns
-        -------
-        plotly.graph_objects.FigureWidget
+            Columns of `intervals` to show, a strip each: goodput_mbps, cwnd_segments, rtt_ms, ...
+        interfaces : tuple of str, optional
+            Queues to show, such as "r1-eth1"; those that hold packets when left out.
         """
         from IPython.display import display
 
-        widget = watch.figure(quantities)
-        display(widget)  # type: ignore[no-untyped-call]
-        self.advance(duration_s, pace=pace, on_step=lambda: watch.fill(widget, self.run, quantities))
-        return widget
+        figure = watch.Growing(quantities, interfaces)
+        display(figure.chart)  # type: ignore[no-untyped-call]
+        self.advance(duration_s, pace=pace, on_step=lambda: figure.draw(self.run))
 
     def start(self, item: Traffic) -> LiveFlow:
         """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.

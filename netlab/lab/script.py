@@ -35,6 +35,7 @@ def run_script(
     write: Callable[[str], None] | None = None,
     directory: Path | None = None,
     wall_limit_s: float = NO_LIMIT_S,
+    keys: str = "",
 ) -> Finished:
     """Run a Mininet script in a pocket kernel, and copy what it wrote in the directory back to it.
 
@@ -50,6 +51,8 @@ def run_script(
         Where it runs; None is the present one.
     wall_limit_s : float
         Longest time on the wall's clock in s.
+    keys : str
+        With `write`, the lines that Mininet's prompt gets where the script opens it.
 
     Returns
     -------
@@ -73,8 +76,8 @@ def run_script(
             pid = session.ask(do="open", rows=rows, columns=columns, **given)["pid"]
             code = player.play(session, pid, paced=False)
         else:
-            keys = "" if write is not None or sys.stdin.isatty() else sys.stdin.read()
-            code = session.ask(write or player.write, do="script", keys=keys, **given)["code"]
+            typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
+            code = session.ask(write or player.write, do="script", keys=typed, **given)["code"]
         files: list[str] = session.ask(do="keep_files")["files"]
         for name in files:
             target = place / name

@@ -2,57 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
-from netlab.errors import ScenarioError, one_of
+from netlab import plots
+from netlab.errors import NetlabError
 from netlab.results import Run
+from netlab.widgets import Chart
 
-AXES = {
-    "goodput_mbps": "Goodput (Mbit/s)",
-    "cwnd_segments": "Congestion window (segments)",
-    "rtt_ms": "RTT (ms)",
-    "backlog_packets": "Queue (packets)",
-    "backlog_bytes": "Queue (bytes)",
-    "drops": "Drops",
-}
-OF_QUEUES = ("backlog_packets", "backlog_bytes", "drops")
-DEFAULT = ("goodput_mbps", "cwnd_segments", "backlog_packets")
-ROW_PX = 180
+DEFAULT = ("goodput_mbps", "cwnd_segments")
 
 
-def figure(quantities: tuple[str, ...] = DEFAULT) -> go.FigureWidget:
-    """An empty figure with a row for each quantity.
+class Growing:
+    """A figure in a notebook that is drawn again with all that was measured so far.
 
-    Raises
-    ------
-    ScenarioError
-        When a quantity is not one of `AXES`.
+    Parameters
+    ----------
+    quantities : sequence of str
+        Columns of `run.intervals`, a strip each.
+    interfaces : sequence of str, optional
+        Queues to draw, as `netlab.plots.time_series` takes them.
     """
-    unknown = [name for name in quantities if name not in AXES]
-    if unknown or not quantities:
-        raise ScenarioError([f"quantities: {one_of(name, list(AXES))}" for name in unknown or ["none"]])
-    rows = make_subplots(rows=len(quantities), shared_xaxes=True, vertical_spacing=0.06)
-    for row, name in enumerate(quantities, start=1):
-        rows.update_yaxes(title_text=AXES[name], rangemode="tozero", row=row, col=1)
-    rows.update_xaxes(title_text="Network time (s)", row=len(quantities), col=1)
-    rows.update_layout(height=ROW_PX * len(quantities) + 60, margin={"l": 70, "r": 20, "t": 20, "b": 50})
-    return go.FigureWidget(rows)
 
+    def __init__(self, quantities: tuple[str, ...], interfaces: tuple[str, ...] | None) -> None:
+        self._quantities = quantities
+        self._interfaces = interfaces
+        self.chart = Chart()
 
-def fill(widget: Any, run: Run, quantities: tuple[str, ...]) -> None:
-    """Draw all that was measured so far into a figure of these quantities."""
-    lines = {trace.uid: trace for trace in widget.data}
-    with widget.batch_update():
-        for row, name in enumerate(quantities, start=1):
-            table, key = (run.queues, "interface") if name in OF_QUEUES else (run.intervals, "flow")
-            for label, own in table.groupby(key, sort=False):
-                if name in OF_QUEUES and not own["backlog_packets"].any():
-                    continue
-                uid = f"{name} {label}"
-                if uid not in lines:
-                    widget.add_trace(go.Scatter(uid=uid, name=str(label), mode="lines"), row=row, col=1)
-                    lines[uid] = widget.data[-1]
-                lines[uid].x, lines[uid].y = own["t_s"].to_numpy(), own[name].to_numpy()
+    def draw(self, run: Run) -> None:
+        """Draw what there is; before the first interval that is nothing.
+
+        Raises
+        ------
+        NetlabError
+            When a quantity or an interface is not known.
+        """
+        if run.intervals.empty and run.queues.empty:
+            return
+        try:
+            figure = plots.time_series(run, self._quantities, interfaces=self._interfaces)
+        except NetlabError as error:
+            if "no series to draw" in str(error):
+                return
+            raise
+        self.chart.show(figure)

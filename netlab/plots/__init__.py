@@ -2,7 +2,17 @@
 
 from netlab.plots.comparison import Comparison, faded
 from netlab.plots.drawing import topology
+from netlab.plots.packets import in_flight, time_sequence, window_in_flight
 from netlab.plots.series import time_series
 from netlab.plots.theme import page_html
 
-__all__ = ["Comparison", "faded", "page_html", "time_series", "topology"]
+__all__ = [
+    "Comparison",
+    "faded",
+    "in_flight",
+    "page_html",
+    "time_sequence",
+    "time_series",
+    "topology",
+    "window_in_flight",
+]

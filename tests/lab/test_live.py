@@ -14,7 +14,8 @@ import pytest
 
 import netlab as nl
 from netlab.engines import scratch
-from netlab.errors import RunError, ScenarioError
+from netlab.errors import NetlabError, RunError, ScenarioError
+from netlab.lab import watch
 from netlab.lab.live import Lab
 
 pytestmark = pytest.mark.pocket
@@ -147,6 +148,24 @@ def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
     assert 65 < lost < 85
     shared.link("h1", "r1").change(loss_rate=0.0)
     assert "5 received" in shared["h1"].run("ping -c5 h2")
+
+
+def test_a_figure_grows_while_time_passes() -> None:
+    drawn = []
+    with nl.live(network()) as lab:
+        lab.start(nl.Tcp("h1", "h2"))
+        growing = watch.Growing(("goodput_mbps",), None)
+
+        def draw() -> None:
+            growing.draw(lab.run)
+            drawn.append(growing.chart.outputs)
+
+        lab.advance(2, on_step=draw)
+        with pytest.raises(NetlabError, match="no series 'speed'"):
+            watch.Growing(("speed",), None).draw(lab.run)
+    assert len(drawn) == 4
+    assert all(outputs[0]["data"] for outputs in drawn)
+    assert drawn[0] != drawn[-1]
 
 
 def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:

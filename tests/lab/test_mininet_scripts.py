@@ -1,5 +1,6 @@
 """Mininet's own scripts run in the guest as they are."""
 
+import sys
 import textwrap
 from pathlib import Path
 
@@ -49,3 +50,14 @@ def test_the_same_script_prints_the_same_again(place: Path) -> None:
         run_script([str(place / "script.py")], write=parts.append, directory=place)
         texts.append("".join(parts))
     assert texts[0] == texts[1]
+
+
+def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
+    own = Path(sys.executable).parent / "mn"
+    parts: list[str] = []
+    words = [str(own), "--topo", "linear,3", "--link", "tc,bw=10,delay=5ms", "--test", "pingall"]
+    finished = run_script(words, write=parts.append, directory=place)
+    said = "".join(parts)
+    assert "*** Results: 0% dropped (6/6 received)" in said, said
+    assert said.count("Linux bridges stand in for OpenFlow switches") == 1
+    assert finished.code == 0

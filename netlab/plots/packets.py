@@ -1,0 +1,202 @@
+"""What a capture tells of one TCP connection: tcptrace's time-sequence graph, and the data in flight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import plotly.graph_objects as go
+
+from netlab.errors import NetlabError
+from netlab.plots.theme import COLOURS, hover
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIME = "Time (s)"
+SEQUENCE = "Sequence number (bytes)"
+IN_FLIGHT = "In flight (bytes)"
+SEQUENCE_NUMBERS = 2**32
+
+
+class Connection(NamedTuple):
+    """One direction of a TCP connection as its capture's first node sees it.
+
+    Attributes
+    ----------
+    label : str
+    data : DataFrame
+        Segments with data, when they leave the node: t_s, first and last (bytes from the connection's first), again (whether sent before).
+    acks : DataFrame
+        Acknowledgements that arrive at it: t_s, ack, window (the last byte that the receiver has room for; nan where unknown).
+    """
+
+    label: str
+    data: pd.DataFrame
+    acks: pd.DataFrame
+
+
+def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> Connection:
+    """The connection that sends most data in a table of packets.
+
+    Parameters
+    ----------
+    packets : DataFrame
+        `run.packets`, or the `packets` of a live capture.
+    src, dst : str, optional
+        Only data from and to these nodes.
+
+    Raises
+    ------
+    NetlabError
+        When there is no TCP data among them.
+    """
+    chosen = packets[(packets.protocol == "tcp") & (packets.payload_bytes > 0) & packets.departs]
+    for name, node in (("src", src), ("dst", dst)):
+        if node is not None:
+            chosen = chosen[chosen[name] == node]
+    if chosen.empty:
+        raise NetlabError(
+            f"There is no TCP data from {src or 'anywhere'} to {dst or 'anywhere'} in these packets; capture a link that it "
+            "crosses, without a filter that leaves it out."
+        )
+    ends = ["src", "src_port", "dst", "dst_port"]
+    here, port, there, other_port = cast(
+        "tuple[str, float, str, float]", chosen.groupby(ends).payload_bytes.sum().idxmax()
+    )
+    sent = chosen[
+        (chosen.src == here) & (chosen.src_port == port) & (chosen.dst == there) & (chosen.dst_port == other_port)
+    ]
+    # Of a link's two ends, the one that data leaves; with several captures, the first that sees it.
+    first = sent.iloc[0]
+    at_node = packets[(packets.node == first.node) & (packets.interface == first.interface)]
+    sent = sent[(sent.node == first.node) & (sent.interface == first.interface)]
+    acks = at_node[
+        ~at_node.departs
+        & (at_node.protocol == "tcp")
+        & (at_node.src == there)
+        & (at_node.src_port == other_port)
+        & (at_node.dst == here)
+        & (at_node.dst_port == port)
+        & at_node.ack.notna()
+    ]
+    begin = int(sent.seq.iloc[0])
+    data = sent[["t_s"]].assign(first=_from(sent.seq, begin))
+    data["last"] = data["first"] + sent.payload_bytes
+    data["again"] = data["last"] <= data["last"].cummax().shift(fill_value=0)
+    reached = acks[["t_s"]].assign(ack=_from(acks.ack, begin))
+    reached = reached.assign(window=reached.ack + acks.window_bytes)
+    label = f"{here}:{int(port)} to {there}:{int(other_port)}, seen at {first.node}"
+    return Connection(label, data.reset_index(drop=True), reached.reset_index(drop=True))
+
+
+def _from(numbers: pd.Series, begin: int) -> pd.Series:
+    """Bytes since the first, also where the sequence numbers have begun anew; a little before it is negative."""
+    half = SEQUENCE_NUMBERS // 2
+    return (numbers - begin + half) % SEQUENCE_NUMBERS - half
+
+
+def time_sequence(
+    packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
+) -> go.Figure:
+    """The time-sequence graph of a TCP connection, as tcptrace draws it at the sender's end of a captured link.
+
+    A segment is a bar from its first to its last byte; those sent again have another colour. Below runs what is acknowledged, above
+    what the receiver has room for.
+
+    Parameters
+    ----------
+    packets, src, dst
+        As for `connection`.
+    title : str
+
+    Raises
+    ------
+    NetlabError
+        When there is no TCP data among the packets.
+
+    References
+    ----------
+    S. Ostermann, tcptrace, Ohio University, 1994-2003.
+    """
+    found = connection(packets, src, dst)
+    figure = go.Figure()
+    for again, name, colour in ((False, "sent", COLOURS[0]), (True, "sent again", COLOURS[1])):
+        own = found.data[found.data.again == again]
+        if own.empty:
+            continue
+        x = [value for t_s in own.t_s for value in (t_s, t_s, None)]
+        y = [value for one, two in zip(own["first"], own["last"], strict=True) for value in (one, two, None)]
+        figure.add_scatter(
+            x=x, y=y, mode="lines", name=name, line={"color": colour, "width": 3},
+            hovertemplate=hover(name, TIME, SEQUENCE), meta={"role": "measured"},
+        )  # fmt: skip
+    for column, name, colour in (("ack", "acknowledged", COLOURS[2]), ("window", "receiver's window", COLOURS[3])):
+        figure.add_scatter(
+            x=found.acks.t_s.tolist(), y=found.acks[column].astype(object).where(found.acks[column].notna(), None).tolist(),
+            mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
+            hovertemplate=hover(name, TIME, SEQUENCE), meta={"role": "measured"},
+        )  # fmt: skip
+    figure.update_yaxes(title_text=SEQUENCE, range=[0, 1.05 * float(found.data["last"].max())])
+    figure.update_xaxes(title_text=TIME)
+    figure.update_layout(template="netlab", height=450, title_text=title or found.label)
+    return figure
+
+
+def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
+    """How much of a connection's data is under way: sent beyond the last acknowledgement, as `connection` sees it.
+
+    Returns
+    -------
+    DataFrame
+        A row for each segment and acknowledgement: t_s, in_flight_bytes, receiver_window_bytes (nan where unknown).
+
+    Raises
+    ------
+    NetlabError
+        When there is no TCP data among the packets.
+    """
+    import pandas as pd
+
+    found = connection(packets, src, dst)
+    rows = pd.concat([found.data[["t_s", "last"]], found.acks], ignore_index=True).sort_values("t_s", kind="stable")
+    sent, acked = rows["last"].cummax().ffill(), rows.ack.cummax().ffill().fillna(0)
+    return pd.DataFrame(
+        {
+            "t_s": rows.t_s,
+            "in_flight_bytes": (sent - acked).clip(lower=0),
+            "receiver_window_bytes": rows.window.ffill() - rows.ack.ffill(),
+        }
+    ).reset_index(drop=True)
+
+
+def window_in_flight(
+    packets: pd.DataFrame, src: str | None = None, dst: str | None = None, *, title: str = ""
+) -> go.Figure:
+    """The data in flight over time, and the receiver's window above it.
+
+    Parameters
+    ----------
+    packets, src, dst
+        As for `connection`.
+    title : str
+
+    Raises
+    ------
+    NetlabError
+        When there is no TCP data among the packets.
+    """
+    rows = in_flight(packets, src, dst)
+    figure = go.Figure()
+    for column, name, colour in (
+        ("in_flight_bytes", "in flight", COLOURS[0]),
+        ("receiver_window_bytes", "receiver's window", COLOURS[3]),
+    ):
+        figure.add_scatter(
+            x=rows.t_s.tolist(), y=rows[column].astype(object).where(rows[column].notna(), None).tolist(),
+            mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
+            hovertemplate=hover(name, TIME, IN_FLIGHT), meta={"role": "measured"},
+        )  # fmt: skip
+    figure.update_yaxes(title_text=IN_FLIGHT, range=[0, 1.3 * float(rows.in_flight_bytes.max())])
+    figure.update_xaxes(title_text=TIME)
+    figure.update_layout(template="netlab", height=400, title_text=title or connection(packets, src, dst).label)
+    return figure
