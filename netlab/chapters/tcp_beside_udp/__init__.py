@@ -1,0 +1,8 @@
+"""The chapter on TCP beside UDP: how its notebook opens it."""
+
+from netlab.chapters.opening import opener
+from netlab.chapters.tcp_beside_udp import check, settings
+
+begin = opener("tcp_beside_udp", settings, check.Checks)
+
+__all__ = ["begin"]

@@ -1,0 +1,218 @@
+"""Checks of the chapter "TCP beside UDP". Whoever reads on finds the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netlab import theory
+from netlab.chapters.tcp_beside_udp import settings
+from netlab.chapters.tcp_beside_udp.settings import RATE_MBPS, SENSOR_MBPS, SETTLED_S
+from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.own_figures import Own
+from netlab.results import Run
+
+_DATA_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
+_SAVED_MBPS = 1.7
+_SAFE_SENSOR_MBPS = 0.93
+
+
+def _video_with(own: Own, goodput_mbps: float) -> float:
+    """The video's rate, had the update to have this goodput."""
+    return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
+
+
+def _traffic(run: Run, kind: str, src: str) -> list[dict[str, Any]]:
+    return [
+        item
+        for item in run.scenario["traffic"]
+        if (item["kind"], item.get("src"), item.get("dst")) == (kind, src, "h3")
+    ]
+
+
+def _rates_mbps(run: Run, src: str) -> list[float]:
+    return [item["rate_mbps"] for item in _traffic(run, "udp", src)]
+
+
+def _limits_mbps(run: Run) -> list[float]:
+    """The rate of each link that has one."""
+    return [link["rate_mbps"] for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+
+
+def _goodput_mbps(run: Run, kind: str, src: str) -> float:
+    flows = run.flows[(run.flows["kind"] == kind) & (run.flows["src"] == src)]
+    return float(run.goodput_mbps(SETTLED_S)[flows["flow"].iloc[0]])
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)
+
+        def left(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
+            return settings.left_mbps(udp_mbps, rate_mbps, payload_bytes)
+
+        self.left = Function(
+            name="what UDP leaves to TCP",
+            reference=left,
+            cases=[
+                {
+                    "udp_mbps": own.left_udp_mbps,
+                    "rate_mbps": own.left_rate_mbps,
+                    "payload_bytes": own.left_payload_bytes,
+                },
+                {"udp_mbps": 1.5, "rate_mbps": 5, "payload_bytes": 1000},
+                {"udp_mbps": 10, "rate_mbps": 5, "payload_bytes": 1000},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda udp_mbps, rate_mbps, payload_bytes: max(0.0, rate_mbps - udp_mbps) * _DATA_SHARE,
+                    "UDP takes more of the link than its data: each datagram has 42 bytes of headers.",
+                ),
+                Trap(
+                    lambda udp_mbps, rate_mbps, payload_bytes: left(udp_mbps, rate_mbps, payload_bytes) / _DATA_SHARE,
+                    "This is what is left of the link. TCP's own headers take a part of it: 66 of 1514 bytes.",
+                ),
+                Trap(
+                    lambda udp_mbps, rate_mbps, payload_bytes: (
+                        (rate_mbps - udp_mbps * (payload_bytes + 42) / payload_bytes) * _DATA_SHARE
+                    ),
+                    "Nobody has a negative goodput: where UDP fills the link, nothing is left.",
+                ),
+                Trap(
+                    lambda udp_mbps, rate_mbps, payload_bytes: (
+                        max(0.0, rate_mbps - udp_mbps * (payload_bytes + 66) / payload_bytes) * _DATA_SHARE
+                    ),
+                    "This counts the 38 bytes of a real wire with each datagram; this link counts 14.",
+                ),
+            ],
+            right="TCP takes what the others leave, if they never give way.",
+            hints=[
+                "First in bits on the link: what do the datagrams take of it, headers included?",
+                "A datagram takes payload + 42 bytes. What is left carries segments of 1514 bytes with 1448 of data.",
+                "max(0, rate_mbps - udp_mbps * (payload_bytes + 42) / payload_bytes) * 1448 / 1514",
+            ],
+        )
+
+        self.video = Number(
+            name="fastest video beside the update",
+            expected=lambda: settings.video_mbps(own.update_mb, own.update_minutes),
+            unit="Mbit/s",
+            tolerance=0.005,
+            traps=[
+                Trap(
+                    settings.video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
+                    "This is what both UDP flows may send together. The sensor has its part of it.",
+                ),
+                Trap(
+                    (RATE_MBPS - goodput_mbps / _DATA_SHARE) - SENSOR_MBPS,
+                    "UDP's headers are not paid for: 1000 bytes of data take 1042 of the link.",
+                ),
+                Trap(
+                    _video_with(own, goodput_mbps * _DATA_SHARE),
+                    "TCP's headers are not paid for: 1448 bytes of data take 1514 of the link.",
+                ),
+                Trap(
+                    _video_with(own, goodput_mbps / 8),
+                    "The update is in megabytes: a byte has 8 bits.",
+                ),
+                Trap(
+                    _video_with(own, goodput_mbps * 2**20 / 1e6),
+                    "A megabyte is 1,000,000 bytes here, not 1024 * 1024.",
+                ),
+            ],
+            right="Whoever sends with UDP has to do this sum; TCP does it by itself, packet by packet.",
+            hints=[
+                "Which goodput must TCP have, in Mbit/s? Then turn exercise 1 round.",
+                "The update takes goodput * 1514 / 1448 of the link; what remains is for two UDP flows with headers.",
+                "video = (5 - goodput * 1514 / 1448) / 1.042 - 1, goodput = megabytes * 8 / seconds.",
+            ],
+        )
+
+        self.wait = Function(
+            name="mean wait for doubling timers",
+            reference=settings.wait_ms,
+            cases=[
+                {"first_timer_ms": own.wait_timer_ms, "loss_rate": own.wait_loss_rate},
+                {"first_timer_ms": 260, "loss_rate": 0.1},
+                {"first_timer_ms": 400, "loss_rate": 0.45},
+            ],
+            unit="ms",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate / (1 - loss_rate),
+                    "Here all timers are equally long. Each one is twice as long as the one before.",
+                ),
+                Trap(
+                    lambda first_timer_ms, loss_rate: first_timer_ms / (1 - 2 * loss_rate),
+                    "The series begins too early: the first timer runs only if the segment is lost.",
+                ),
+                Trap(
+                    lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate,
+                    "This is the first timer alone. What is sent again may be lost again.",
+                ),
+                Trap(
+                    lambda first_timer_ms, loss_rate: (
+                        first_timer_ms * loss_rate * (1 - loss_rate) / (1 - 2 * loss_rate)
+                    ),
+                    "The k-th timer runs when the segment was lost k times at least; what comes after does not matter.",
+                ),
+                Trap(
+                    lambda first_timer_ms, loss_rate: 2 * first_timer_ms * loss_rate / (1 - 2 * loss_rate),
+                    "The first timer is first_timer_ms long; only the second one is twice as long.",
+                ),
+            ],
+            right="Near a loss rate of one half it grows beyond all bounds.",
+            hints=[
+                "The first timer runs with the chance p, the second one with p * p, and is twice as long. Add them up.",
+                "A geometric series: 1 + 2p + (2p)**2 + ... = 1 / (1 - 2p), as long as 2p is below 1.",
+                "first_timer_ms * loss_rate / (1 - 2 * loss_rate)",
+            ],
+        )
+
+        self.my_run = Measurement(
+            name="TCP saved by the queue",
+            conditions=[
+                Condition(
+                    lambda run: (
+                        _rates_mbps(run, "h1") == [SENSOR_MBPS] and _rates_mbps(run, "h2") == [own.my_video_mbps]
+                    ),
+                    f"The sensor sends 1 Mbit/s from h1 and the video {own.my_video_mbps:g} Mbit/s from h2, both UDP to h3.",
+                    "Compare with the list `senders` above.",
+                ),
+                Condition(
+                    lambda run: len(_traffic(run, "tcp", "h2")) == 1 and _traffic(run, "tcp", "h2")[0]["streams"] == 1,
+                    "The update is one TCP connection from h2 to h3.",
+                    "More connections would be another trick, and the next chapters' subject.",
+                ),
+                Condition(
+                    lambda run: len(run.scenario["traffic"]) == 3 and _limits_mbps(run) == [RATE_MBPS],
+                    "Nothing else sends, and the only link with a rate has 5 Mbit/s.",
+                    "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
+                ),
+                Condition(
+                    lambda run: run.scenario["duration_s"] >= 30,
+                    "The run takes 30 s of network time at least.",
+                    "duration_s=30; the first 10 s are not counted.",
+                ),
+                Condition(
+                    lambda run: _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
+                    f"TCP gets {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
+                    "Which queue serves flows in turn? See `aqm` in the chapter's text and in help(nl.Link).",
+                ),
+                Condition(
+                    lambda run: _goodput_mbps(run, "udp", "h1") >= _SAFE_SENSOR_MBPS,
+                    "The sensor keeps what it sends.",
+                    "It asks for less than its fair share, so a fair queue has no reason to drop it.",
+                ),
+            ],
+            right="No sender has changed. The queue has.",
+            hints=[
+                "All that must change is the queue before the slow link.",
+                "A fair queue keeps a queue for each flow: aqm='fq_codel' (or 'sfq').",
+                "nl.run(nl.topologies.three_pcs(rate_mbps=5, aqm='fq_codel'), [...three flows...], duration_s=30)",
+            ],
+        )

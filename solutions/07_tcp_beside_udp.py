@@ -1,0 +1,508 @@
+# %% [markdown] id="title"
+# # TCP beside UDP
+#
+# **What happens to the polite one?**
+#
+# TCP slows down when packets are lost. UDP does not: it sends what the program asks for. Put both on one link. Who
+# gets what?
+#
+# After this chapter you can
+#
+# 1. compute what UDP leaves to TCP, and plan a UDP rate that leaves enough;
+# 2. say how far the loss-throughput formula of TCP can be trusted, and what rules beyond;
+# 3. tell from the place of the queue who will give way, and give a queue that protects TCP.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: UDP loss, Congestion control. *Runs on*: any machine on which the next
+# cell says "Ready".
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import numpy as np
+import pandas as pd
+
+import netlab as nl
+from netlab.chapters import tcp_beside_udp
+
+chapter = tcp_beside_udp.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="network-text"
+# ## The network
+#
+# Hosts `h1` and `h2` send to `h3` through router `r1`. Its link to `h3` has 5 Mbit/s; all others are fast. Before
+# the slow link stands a drop-tail queue: 100 packets, and what comes when it is full is dropped. Three flows share it:
+#
+# - a *sensor* at `h1`, UDP, 1 Mbit/s;
+# - a *video* at `h2`, UDP, at a rate that we choose;
+# - a software *update* at `h2`, TCP (CUBIC, Linux's default), as fast as it can.
+#
+# This is part 1.4 of lab 5 of *TCP/IP Networking*, EPFL, 2021 (`epfl` below). Its cases B1, B2 and B3 have a video of
+# 0.5, 4 and 9 Mbit/s.
+
+# %% id="network" tags=["figure"]
+network = nl.topologies.three_pcs(rate_mbps=5, queue_packets=100)
+
+
+def senders(video_mbps):
+    """The three flows: sensor, video, update."""
+    return [
+        nl.Udp("h1", "h3", rate_mbps=1),
+        nl.Udp("h2", "h3", rate_mbps=video_mbps),
+        nl.Tcp("h2", "h3", start_s=1),
+    ]
+
+
+nl.plots.topology(network, title="Sensor, video and update share the link from r1 to h3")
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# Write three figures down before you see them. Nobody grades them.
+#
+# - B2: the video sends 4 Mbit/s, the sensor 1. How many Mbit/s does TCP get?
+# - B3: the video sends 9 Mbit/s. How many **kbit/s** does TCP get?
+# - A cable of 100 Mbit/s. One host sends over it with TCP, and beside that UDP at 100 Mbit/s. How many Mbit/s does
+#   TCP get?
+
+# %% id="predict"
+my_b2_mbps = 1.0  # SOLUTION
+my_b3_kbps = 700  # SOLUTION
+my_cable_mbps = 1  # SOLUTION
+
+b2_prediction = nl.checks.predict("TCP in B2", my_b2_mbps, unit="Mbit/s", low=0, high=5)
+b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0, high=5000)
+cable_prediction = nl.checks.predict("TCP beside UDP on a cable", my_cable_mbps, unit="Mbit/s", low=0, high=100)
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $R$ | `rate_mbps` | Mbit/s | rate of the slow link |
+# | $X$ | `udp_mbps` | Mbit/s | data that all UDP senders offer |
+# | $P$ | `payload_bytes` | bytes | data in a datagram |
+# | $M$ | `mss_bytes` | bytes | data in a full TCP segment, here 1448 |
+# | $G$ | `goodput_mbps` | Mbit/s | data that arrives, each byte once |
+# | $p$ | `loss_rate` | fraction | packets lost / packets sent |
+# | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time, queueing included |
+# | $\tau$ | `first_timer_ms` | ms | first retransmission timeout |
+#
+# ## Part 1: what is left
+#
+# Let UDP never give way. Then TCP finds its rate by trying, and ends with what UDP leaves. A datagram of $P$ bytes takes
+# $P + 42$ bytes of this link (8 UDP, 20 IP, 14 Ethernet). A segment with 1448 bytes of data takes 1514.
+#
+# ### Exercise 1: what UDP leaves
+#
+# Write TCP's goodput when the UDP senders together offer `udp_mbps` of data and keep to it. A worked number:
+# [[left_udp_mbps]] Mbit/s of UDP in datagrams of [[left_payload_bytes]] bytes on a link of [[left_rate_mbps]] Mbit/s leave
+# [[worked_left_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
+
+
+# %% id="left"
+def left_mbps(udp_mbps, rate_mbps, payload_bytes=1000):
+    """Goodput in Mbit/s of TCP beside UDP that never gives way."""
+    # BEGIN SOLUTION
+    udp_on_link_mbps = udp_mbps * (payload_bytes + 42) / payload_bytes
+    return max(0, rate_mbps - udp_on_link_mbps) * 1448 / 1514
+    # END SOLUTION
+
+
+# %% id="left-check"
+chapter.check.left(left_mbps)
+
+# %% [markdown] id="sweep-text"
+# ### Run it
+#
+# Seven rates of the video, 40 s of network time each; the first 10 s do not count. B2 and B3 run with three seeds, so
+# that we see what is chance.
+
+# %% id="sweep"
+left = chapter.check.left.take(left_mbps, chapter.settings.left_mbps)
+seeds = {0.5: [1], 2: [1], 3: [1], 3.5: [1], 4: [1, 2, 3], 6: [1], 9: [1, 2, 3]}
+runs = nl.sweep(
+    {
+        (video_mbps, seed): nl.Scenario(network, senders(video_mbps), duration_s=40, interval_s=1, seed=seed)
+        for video_mbps in seeds
+        for seed in seeds[video_mbps]
+    }
+)
+measured = chapter.settings.goodputs(runs)
+videos = [video_mbps for video_mbps, _ in measured.index]
+
+# %% id="sweep-figure" tags=["figure", "folded"]
+nl.plots.Comparison(
+    x_label="Video (Mbit/s)",
+    y_label="Goodput of TCP (Mbit/s)",
+    residual="absolute",
+    title="TCP beside sensor and video",
+).add(
+    "measured",
+    videos,
+    measured["TCP"],
+    np.linspace(0.2, 9.5, 94),
+    lambda x: [left(1 + v, 5, 1000) for v in np.atleast_1d(x)],
+    published=([0.5, 4, 9], [3.403, 0.920, 0.045]),
+)
+
+# %% id="sweep-table" tags=["folded"]
+table = measured.groupby(level=0).mean()
+table["TCP, left over"] = [left(1 + video, 5, 1000) for video in table.index]
+table.index.name = "video sends"
+print("Goodput in Mbit/s, mean over the seeds")
+print(table.round(2).to_string())
+tcp = {video: chapter.settings.mean_and_interval(1000 * measured.loc[video, "TCP"]) for video in (4, 9)}
+print(
+    f"TCP in B2: {tcp[4][0]:.0f} +- {tcp[4][1]:.0f} kbit/s, in B3: {tcp[9][0]:.0f} +- {tcp[9][1]:.0f} kbit/s "
+    "(mean and 95 % interval of 3 seeds)"
+)
+b2_prediction.compare(tcp[4][0] / 1000, theory=left(5, 5, 1000))
+b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
+
+# %% [markdown] id="sweep-why"
+# **Why do they differ?** On the left hardly: TCP takes what is left. So TCP is not hurt as long as there is room for it.
+#
+# In the middle, at 3 and 3.5 Mbit/s of video, TCP gets *more* than is left. TCP keeps the queue full, for this is how it
+# finds its rate. A full queue drops datagrams too. So TCP pushes UDP aside by a little: look at the video's column.
+#
+# On the right UDP alone is more than the link carries. TCP should get nothing, and in B2 it still finds a gap now and then.
+# In B3 it is all but silent. **Who slows down alone gets what nobody else wants.**
+
+# %% [markdown] id="video-text"
+# ### Exercise 2: plan the video
+#
+# The update has [[update_mb]] MB (10⁶ bytes) and must be through in [[update_minutes]] minutes. How fast may the video
+# send at most, in Mbit/s of data? Sensor and datagrams of 1000 bytes as above. Compute; you have one run to test it, in the
+# cell below the check. Tolerance: 0.5 %.
+
+# %% id="video"
+my_video_mbps = ...
+# BEGIN SOLUTION NO PROMPT
+update_mbps = own.update_mb * 8 / (own.update_minutes * 60)
+my_video_mbps = (5 - update_mbps * 1514 / 1448) / 1.042 - 1
+# END SOLUTION
+
+# %% id="video-check"
+chapter.check.video(my_video_mbps)
+
+# %% id="video-run"
+if my_video_mbps is not ...:
+    run = nl.run(network, senders(my_video_mbps), duration_s=60, interval_s=1)
+    got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
+    print(f"TCP: {got_mbps:.2f} Mbit/s, so {own.update_mb} MB take {own.update_mb * 8 / got_mbps / 60:.1f} minutes")
+
+# %% [markdown] id="formula-text"
+# ## Part 2: a formula and its end
+#
+# The lab asks a second question. TCP's rate follows from the losses that it sees, by the *square-root formula*
+# (chapter on congestion control):
+#
+# $$G = \frac{M}{T}\sqrt{\frac{3}{2p}}$$
+#
+# The lab puts in the loss rate of the video and TCP's round-trip time. For B2 (22 %, 60 ms) it gets 1004 kbit/s and measures
+# 920. For B3 (52 %, 54 ms) it gets 726 kbit/s and measures 45. Why is it right once and wrong by a factor of 16 then?
+#
+# Look at the windows of our runs. One run each, sampled four times a second.
+
+# %% id="windows-figure" tags=["figure"]
+scenarios = {
+    name: nl.Scenario(network, senders(video_mbps), duration_s=30, interval_s=0.25)
+    for name, video_mbps in (("B1", 0.5), ("B2", 4), ("B3", 9))
+}
+chapter.settings.windows_figure(nl.sweep(scenarios), "TCP's congestion window in three cases")
+
+# %% [markdown] id="windows-why"
+# In B1 the window is a saw of CUBIC's. In B2 it has two or three segments. In B3 it is one or two, and it took
+# seconds even to open the connection: the first packets of the handshake were lost too.
+#
+# *Fast retransmit* needs three duplicate acknowledgements, so that a segment must be lost from a window of four or more.
+# (Linux's newer loss detection, RACK, RFC 8985, does with fewer.) With a window of one there is nothing behind the lost
+# segment. Only the *retransmission timer* is left, at least 0.2 s in Linux. If the segment is lost again, the timer
+# *doubles*: 0.25, 0.5, 1, 2 seconds, up to two minutes (RFC 6298). The square-root formula knows nothing of this.
+#
+# To see where it ends, take a path where we know the loss rate: 60 ms, no queue, each segment lost at random. No UDP.
+# Three lines to compare with:
+#
+# - *square root*: the formula above, with the constant for random losses, 1.31 instead of $\sqrt{3/2} = 1.22$;
+# - *PFTK* (Padhye and others, 1998): the formula with timeouts; their timer doubles six times at most;
+# - *waiting*: a window of one segment and a timer that doubles up to 120 s. You write its heart now.
+#
+# ### Exercise 3: the mean wait
+#
+# A segment is sent. With the chance $p$ it is lost, and after $\tau$ it is sent again. With the chance $p$ that one is lost
+# too, and the next timer takes $2\tau$, then $4\tau$, without an end. Write the mean time that a segment waits for timers, for
+# $p < 1/2$. A worked number: a first timer of [[wait_timer_ms]] ms and a loss rate of [[wait_loss_rate]] give
+# [[worked_wait_ms:.4g]] ms. Tolerance: 0.1 %.
+
+
+# %% id="wait"
+def wait_ms(first_timer_ms, loss_rate):
+    """Mean time in ms that a segment waits for retransmission timers which double each time."""
+    # BEGIN SOLUTION
+    return first_timer_ms * loss_rate / (1 - 2 * loss_rate)
+    # END SOLUTION
+
+
+# %% id="wait-check"
+chapter.check.wait(wait_ms)
+
+# %% [markdown] id="losses-text"
+# ### Run it
+#
+# Reno on the path with random losses: four connections at once, which do not disturb each other, so four draws. The more
+# losses, the longer the run: from half a minute to more than an hour of network time.
+
+# %% id="losses"
+losses = chapter.settings.loss_table()
+wait = chapter.check.wait.take(wait_ms, chapter.settings.wait_ms)
+print("Goodput of one connection in kbit/s; +- is the 95 % interval of four")
+print(losses.round(2).to_string())
+print("Mean wait in s by exercise 3, first timer 260 ms:", {p: round(wait(260, p) / 1000, 2) for p in (0.3, 0.4, 0.45, 0.49)})
+
+# %% id="losses-figure" tags=["figure"]
+chapter.settings.loss_figure(losses, "One Reno connection under random loss")
+
+# %% [markdown] id="losses-why"
+# **Why do they differ?** Read the last column first: how many losses end in a timeout.
+#
+# - *Up to 2 %*: hardly a timeout. The square root is right within a sixth.
+# - *5 to 10 %*: still few timeouts, but the windows are small, and the square root is too high by a third to a half.
+#   PFTK is too low: it lets a loss cost the rest of its round, and Linux knows better (selective acknowledgements).
+# - *20 to 30 %*: the square root is wrong by a factor of two to four. PFTK is nearer, about a quarter too low.
+# - *From 40 % on* the points fall off a cliff, and no square root does that: at 50 % it says more than ten times too much. PFTK
+#   stops doubling too early and is several times too high at 60 %. The line *waiting* is a half or less of the measurement at
+#   40 %, where a second segment under way still helps, and within a factor of two at 50 and 60 %. There single waits of up to
+#   two minutes decide, and four connections differ by a lot.
+#
+# Your formula says why there is a cliff: $1 - 2p$. At $p = 1/2$ each further timer is twice as long and half as likely. All of
+# them count the same, and the mean has no end; only the longest timer ends it. **The square-root formula is for losses of a
+# few per cent. Above a third, ask the timers.**
+
+# %% [markdown] id="b3-words"
+# ### Exercise 4: explain B3 in your own words
+#
+# The lab writes about B3: the formula is "completely wrong here", the window is almost always one, "thus TCP is always in
+# slow start". Explain in four or five sentences to a fellow student why the formula gives 726 kbit/s and TCP only 45. Say
+# what the formula assumes about the window, what TCP really waits for, and why more than half of the packets lost is a
+# special place.
+#
+# <!-- BEGIN SOLUTION -->
+# The formula describes a window that grows by one segment per round trip and is halved at each loss; it needs a window of
+# several segments, so that a loss is noticed by the acknowledgements of later ones. At 52 % loss it asks for a mean window of
+# 1.7 segments, which leaves nobody behind a lost segment to report it. So TCP waits for its retransmission timer, at least
+# 0.2 s and not one round trip of 54 ms. What it sends again is lost with the same 52 %, and each time the timer doubles. From
+# one half on the longer waits are not rare enough to make up for their length, so TCP is silent most of the time.
+#
+# Rubric:
+#
+# - the formula's assumption: a window of several segments, halved at a loss that later acknowledgements report;
+# - what happens instead: a window of about one segment, so that a timeout follows each loss;
+# - the timer doubles with each loss in a row, and at a loss rate of one half and more the mean wait is bounded only by the
+#   longest timer.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="whose-text"
+# ### Whose loss rate?
+#
+# The lab took the *video's* loss rate for TCP's. Does TCP lose as much?
+
+# %% id="whose" tags=["folded"]
+settings = chapter.settings
+red_runs = nl.sweep({video: settings.beside(video, aqm="red", aqm_options=settings.RED) for video in (4, 9)})
+
+
+def seen(run):
+    """What TCP and the video saw in one run."""
+    flows = run.flows.set_index("flow")
+    tcp, video = flows.iloc[2], flows.iloc[1]
+    p, rtt_ms = tcp["loss_rate"], tcp["rtt_ms"]
+    return {
+        "loss of video": video["loss_rate"], "loss of TCP": p, "RTT (ms)": rtt_ms,
+        "square root": 1000 * nl.theory.mathis_mbps(1448, rtt_ms, p),
+        "waiting": 1000 * nl.theory.backoff_mbps(1448, rtt_ms, p),
+        "measured": 1000 * run.goodput_mbps(10).iloc[2],
+    }  # fmt: skip
+
+
+cases = {"B2": runs[4, 1], "B3": runs[9, 1], "B2, RED": red_runs[4], "B3, RED": red_runs[9]}
+print("The last three in kbit/s, with TCP's own loss rate and round trip")
+print(pd.DataFrame({name: seen(run) for name, run in cases.items()}).T.round(2).to_string())
+
+# %% [markdown] id="whose-why"
+# TCP loses more than the video. A guess: TCP sends two segments back to back, and the second one finds the
+# queue fuller than the first. With *RED*, which drops at random before the queue is full (the lab's routers had it on), the two
+# are nearer to each other. RED also keeps the queue short: the round trip is some 60 ms as in the lab, not 160, and TCP gets
+# three times as much in B2. Not yet the lab's 920: its TCP sent segments of 2896 bytes (*segmentation offload*: the kernel
+# cuts them later), and by the formula twice the segment is twice the rate. We have not tested that.
+
+# %% [markdown] id="my-run-text"
+# ## Part 3: a queue that protects
+#
+# Nothing obliges a router to serve whoever comes first. A *fair queue* keeps a queue for each flow and serves them in turn. A
+# link's queue is set by `aqm` (see `help(nl.Link)`); `three_pcs(...)` hands it to the slow link.
+#
+# ### Exercise 5: save TCP
+#
+# Make a run of your own: the same three senders, a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
+# least 30 s. Change the queue alone, so that TCP gets at least 1.7 Mbit/s and the sensor loses nearly nothing. Keep what
+# `nl.run(...)` returns in `my_run`.
+
+# %% id="my_run"
+my_run = ...
+# BEGIN SOLUTION NO PROMPT
+fair = nl.topologies.three_pcs(rate_mbps=5, queue_packets=100, aqm="fq_codel")
+my_run = nl.run(fair, senders(own.my_video_mbps), duration_s=30, interval_s=1)
+# END SOLUTION
+
+# %% id="my_run-check"
+chapter.check.my_run(my_run)
+
+# %% id="my_run-table"
+if my_run is not ...:
+    shares = nl.theory.max_min_mbps(
+        {"link": 5},
+        {name: ["link"] for name in ("sensor", "video", "TCP")},
+        {"sensor": 1.042, "video": 1.042 * own.my_video_mbps, "TCP": 5},
+    )
+    for name, mbps in zip(("sensor", "video", "TCP"), my_run.goodput_mbps(after_s=10), strict=True):
+        data = 1448 / 1514 if name == "TCP" else 1000 / 1042
+        print(f"{name:6} {mbps:.2f} Mbit/s, max-min fair {shares[name] * data:.2f}")
+
+# %% [markdown] id="cable-text"
+# ## Part 4: the same fight, another winner
+#
+# An *assignment of ITS 413*, Internet Technologies and Applications, SIIT Thammasat (`siit` below), task 8, does the same on a
+# cable of 100 Mbit/s: TCP and $n$ UDP flows of 100 Mbit/s each, all from one notebook to another. By all that we know TCP
+# should starve. The report says: TCP always gets *more* than any UDP flow, and all together always 95 Mbit/s. It
+# concludes that "TCP is given higher priority".
+#
+# One thing is different: the slow link is the sender's own. Its queue stands in the sender's kernel, and a
+# program that sends UDP *waits* when its socket's send buffer (212 992 bytes) is full of packets that have not left yet.
+# Nothing is dropped. Then a plain rule holds (Little's law): packets leave a first-in first-out queue in the proportion in
+# which they stand there. Who keeps more packets in the queue gets more.
+#
+# First UDP without waiting (a buffer so large that the queue drops, as in part 1), then with the usual buffer and $n = 1$ to
+# 4, then with buffers of a half and of twice the size.
+
+# %% id="cable"
+settings = chapter.settings
+cable = settings.cable()
+crowd = {("usual", n): [nl.Tcp("h1", "h2"), *[settings.iperf_udp()] * n] for n in (1, 2, 3, 4)}
+crowd["never waits", 1] = [nl.Tcp("h1", "h2"), settings.iperf_udp(send_buffer_bytes=None)]
+crowd["half", 1] = [nl.Tcp("h1", "h2"), settings.iperf_udp(send_buffer_bytes=106_496)]
+crowd["twice", 1] = [nl.Tcp("h1", "h2"), settings.iperf_udp(send_buffer_bytes=425_984)]
+cable_runs = nl.sweep({case: nl.Scenario(cable, flows, duration_s=3, interval_s=0.5) for case, flows in crowd.items()})
+rows = {case: settings.crowd_row(run) for case, run in cable_runs.items()}
+cable_table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["buffer", "UDP flows"])
+print("Goodput in Mbit/s; packets dropped")
+print(cable_table.round(1).to_string())
+cable_prediction.compare(rows["usual", 1]["TCP"], theory=settings.crowd_theory_mbps(1)[0])
+
+# %% id="cable-figure" tags=["figure", "folded"]
+settings.crowd_figure(cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s")
+
+# %% [markdown] id="cable-why"
+# There are the lab's two sentences: 95 Mbit/s in all, and TCP above each UDP flow. No priority is at work. The line counts
+# 88 packets of TCP in the queue and 46 of each UDP flow; these two figures are measured here, not derived. (Linux lets one
+# connection keep two segments of up to 64 kB in its own host's queue, *TCP small queues*; 88 packets are just that.) The
+# buffer is the test: half of it, and UDP has a quarter of TCP's rate instead of a half; twice, and UDP is about equal to TCP. And without waiting the
+# queue drops, and TCP starves as in part 1. **Where the queue drops, the polite one loses. Where the sender must wait, both are
+# polite.**
+#
+# The lab's second part lets the UDP flows end one after the other:
+
+# %% id="ending-figure" tags=["figure"]
+flows = [nl.Tcp("h1", "h2"), *[settings.iperf_udp(duration_s=end_s) for end_s in (2, 4, 6)]]
+ending = nl.run(cable, flows, duration_s=8, interval_s=0.25)
+settings.ending_figure(ending, (2, 4, 6), "Three UDP flows end at 2, 4 and 6 s")
+
+# %% [markdown] id="ending-why"
+# After each end TCP takes its new share within a quarter of a second. The slow beginning is TCP's window, which grows while the
+# queue is full already.
+
+# %% [markdown] id="published-text"
+# ## What the labs measured
+
+# %% id="published" tags=["folded"]
+mean = measured.groupby(level=0).mean()
+red = settings.goodputs(red_runs)
+udp = {video: nl.theory.udp_shares_mbps([1, video], 5) for video in (0.5, 4, 9)}
+lab = {0.5: (952, 449, 3403), 4: (833, 3136, 920), 9: (475, 4291, 45)}
+rows = []
+for case, video in (("B1", 0.5), ("B2", 4), ("B3", 9)):
+    theory_mbps = [*udp[video], left(1 + video, 5, 1000)]
+    for place, flow in enumerate(("sensor", "video", "TCP")):
+        with_red = red.loc[video, flow] * 1000 if video in red.index else float("nan")
+        rows.append(
+            (
+                f"epfl {case}: {flow}, kbit/s",
+                1000 * theory_mbps[place],
+                1000 * mean.loc[video, flow],
+                with_red,
+                lab[video][place],
+            )
+        )
+total = cable_table.loc["usual", "total"]
+rows.append(
+    (
+        "siit: total, Mbit/s",
+        sum(settings.crowd_theory_mbps(2)) + settings.crowd_theory_mbps(2)[1],
+        total.loc[2],
+        float("nan"),
+        95,
+    )
+)
+print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "published"]).round(0).to_string(index=False))
+
+# %% [markdown] id="published-why"
+# Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;
+# ours took 0.14, with RED 0.4. The reasons are above. The lab's own theory for B1 counts the 38 bytes of a real wire.
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it is all but silent.
+# 2. The square-root formula is for losses of a few per cent; above a third timers rule, and at one half their mean wait
+#    has no end but the longest timer.
+# 3. Who gives way depends on the queue: one that drops favours the rude, one in the sender makes both wait, and a fair queue
+#    protects whoever asks for less.
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# 1. Repeat part 1 with `congestion="bbr"`. BBR does not slow down at a loss. Does it starve in B3?
+# 2. Test the guess about bursts: give `h2` an access link of 10 Mbit/s, so that its packets come one after the other. Does TCP
+#    lose less?
+# 3. Give the cable of part 4 a router: `settings.cable(behind_router=True)`. Predict before you run it, with the usual buffer.
+# 4. **Challenge.** A video that is polite: RFC 8085 asks a UDP sender to send no more than TCP would. Write a sender that
+#    chooses its rate from the loss that it measures and the square-root formula, step by step of 10 s, beside one TCP
+#    connection. Where does it end up? (RFC 5348 does it with PFTK.)
+#
+# ### Reading
+#
+# - M. Mathis, J. Semke, J. Mahdavi, T. Ott, *The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm*, ACM Computer
+#   Communication Review, 1997.
+# - J. Padhye, V. Firoiu, D. Towsley, J. Kurose, *Modeling TCP Throughput*, ACM SIGCOMM, 1998.
+# - V. Paxson, M. Allman, J. Chu, M. Sargent, *Computing TCP's Retransmission Timer*, RFC 6298, 2011.
+# - Y. Cheng, N. Cardwell, N. Dukkipati, P. Jha, *The RACK-TLP Loss Detection Algorithm for TCP*, RFC 8985, 2021.
+# - L. Eggert, G. Fairhurst, G. Shepherd, *UDP Usage Guidelines*, RFC 8085, 2017.
+# - J. Little, *A Proof for the Queuing Formula L = λW*, Operations Research, 1961.
+# - E. Dumazet, J. Corbet, *TCP small queues*, LWN.net, 2012.
+#
+# The published figures come from lab 5 of *TCP/IP Networking*, EPFL, 2021 (section 1.4) and from task 8 of the assignment of
+# ITS 413, SIIT Thammasat; the latter gives its shares as a bar chart without numbers.
+#
+# ## Limits
+#
+# UDP here sends at random moments, like many sources at once; a single clockwork sender locks in phase with the link and can
+# take nearly all (chapter on congestion collapse). Three seeds are few: TCP in B3 delivers some dozens of segments a run, and
+# its mean is known to a factor of two or three at best. The lab's notebooks had a kernel before TCP small queues (a guess, from its
+# commands); what TCP kept in the queue there was then bounded by the receive window. The two figures of packets held are
+# those of our kernel.
+#
+# ## Versions and seed
+
+# %% id="versions" tags=["nbval-ignore-output"]
+made = ending.settings
+print(
+    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
+    f"seed {made['scenario']['seed']}"
+)

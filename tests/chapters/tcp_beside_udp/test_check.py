@@ -1,0 +1,84 @@
+"""The chapter's checks: right answers pass, wrong ones get their sentence, whatever the figures of the copy are."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab.chapters import tcp_beside_udp as chapter
+from netlab.checks import Check
+from netlab.results import Run
+from tests.chapters.checking import passes, said
+
+
+def left(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
+    return max(0.0, rate_mbps - udp_mbps * (payload_bytes + 42) / payload_bytes) * 1448 / 1514
+
+
+def wait(first_timer_ms: float, loss_rate: float) -> float:
+    return sum(first_timer_ms * 2**k * loss_rate ** (k + 1) for k in range(1000))
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_right_answers_pass(token: str) -> None:
+    book = chapter.begin(token)
+    own = book.own
+    passes(book.check.left, left)
+    passes(book.check.wait, wait)
+    needed_mbps = own.update_mb * 8 / (60 * own.update_minutes)
+    passes(book.check.video, (5 - needed_mbps * 1514 / 1448) * 1000 / 1042 - 1)
+
+
+def test_the_worked_figures_are_those_of_the_copy() -> None:
+    own = chapter.begin("anna").own
+    assert own.worked_left_mbps == pytest.approx(left(own.left_udp_mbps, own.left_rate_mbps, own.left_payload_bytes))
+    assert own.worked_wait_ms == pytest.approx(wait(own.wait_timer_ms, own.wait_loss_rate))
+
+
+def measured(tcp_mbps: float = 1.9, sensor_mbps: float = 1.0, **changes: Any) -> Any:
+    """A run as the check sees one, its figures made up."""
+    words = {"video_mbps": 9, "streams": 1, "duration_s": 30, "rate_mbps": 5, "more": [], **changes}
+    network = nl.topologies.three_pcs(rate_mbps=words["rate_mbps"], aqm="fq_codel")
+    traffic = [
+        nl.Udp("h1", "h3", rate_mbps=1),
+        nl.Udp("h2", "h3", rate_mbps=words["video_mbps"]),
+        nl.Tcp("h2", "h3", streams=words["streams"]),
+        *words["more"],
+    ]
+    scenario = nl.Scenario(network, traffic, duration_s=words["duration_s"], interval_s=1)
+    flows = pd.DataFrame({"flow": ["a", "b", "c"], "kind": ["udp", "udp", "tcp"], "src": ["h1", "h2", "h2"]})
+    goodput_mbps = {"a": sensor_mbps, "b": 2.0, "c": tcp_mbps}
+    rows = [(flow, float(second), mbps) for flow, mbps in goodput_mbps.items() for second in range(1, 31)]
+    nothing = pd.DataFrame()
+    return Run(
+        flows, pd.DataFrame(rows, columns=["flow", "t_s", "goodput_mbps"]), *[nothing] * 5,
+        settings={"scenario": scenario.to_dict()},
+    )  # fmt: skip
+
+
+CHECK: Check = chapter.begin().check.my_run
+
+
+def test_a_run_that_saves_tcp_passes() -> None:
+    passes(CHECK, measured())
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (measured(video_mbps=4), "the video 9 Mbit/s from h2"),
+        (measured(streams=4), "The update is one TCP connection"),
+        (measured(rate_mbps=10), "the only link with a rate has 5 Mbit/s"),
+        (measured(more=[nl.Tcp("h1", "h3")]), "Nothing else sends"),
+        (measured(duration_s=5), "The run takes 30 s"),
+        (measured(tcp_mbps=0.01), "TCP gets 1.7 Mbit/s at least"),
+        (measured(sensor_mbps=0.5), "The sensor keeps what it sends"),
+        (SimpleNamespace(), "expected what nl.run(...) returns"),
+    ],
+)
+def test_another_run_hears_why(run: object, sentence: str) -> None:
+    assert sentence in said(CHECK, run)
