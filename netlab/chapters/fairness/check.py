@@ -1,0 +1,154 @@
+"""The checks of the chapter "Fair by which measure?", for one student's figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netlab import theory
+from netlab.chapters.fairness.experiments import theory_share_mbps
+from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.own_figures import Own
+from netlab.results import Run
+
+FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
+PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
+SHORTEST_S = 60
+AFTER_S = 20
+
+
+def _slow_links(run: Run) -> list[dict[str, Any]]:
+    links = run.scenario["topology"]["links"]
+    return [link for link in links if link.get("rate_mbps") is not None]
+
+
+def _flows(run: Run) -> list[dict[str, Any]]:
+    return [item for item in run.scenario["traffic"] if item["kind"] == "tcp"]
+
+
+def _delays_ms(run: Run) -> float:
+    """The base round-trip time of the run's flows."""
+    return float(run.flows["rtt_min_ms"].min())
+
+
+def _goodputs_mbps(run: Run) -> list[float]:
+    return [float(value) for value in run.goodput_mbps(after_s=AFTER_S)]
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        near_ms, far_ms, rate_mbps, rtt_ms = own.near_ms, own.far_ms, own.rate_mbps, own.base_rtt_ms
+        self.far_share = Function(
+            name="share of the far flow",
+            reference=theory_share_mbps,
+            cases=[
+                {"limit_mbps": float(rate_mbps), "far_ms": far_ms, "near_ms": near_ms, "exponent": 2},
+                {"limit_mbps": 4.5, "far_ms": 600, "near_ms": near_ms, "exponent": 1},
+                {"limit_mbps": 90.0, "far_ms": far_ms + 40, "near_ms": near_ms + 40, "exponent": 0.25},
+            ],
+            unit="Mbit/s",
+            tolerance=0.002,
+            traps=[
+                Trap(
+                    lambda limit_mbps, far_ms, near_ms, exponent: theory_share_mbps(
+                        limit_mbps, near_ms, far_ms, exponent
+                    ),
+                    "This is the near flow's share. Which of the two gets less?",
+                ),
+                Trap(
+                    lambda limit_mbps, far_ms, near_ms, exponent: limit_mbps * (near_ms / far_ms) ** exponent,
+                    "This is the far flow's part of what the near one gets, not of what both get together.",
+                ),
+                Trap(
+                    lambda limit_mbps, far_ms, near_ms, exponent: theory_share_mbps(limit_mbps, far_ms, near_ms, 1),
+                    "The exponent plays no part here. It says how much distance costs.",
+                ),
+                Trap(
+                    lambda limit_mbps, far_ms, near_ms, exponent: limit_mbps / 2,
+                    "Equal halves are what flows of equal distance get.",
+                ),
+            ],
+            hints=[
+                "Write x for the far share. The near one is then limit - x. What is the one divided by the other?",
+                "x / (limit - x) = (near / far) ** exponent. Solve it for x.",
+                "With r = (near_ms / far_ms) ** exponent the far flow gets limit_mbps * r / (1 + r).",
+            ],
+        )
+        root = 2**0.5
+        self.h2_delay = Number(
+            name="delay at h2",
+            expected=lambda: (root - 0.5) * rtt_ms,
+            unit="ms",
+            tolerance=0.01,
+            traps=[
+                Trap(
+                    lambda: root * rtt_ms,
+                    "This is the round-trip time that the short flows need. A part of it comes from the other host.",
+                ),
+                Trap(
+                    lambda: root * rtt_ms / 2,
+                    "This makes the host's delay longer by that factor. It is the round-trip time that must be.",
+                ),
+                Trap(
+                    lambda: 1.5 * rtt_ms,
+                    "This doubles the short flows' round-trip time. Twice the loss rate does not halve Reno's rate.",
+                ),
+                Trap(
+                    lambda: (root - 1) * rtt_ms,
+                    "This is what must be added to h2's delay. Asked for is its whole delay.",
+                ),
+            ],
+            right="Nobody's fairness was changed for it: the long flow gains because the others were made slower.",
+            hints=[
+                "Write G = c / (T * sqrt(p)) for the long flow and for a short one. The long one has twice the p.",
+                "They are equal when the short flow's round-trip time is larger by the root of 2.",
+                "Half of a short flow's round-trip time is h2's delay, the other half comes from h1 or h3 and stays.",
+            ],
+        )
+        limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
+        self.fair_run = Measurement(
+            name="a max-min fair run",
+            conditions=[
+                Condition(
+                    lambda run: [link["rate_mbps"] for link in _slow_links(run)] == [rate_mbps, rate_mbps],
+                    "Both slow links must have the rate that the exercise asks for.",
+                    "Look at rate_mbps of your network.",
+                ),
+                Condition(
+                    lambda run: rtt_ms - 1 < _delays_ms(run) < rtt_ms + 40,
+                    "With empty queues the round-trip time must be what the exercise asks for.",
+                    "Look at base_rtt_ms of your network.",
+                ),
+                Condition(
+                    lambda run: (
+                        {(flow["src"], flow["dst"]) for flow in _flows(run)} == PAIRS
+                        and len(_flows(run)) == len(run.flows) == len(PAIRS)
+                        and run.settings["network_s"] >= SHORTEST_S
+                    ),
+                    f"Three TCP flows must send for {SHORTEST_S} s at least: h1 to h3, h1 to h2, h2 to h3.",
+                    "Look at your list of traffic and at duration_s.",
+                ),
+                Condition(
+                    lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in _slow_links(run)),
+                    "Both slow links must keep a queue for each flow.",
+                    "Look at aqm: which disciplines serve flows in turn? docs/glossary.md names them.",
+                ),
+                Condition(
+                    lambda run: min(_goodputs_mbps(run)) > 0.95 * max(_goodputs_mbps(run)),
+                    f"After {AFTER_S} s the three goodputs must lie within 5 % of each other.",
+                    "Print run.goodput_mbps(after_s=20). Which flow lacks room, or is asked to slow down too early?",
+                ),
+                Condition(
+                    lambda run: sum(sorted(_goodputs_mbps(run))[:2]) > 0.93 * limit_mbps,
+                    f"After {AFTER_S} s both links must be full to 93 % at least.",
+                    "Does the discipline drop before a window is as long as the path? fq and sfq do not.",
+                ),
+            ],
+            right="Equal, and both links full. The senders are the same as before: it is the queue that is fair.",
+            hints=[
+                "chapter.settings.crossing(rate_mbps=..., base_rtt_ms=..., queue_packets=..., aqm=...) builds the network.",
+                "A flow alone must fill its half: its own queue and the path together hold a window. Give some 300 packets.",
+                'aqm="fq" at both links, three nl.Tcp, duration_s=120, interval_s=1.',
+            ],
+        )

@@ -1,0 +1,98 @@
+"""What the chapter "Fair by which measure?" measures on: its networks and each student's own figures. No answers are here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from netlab import theory
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.own_figures import OwnFigures
+
+RATE_MBPS = 5
+NEAR_MS = 300
+FAR_MS = 800
+QUEUE_PACKETS = 100
+SECONDS = 240
+WARM_UP_S = 60
+"""Left out of every mean: slow start, and the first window that is too large."""
+START_WITHIN_S = 10
+"""Flows start at random moments within this time, so that each seed is another draw."""
+
+QUEUES: dict[str, dict[str, Any]] = {
+    "drop-tail": {"queue_packets": QUEUE_PACKETS},
+    "gentle RED": {
+        "queue_packets": 300,
+        "aqm": "red",
+        "aqm_options": {"min_packets": 10, "max_packets": 90, "probability": 0.05},
+    },
+    "steep RED": {
+        "queue_packets": QUEUE_PACKETS,
+        "aqm": "red",
+        "aqm_options": {"min_packets": 20, "max_packets": 23, "probability": 1.0},
+    },
+}
+"""Three queues: one that drops what finds no room, one that drops early and few at a time, and the published lab's."""
+
+UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
+
+FIGURES = OwnFigures(
+    {
+        "rate_mbps": (4, 3, 5, 6, 8),
+        "base_rtt_ms": (200, 160, 180, 220, 240, 260, 280),
+        "near_ms": (120, 100, 150, 180, 90, 200),
+        "times": (3, 2.5, 4, 3.5, 5),
+    },
+    derive=lambda own: {
+        "far_ms": round(own.near_ms * own.times),
+        "worked_mbps": float(theory.rtt_shares_mbps(10, [own.near_ms * own.times, own.near_ms], 1)[0]),
+    },
+)
+
+
+def two_distances(queue: str = "drop-tail", far_ms: float = FAR_MS, near_ms: float = NEAR_MS) -> Topology:
+    """The two senders h1 (far) and h2 (near), the receiver h3, and before it the one slow link; acknowledgements are late."""
+    return Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        links=[
+            Link("h1", "r1", reverse={"delay_ms": far_ms}),
+            Link("h2", "r1", reverse={"delay_ms": near_ms}),
+            Link("r1", "h3", rate_mbps=RATE_MBPS, **QUEUES[queue], reverse=UNLIMITED),
+        ],
+    )
+
+
+def crossing(
+    rate_mbps: float = RATE_MBPS,
+    base_rtt_ms: float = NEAR_MS,
+    h2_delay_ms: float | None = None,
+    **queue: Any,
+) -> Topology:
+    """Two slow links in a row, from r1 to r2 and from r2 to h3 (`epfl` figure 3).
+
+    Each host delays what it sends by half of `base_rtt_ms`, h2 by `h2_delay_ms` where that is given.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        Of both slow links, in Mbit/s.
+    base_rtt_ms : float
+        Round-trip time with empty queues in ms.
+    h2_delay_ms : float or None
+        What h2 delays, in ms.
+    queue
+        Fields of both slow links, such as ``queue_packets=100`` or ``aqm="fq"``.
+    """
+    out_ms = base_rtt_ms / 2
+    return Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1", "r2"],
+        links=[
+            Link("h1", "r1", delay_ms=out_ms, reverse={"delay_ms": 0}),
+            Link("r1", "r2", rate_mbps=rate_mbps, **queue, reverse=UNLIMITED),
+            Link("h2", "r2", delay_ms=out_ms if h2_delay_ms is None else h2_delay_ms, reverse={"delay_ms": 0}),
+            Link("r2", "h3", rate_mbps=rate_mbps, **queue, reverse={**UNLIMITED, "delay_ms": out_ms}),
+        ],
+    )

@@ -1,0 +1,350 @@
+# %% [markdown] id="title"
+# # Fair by which measure?
+#
+# **Two flows share a link. Who gets more, and who says that it is fair?**
+#
+# After this chapter you can
+#
+# 1. say what distance costs a TCP flow, and why the answer depends on who hears of the losses;
+# 2. tell max-min, proportional and TCP's own fairness apart, with measurements and their intervals;
+# 3. make a network fair, whatever its senders do.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: Congestion control; Multiplexing. *Runs on*: any machine on which the
+# next cell says "Ready".
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import netlab as nl
+from netlab.chapters import fairness
+from netlab.chapters.fairness import experiments
+
+chapter = fairness.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# Write two figures down before you see them.
+#
+# - `h1` and `h2` send to `h3` with TCP Reno, over one link of 5 Mbit/s. From `h1` the round-trip time is 800 ms, from
+#   `h2` it is 300 ms, when the queue is empty. How many Mbit/s does `h1` get?
+# - One flow crosses two links of 5 Mbit/s, one after the other. On each of the links there is one other flow. All three
+#   are equally far. How many Mbit/s does the flow over both links get?
+
+# %% id="predict"
+my_far_mbps = 1.3  # SOLUTION
+my_long_mbps = 2.5  # SOLUTION
+
+far_prediction = nl.checks.predict("goodput of the far flow", my_far_mbps, unit="Mbit/s", low=0, high=5)
+long_prediction = nl.checks.predict("goodput of the flow over two links", my_long_mbps, unit="Mbit/s", low=0, high=5)
+
+# %% [markdown] id="network-text"
+# ## Part 1: what distance costs
+#
+# The network and the published figures are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
+# the way back: the acknowledgements to `h1` are 800 ms late, those to `h2` 300 ms.
+
+# %% id="network" tags=["figure"]
+network = chapter.settings.two_distances(queue="drop-tail", far_ms=800, near_ms=300)
+nl.plots.topology(network, title="A far and a near sender share one link")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time, queueing included |
+# | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
+# | $W$ | `cwnd_segments` | segments | window: data under way without acknowledgement |
+# | $p$ | `loss_rate` | fraction | packets lost / packets sent |
+# | $n$ | `losses_per_s` | 1/s | how often a flow hears of a loss |
+# | $e$ | `exponent` | | how much distance costs: $G$ is proportional to $T^{-e}$ |
+# | $N$ | `flows` | | flows on a link |
+# | $J$ | `fairness_index` | fraction | Jain's index |
+
+# %% [markdown] id="balance"
+# ### Growth and losses in balance
+#
+# Reno is **AIMD**: additive increase, multiplicative decrease. Each round-trip time adds one segment to the window,
+# so it grows by $1/T$ a second. Each loss takes half. A flow that hears of $n$ losses a second is in balance when
+#
+# $$\frac{1}{T} = n\,\frac{W}{2}, \qquad\text{so}\qquad W = \frac{2}{nT} \quad\text{and}\quad G \propto \frac{W}{T} \propto \frac{1}{n\,T^2}.$$
+#
+# Everything now depends on $n$. There are two clear cases.
+#
+# - **In step**: both flows hear of each loss. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
+# - **By lot**: each packet is lost with the same chance $p$. Who sends more loses more often, $n \propto p\,G$. Then
+#   $G \propto 1/(p\,G\,T^2)$, so $G \propto 1/(T\sqrt p)$: $e = 1$. This is the loss-throughput formula.
+#
+# **CUBIC**, Linux's default, does not count round-trip times. After a loss its window climbs back by the clock, in a time
+# that depends on the window alone: it goes with $\sqrt[3]{W}$. In balance this time is $1/n$, so $W \propto 1/n^3$ and
+# $G \propto W/T \propto 1/(n^3 T)$. In step, $e = 1$. By lot, $n \propto p\,G$ gives $G^4 \propto 1/(p^3 T)$, so
+# $e = \tfrac14$. All of this holds for long flows that never stand in a timeout, and CUBIC's part for long paths:
+# on short ones CUBIC grows as Reno does.
+#
+# ### Exercise 1: the far flow's share
+#
+# Two flows share a limit. Their goodputs are in the ratio $(T_\text{near}/T_\text{far})^e$. Write the function that
+# says what the far one gets. A worked number: of 10 Mbit/s, with [[far_ms]] and [[near_ms]] ms and $e = 1$, the far
+# flow gets [[worked_mbps:.3f]] Mbit/s. Tolerance: 0.2 %.
+
+# %% id="far_share"
+def far_share_mbps(limit_mbps, far_ms, near_ms, exponent):
+    """What the far one of two flows gets of a full link, in Mbit/s."""
+    # BEGIN SOLUTION
+    ratio = (near_ms / far_ms) ** exponent
+    return limit_mbps * ratio / (1 + ratio)
+    # END SOLUTION
+
+
+# %% id="far_share-check"
+chapter.check.far_share(far_share_mbps)
+
+# %% [markdown] id="one-draw-text"
+# ### One run
+#
+# Four minutes of network time with Reno and a **drop-tail** queue, which drops what finds no room. It takes about two
+# seconds. The first minute is left out of the means: it has slow start in it.
+
+# %% id="one-draw" tags=["figure"]
+reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
+one_run = nl.run(network, reno, duration_s=240, interval_s=1)
+print(one_run.goodput_mbps(after_s=60).round(1).to_string())
+nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="Windows of a far and a near flow, one queue")
+
+# %% id="one-draw-compare"
+share = chapter.check.far_share.take(far_share_mbps, experiments.theory_share_mbps)
+limit_mbps = nl.theory.tcp_goodput_limit_mbps(5)
+far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(limit_mbps, 800, 300, 1))
+
+# %% [markdown] id="many-text"
+# The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
+# the windows: when the queue is full, *both* flows are cut, and soon after each other.
+#
+# One run is one draw. Which packet finds the queue full is luck, and four minutes hold few losses. So we draw four times,
+# with other starting moments and another seed, and give each mean with its **95 % interval**: if we did all this again and
+# again, 95 of 100 such intervals would hold the true mean (Student's $t$).
+#
+# We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
+# packets by lot, long before it is full, more of them the longer it is. How RED works is the next chapter's matter.
+# The sixteen runs take about ten seconds.
+
+# %% id="many" tags=["figure"]
+cases = [(congestion, queue, 800) for congestion, queue, _ in experiments.CASES]
+found = experiments.distances(cases, seeds=4)
+experiments.parts_figure(found, share)
+
+# %% id="many-table"
+print(experiments.parts_table(found).to_string(index=False))
+
+# %% [markdown] id="many-why"
+# **Why do they differ?** Read the table column by column.
+#
+# *Cuts* counts how often a loss cut the window. With drop-tail the near flow sends two to six times as much, and yet both
+# are cut about equally often: in step. With the gentle RED Reno's near flow is cut more often by as much as
+# it sends more: by lot. The exponents lie near the four of theory, and the intervals say how sure that is.
+#
+# *Queueing* is the part of the round-trip time that the queue adds, and it adds the same to both. Propagation alone is in
+# the ratio 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it about 2.1. A long queue makes
+# distances more alike. So theory must use $T$ as it is under load, and the figure does.
+#
+# *Both* is what the two flows carry together. Theory shares out a full link, 4.78 Mbit/s. Reno behind the gentle RED
+# leaves about a seventh of it idle: the queue is too short to bridge the time until a halved window has grown back.
+# A formula for the ratio can be right where the one for the sum is wrong.
+#
+# *CUBIC.* RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "in step".
+# By lot we see less, and the RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.
+#
+# ### What the published lab measured
+#
+# The lab's queue was a steep RED: nothing is lost below 20 packets, very much above 23. It drops many packets at once, so it
+# lies between our two cases. We have one draw of each of its four settings, as the lab had.
+
+# %% id="published"
+steep = [(congestion, "steep RED", far_ms) for congestion in ("reno", "cubic") for far_ms in (800, 1300)]
+print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
+print(experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False))
+
+# %% [markdown] id="published-why"
+# The lab expected $e = 1$ from all four. It concluded that CUBIC minds distance less than Reno does. That agrees with
+# theory and with both of our queues. The exponents printed here come from one run each, and the table above says how far
+# single runs lie apart: the second digit means nothing.
+#
+# ## Part 2: two bottlenecks
+#
+# Now the flow from `h1` to `h3` crosses two slow links. `h1` also sends to `h2` over the first, and `h2` to `h3` over the
+# second. Each host delays what it sends by 150 ms, so every flow has 300 ms.
+
+# %% id="crossing" tags=["figure"]
+gentle = chapter.settings.QUEUES["gentle RED"]
+crossing = chapter.settings.crossing(rate_mbps=5, base_rtt_ms=300, **gentle)
+nl.plots.topology(crossing, title="One flow over two slow links, one flow on each of them")
+
+# %% [markdown] id="notions"
+# How should the two links be shared? The long flow uses two of them, a short flow one. Four answers:
+#
+# - **Max-min**: nobody can get more without taking from somebody who has no more. Here all three are equal.
+# - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
+# - **Reno's own**: losses add up along the path, so the long flow has the loss rate $2p$ where a short one has $p$.
+#   Put that into $G \propto 1/(T\sqrt p)$.
+# - **CUBIC's own**: the same with $G \propto T^{-1/4} p^{-3/4}$.
+#
+# The last two hold where losses fall by lot. Both are the optimum of something: Reno makes the sum of $1/(T^2 G)$ as small
+# as it can be. That is fairness with weights, and distance is what lowers a flow's weight.
+
+# %% id="notions-table"
+print(experiments.allocations().round(2).to_string())
+
+# %% [markdown] id="crossing-text"
+# The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Six draws
+# for each sender, for the four notions lie close together.
+
+# %% id="crossing-run" tags=["figure"]
+shared = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=6)
+experiments.crossing_figure(shared)
+
+# %% id="crossing-table"
+long_prediction.compare(shared.loc[shared["congestion"] == "reno", "h1-h3"].mean())
+print(experiments.crossing_table(shared).to_string(index=False))
+
+# %% [markdown] id="crossing-why"
+# Do not compare the Mbit/s of the long flow alone. Proportional fairness of 5 Mbit/s gives it 1.67, and Reno's long flow comes near
+# that by accident: Reno's links are not full (about 4.2 of 4.78 Mbit/s). The ratio of long to short does not mind an idle
+# part. The dashes in the figure are each sender's own optimum at the round-trip times under load.
+
+# %% [markdown] id="verdict-words"
+# ### Exercise 2: the verdict
+#
+# The published lab measured CUBIC once, compared with proportional fairness (0.50), and answered "Yes" to the question
+# whether theory and measurement correspond. Look at the last table and the figure. Which of the four notions do our intervals
+# allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write four or five sentences.
+# <!-- BEGIN SOLUTION -->
+# For Reno the interval (0.57 to 0.75) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
+# optimum (0.71) lies within. For CUBIC the interval (0.50 to 0.62) excludes max-min fairness and Reno's optimum, but it reaches from
+# proportional fairness to beyond CUBIC's own optimum (0.59): these two it cannot tell apart. The lab's 0.59 comes from one run and has no
+# interval; it lies nearer to CUBIC's own optimum than to 0.50. So "Yes" is not wrong, but it is not shown either:
+# a figure that agrees with two theories decides for none. And it does not speak for TCP as such, because Reno does something else.
+#
+# Rubric:
+#
+# - uses the intervals: names a notion that is excluded because it lies outside, and one that is not;
+# - says that CUBIC's figures fit more than one notion, so that the agreement is no proof;
+# - notes that one run without an interval, or one sender, cannot speak for "TCP".
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="h2_delay-text"
+# ### Exercise 3: equal by design
+#
+# Reno gives the long flow less. You may not touch senders or queues, but you may choose one delay: what `h2` delays of all
+# that it sends. Both short flows pass `h2`'s delay once in each round trip (one with its data, one with its acknowledgements), the
+# long flow never does.
+#
+# Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which delay at
+# `h2` makes all three goodputs equal? Leave queueing out. You could try values, but each try is a luck of draws that move
+# by a tenth; so compute it. Tolerance: 1 %.
+
+# %% id="h2_delay"
+h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
+
+# %% id="h2_delay-check"
+chapter.check.h2_delay(h2_delay_ms)
+
+# %% id="design-run"
+delay_ms = chapter.check.h2_delay.take(h2_delay_ms, own.base_rtt_ms / 2)
+slowed = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle)
+design = experiments.crossings(("reno",), "gentle RED", seeds=3, network=slowed)
+mean, half = experiments.mean_and_half(design["ratio"])
+print(f"long / short: {mean:.1f} ± {half:.1f} (3 seeds)")
+print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, short {design['short_ms'].mean():.0f} ms")
+
+# %% [markdown] id="design-why"
+# With a right answer the ratio is near 1, a little below. Queueing is why: the long flow waits in two queues, the short
+# ones in one, and you left that out. (With a wrong or no answer, the run above had all delays equal.)
+#
+# ## Part 3: a queue that is fair
+#
+# So far fairness was left to the senders, and the far and the long paid. A router can do otherwise: it keeps a queue for each
+# flow and serves them in turn. Then a flow that sends more fills its own queue, not its neighbours'. What comes out is
+# max-min fairness, if every flow always has something waiting.
+#
+# ### Exercise 4: a measurement of your own
+#
+# Show it. Build the network of part 2 with `chapter.settings.crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
+# round-trip time of [[base_rtt_ms]] ms, and a queue discipline of your choice (`aqm=`, `queue_packets=`). Send the three flows for 60 s at
+# least, with any congestion control. From 20 s on, the three goodputs shall lie within 5 % of each other, and both links shall be
+# 93 % full. Keep the run as `my_run`, and print its goodputs. (It takes two seconds. The glossary, `docs/glossary.md`, says which
+# disciplines serve flows in turn.)
+
+# %% id="fair_run"
+my_run = ...
+# BEGIN SOLUTION NO PROMPT
+fair = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
+three = [nl.Tcp("h1", "h3"), nl.Tcp("h1", "h2"), nl.Tcp("h2", "h3")]
+my_run = nl.run(fair, three, duration_s=120, interval_s=1)
+print(my_run.goodput_mbps(after_s=20).round(2).to_string())
+# END SOLUTION
+
+# %% id="fair_run-check"
+chapter.check.fair_run(my_run)
+
+# %% [markdown] id="whose-text"
+# ### Fair to whom?
+#
+# Equal shares for flows are not equal shares for people. **Jain's index** makes one number of $N$ shares:
+# $J = (\sum G)^2 / (N \sum G^2)$. It is 1 when all are equal and $1/N$ when one has everything. But somebody must say what is counted.
+# In the lab's setting D1 both hosts are 300 ms away. `h1` has one connection, `h2` has three.
+
+# %% id="whose"
+d1 = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3", streams=3)]
+d1_run = nl.run(chapter.settings.two_distances(far_ms=300), d1, duration_s=240, interval_s=1)
+print(experiments.host_and_connection(d1_run))
+
+# %% [markdown] id="whose-why"
+# The same run is fair by connection and unfair by host. Neither is a mistake of measurement. A fair queue that tells flows
+# apart by connection changes nothing here; one that counts by host would (`cake` can).
+#
+# ## Summary
+
+# %% [markdown] id="summary"
+# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on who hears of the losses: 2 and 1 for
+# Reno, 1 and ¼ for CUBIC, in step and by lot. Over several bottlenecks each sender has an optimum of its own, which is
+# neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
+# flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
+
+# %% [markdown] id="optional"
+# ## Optional: losses by lot, and nothing else
+#
+# A wire that loses each packet with the same chance is the pure case. Three flows, each alone on a fast path of 300, 600
+# and 1200 ms, lose 0.2 % of their packets. Theory's lines are for losses at equal distances; random losses raise the
+# level (for Reno by 7 %, see the chapter on congestion control). The slopes are what this is about: 1 and ¼.
+
+# %% id="lot" tags=["figure"]
+experiments.lot_figure()
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# - Drop-tail made Reno's flows lose in step. How many flows on one link does it take until losses fall by lot? Measure the
+#   exponent with 2, 4, 8 and 16 flows, half of them far.
+# - The queue makes distances more alike. Which drop-tail queue makes `h1` and `h2` equal within 20 %, and what does
+#   that cost in waiting?
+# - Let BBR and CUBIC cross the two bottlenecks. Is there an order of the three shares that holds for all seeds?
+#
+# ## Sources
+#
+# - T. V. Lakshman and U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and random
+#   loss, IEEE/ACM Transactions on Networking 5(3), 1997: Reno's exponent lies between 1 and 2.
+# - M. Mathis and others, The macroscopic behavior of the TCP congestion avoidance algorithm, ACM CCR 27(3), 1997.
+# - L. Xu and others, RFC 9438, 2023, sections 3.3 and 5.1: CUBIC and distance.
+# - J. Mo and J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
+# - R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984.
+# - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 3.
+#
+# ## Limits
+#
+# Two or three flows are few: with hundreds, losses fall more and more by lot. Four draws give wide intervals; a fact that needs a
+# narrower one needs more of them. `epfl` says that ECN was on; its CUBIC did not use it (its question 51), so here
+# nothing is marked. Its delays were made on the hosts' interfaces; ours are in the wires behind them.
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = one_run.settings
+print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+      f"Linux {settings['kernel']}, seeds from 1 on")

@@ -1,0 +1,86 @@
+"""The chapter's checks: right answers pass, wrong ones get their sentence, runs are judged by what ran."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from netlab import Tcp
+from netlab.chapters import fairness
+from netlab.checks import Measurement
+from netlab.experiment import Scenario
+from netlab.network.topology import Topology
+from netlab.results import Run
+from tests.chapters.checking import passes, said
+
+THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
+
+
+def far_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent: float) -> float:
+    return limit_mbps / (1 + (far_ms / near_ms) ** exponent)
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_right_answers_pass(token: str) -> None:
+    chapter = fairness.begin(token)
+    passes(chapter.check.far_share, far_share_mbps)
+    passes(chapter.check.h2_delay, 2**0.5 * chapter.own.base_rtt_ms - chapter.own.base_rtt_ms / 2)
+
+
+def stand_in(
+    topology: Topology,
+    goodputs_mbps: tuple[float, float, float],
+    *,
+    pairs=THREE,
+    seconds: float = 60,
+    base_ms: float = 200,
+) -> Run:
+    """A run that nobody made: equal goodputs over its whole time."""
+    traffic = [Tcp(src, dst) for src, dst in pairs]
+    labels = [item.label for item in traffic]
+    rows = [
+        {"flow": label, "t_s": float(second), "goodput_mbps": mbps}
+        for label, mbps in zip(labels, goodputs_mbps, strict=True)
+        for second in range(1, int(seconds) + 1)
+    ]
+    flows = pd.DataFrame({"flow": labels, "rtt_min_ms": [base_ms] * len(labels)})
+    scenario = Scenario(topology, traffic, duration_s=seconds, interval_s=1).to_dict()
+    empty = pd.DataFrame()
+    settings = {"scenario": scenario, "network_s": seconds}
+    return Run(flows, pd.DataFrame(rows), empty, empty, empty, empty, empty, settings)
+
+
+@pytest.fixture
+def opened() -> SimpleNamespace:
+    chapter = fairness.begin()
+    network = chapter.settings.crossing(chapter.own.rate_mbps, chapter.own.base_rtt_ms, queue_packets=300, aqm="fq")
+    return SimpleNamespace(check=chapter.check.fair_run, network=network, settings=chapter.settings, own=chapter.own)
+
+
+def test_a_fair_and_full_run_passes(opened: SimpleNamespace) -> None:
+    assert isinstance(opened.check, Measurement)
+    passes(opened.check, stand_in(opened.network, (1.9, 1.92, 1.88)))
+
+
+def test_each_condition_is_looked_for_in_what_ran(opened: SimpleNamespace) -> None:
+    own, crossing = opened.own, opened.settings.crossing
+    fair = {"queue_packets": 300, "aqm": "fq"}
+    cases = {
+        "the rate that the exercise asks for": stand_in(
+            crossing(own.rate_mbps + 1, own.base_rtt_ms, **fair), (2, 2, 2)
+        ),
+        "what the exercise asks for. Look at base_rtt_ms": stand_in(opened.network, (1.9, 1.9, 1.9), base_ms=300),
+        "h1 to h3, h1 to h2, h2 to h3": stand_in(opened.network, (1.9, 1.9, 1.9), pairs=(*THREE[:2], ("h2", "h1"))),
+        "60 s at least": stand_in(opened.network, (1.9, 1.9, 1.9), seconds=30),
+        "a queue for each flow": stand_in(crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300), (1.9, 1.9, 1.9)),
+        "within 5 % of each other": stand_in(opened.network, (1.6, 2.2, 2.2)),
+        "full to 93 % at least": stand_in(opened.network, (1.5, 1.5, 1.5)),
+    }
+    for sentence, run in cases.items():
+        assert sentence in said(opened.check, run)
+
+
+def test_a_number_is_no_run(opened: SimpleNamespace) -> None:
+    assert "nl.run" in said(opened.check, 2.39)

@@ -1,0 +1,43 @@
+"""Distance, two bottlenecks and fair queues (`epfl` section 3), against theory with stated tolerances."""
+
+from __future__ import annotations
+
+import pytest
+
+import netlab as nl
+from netlab import theory
+from netlab.chapters import fairness
+from netlab.chapters.fairness import experiments
+from tests.figures import agrees
+
+pytestmark = pytest.mark.pocket
+
+
+@pytest.mark.parametrize(("congestion", "queue", "heard"), experiments.CASES)
+def test_what_distance_costs_lies_near_its_exponent(congestion: str, queue: str, heard: str) -> None:
+    """Three draws: the mean exponent is nearer to its own theory than a half, and losses come as theory has it."""
+    found = experiments.distances([(congestion, queue, 800)], seeds=3)
+    agrees("exponent", found["exponent"].mean(), theory.RTT_EXPONENTS[congestion, heard], absolute=0.6)
+    cuts = found["near_losses"].sum() / found["far_losses"].sum()
+    sent = found["near_mbps"].sum() / found["far_mbps"].sum()
+    agrees("near cuts / far cuts", cuts, 1.0 if heard == "in step" else sent, relative=0.4)
+
+
+def test_reno_and_cubic_reach_optima_of_their_own_over_two_bottlenecks() -> None:
+    """Three draws of each, by lot: within 20 % of the weighted optimum, Reno's long flow with more than CUBIC's."""
+    found = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=3)
+    ratio = found.groupby("congestion")["ratio"].mean()
+    expected = experiments.allocations()["long / short"]
+    agrees("Reno's long / short", ratio["reno"], expected["Reno's own"], relative=0.2)
+    agrees("CUBIC's long / short", ratio["cubic"], expected["CUBIC's own"], relative=0.2)
+    assert ratio["reno"] > ratio["cubic"]
+
+
+def test_a_queue_for_each_flow_is_max_min_fair_and_the_check_says_so() -> None:
+    chapter = fairness.begin("anna")
+    own = chapter.own
+    network = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
+    run = nl.run(network, [nl.Tcp(*pair) for pair in experiments.PAIRS], duration_s=90, interval_s=1)
+    for mbps in run.goodput_mbps(after_s=20):
+        agrees("goodput (Mbit/s)", mbps, theory.tcp_goodput_limit_mbps(own.rate_mbps) / 2, relative=0.03)
+    assert "all 6 conditions hold" in str(chapter.check.fair_run.judge(run))
