@@ -256,7 +256,7 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
         means.append(mean)
         halves.append(half)
         rtts = {pair: mine["long_ms" if pair == "h1-h3" else "short_ms"].mean() for pair in ROUTES}
-        expected.append(allocations(rtts).loc[f"{NAMES[congestion]}'s own", "long / short"])
+        expected.append(float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"]))
     comparison = _with_intervals(
         plots.Comparison(
             x_label="Congestion control",
