@@ -20,13 +20,17 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
 from netlab.kernel import building, cache
+from netlab.kernel import library as library_kernel
 from netlab.kernel.installed import PARTS
+from netlab.kernel.library import MACHINES
 
 ENOUGH_FREE_BYTES = 1 << 30
 ENOUGH_MEMORY_BYTES = 256 << 20
 ENOUGH_OPEN_FILES = 1024
 PACKAGES = ("jupyterlab", "ipywidgets", "plotly", "scipy")
 WIDTH = 100
+# Files of the host, which the library kernel does without.
+POCKET_ONLY = {"hostfs", "overlay"}
 
 
 def machine() -> list[Requirement]:
@@ -34,13 +38,13 @@ def machine() -> list[Requirement]:
     free = shutil.disk_usage(_existing(cache.root())).free
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    linux = platform.system() == "Linux" and platform.machine() == "x86_64"
+    linux = platform.system() == "Linux" and platform.machine() in MACHINES
     return [
         Requirement(
             "system",
             linux,
             f"{platform.system()} on {platform.machine()}",
-            "The pocket kernel is for Linux on x86-64; on Windows use WSL2, elsewhere a virtual machine.",
+            "netlab's kernels are for Linux on x86-64 and aarch64; on Windows use WSL2, elsewhere a virtual machine.",
         ),
         Requirement("Python", True, f"{platform.python_version()} at {sys.executable}"),
         Requirement(
@@ -83,7 +87,12 @@ def packages() -> list[Requirement]:
 
 
 def pocket() -> list[Requirement]:
-    """What the pocket engine needs, and what its kernel can do."""
+    """What the pocket engine needs, and what its kernel can do; on another processor than its own nobody has to have it."""
+    if platform.machine() != building.POCKET_MACHINE:
+        seen = f"is for {building.POCKET_MACHINE}, this is {platform.machine()}"
+        return [
+            Requirement("pocket kernel", False, seen, "The library engine serves; it has no commands.", required=False)
+        ]
     found = machine_requirements()
     try:
         here = kernel.find()
@@ -128,9 +137,22 @@ def pocket() -> list[Requirement]:
 
 
 def library() -> list[Requirement]:
-    """What the library engine needs; nobody has to have it."""
-    found = kernel_requirement()
-    return [replace(found, required=False)]
+    """What the library engine needs; nobody has to have it where there is the pocket kernel."""
+    found = [replace(kernel_requirement(), required=platform.machine() != building.POCKET_MACHINE)]
+    try:
+        lacking = sorted(set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY)
+    except KernelError:
+        return found
+    found.append(
+        Requirement(
+            "kernel features",
+            not lacking,
+            f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
+            "`netlab kernel build` makes a kernel that has all.",
+            required=False,
+        )
+    )
+    return found
 
 
 def native() -> list[Requirement]:
@@ -166,7 +188,7 @@ def main(_options: argparse.Namespace) -> int:
     sections = {
         "This machine": machine(),
         "Pocket engine (experiments in a kernel of our own, without root)": pocket(),
-        "Library engine (optional: the network stack as one program, for runs without commands)": library(),
+        "Library engine (the network stack as one program, for runs without commands)": library(),
         "Notebooks": packages(),
         "Native engine (optional: experiments on this machine's kernel, as root)": native(),
     }

@@ -131,7 +131,7 @@ def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, set
     """`--system`: what the next user's set-up needs, also where this user's own environment is ready; nothing else."""
     asked = []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
-    monkeypatch.setattr(setup, "kernel_is_ready", lambda: False)
+    monkeypatch.setattr(setup, "kernels_are_ready", lambda: False)
     monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: asked.append((what, named)) or ["flex"])
     monkeypatch.setattr(setup, "install_system_packages", asked.append)
     monkeypatch.setattr(setup, "make_environment_and_kernel", never)

@@ -1,10 +1,10 @@
-"""Set netlab up: system packages, a virtual environment, the pocket kernel, a self-check.
+"""Set netlab up: system packages, a virtual environment, the kernels, a self-check.
 
     python3 tools/setup.py            all of it
     python3 tools/setup.py --system   the system packages only, which is what needs root
 
 Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
-a stamp made of everything that it depends on, and the kernel is found by its recipe.
+a stamp made of everything that it depends on, and the kernels are found by their recipes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
 from netlab.errors import NetlabError  # noqa: E402
-from netlab.kernel import building, installed, tree  # noqa: E402
+from netlab.kernel import building, installed, library, tree  # noqa: E402
 from netlab.kernel.recipe_key import recipe_hash  # noqa: E402
 
 VENV = ROOT / ".venv"
@@ -134,11 +134,16 @@ def environment_minor() -> int | None:
     return int(minor) if int(minor) in VERSIONS and prefix == str(VENV) and not moved else None
 
 
-def kernel_is_ready() -> bool:
-    """Whether there is a kernel by the present recipe, or the user has named one."""
+def kernels_are_ready() -> bool:
+    """Whether there is a kernel of each kind by the present recipe, or the user has named one.
+
+    A library kernel that could not be built here is not tried again: `netlab kernel build` does.
+    """
     if os.environ.get("NETLAB_KERNEL"):
         return True
-    return any(found.build.get("recipe") == recipe_hash() for found in installed.builds())
+    pocket = any(found.build.get("recipe") == recipe_hash() for found in installed.builds())
+    own = library.ready() or library.failure()
+    return bool(own and (pocket or building.POCKET not in building.kinds_here()))
 
 
 # System packages ----------------------------------------------------------------------------------------------
@@ -330,6 +335,7 @@ class Display:
 def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> None:
     """Do both at once: fetching packages waits for the network, compiling for the processor."""
     display = Display()
+    why_no_library = ""
     environment = Environment() if need_environment else None
 
     def packages() -> tuple[str, float]:
@@ -343,7 +349,7 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
 
     try:
         if need_kernel:
-            kernel.build(progress=heard)
+            why_no_library = kernel.build(progress=heard).why_no_library
         while environment and environment.running():
             words, rest_s = packages()
             display.show([words], rest_s)
@@ -354,6 +360,8 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
         display.close()
         if environment:
             environment.stop()
+    if why_no_library:
+        say(f"The library kernel could not be built; experiments run without it. {why_no_library}")
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -369,7 +377,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
     try:
-        need_environment, need_kernel = not environment_is_ready(), not kernel_is_ready()
+        need_environment, need_kernel = not environment_is_ready(), not kernels_are_ready()
         if SYSTEM_ONLY in arguments:
             # For somebody else, whose environment is still to be made.
             install_system_packages(missing_programs(need_kernel, for_environment=True))
@@ -380,8 +388,8 @@ def main(arguments: Sequence[str] = ()) -> int:
         install_system_packages(missing_programs(need_kernel, need_environment))
         say(
             "Setting up "
-            + " and ".join(["the Python packages in .venv"] * need_environment + ["the pocket kernel"] * need_kernel)
-            + ("; the first time, this takes 3 to 6 minutes" if need_kernel else "")
+            + " and ".join(["the Python packages in .venv"] * need_environment + ["the kernels"] * need_kernel)
+            + ("; the first time, this takes 4 to 8 minutes" if need_kernel else "")
         )
         make_environment_and_kernel(need_environment, need_kernel)
         say(f"Set up in {time.monotonic() - began_s:.0f} s. Self-check:\n")

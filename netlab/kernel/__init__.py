@@ -1,12 +1,13 @@
-"""The pocket kernel: a Linux kernel as an ordinary program, built once and kept in the user's cache.
+"""Linux kernels as ordinary programs, built once and kept in the user's cache: the pocket kernel and the library kernel.
 
-`find()` gives the kernel that runs experiments, `build()` makes one, `pack()` and `unpack()` carry it elsewhere.
+`find()` gives the pocket kernel that runs experiments, `library.find()` the library kernel; `build()` makes both, `pack()`
+and `unpack()` carry them elsewhere.
 """
 
 from netlab.errors import KernelError
 from netlab.kernel.archive import pack, unpack
-from netlab.kernel.building import build
+from netlab.kernel.building import Kernels, build
 from netlab.kernel.installed import Kernel, builds, find
 from netlab.kernel.progress import BuildProgress
 
-__all__ = ["BuildProgress", "Kernel", "KernelError", "build", "builds", "find", "pack", "unpack"]
+__all__ = ["BuildProgress", "Kernel", "KernelError", "Kernels", "build", "builds", "find", "pack", "unpack"]

@@ -1,4 +1,4 @@
-"""Carrying a built kernel to another machine: one file, checked before it is used."""
+"""Carrying built kernels to another machine: one file, checked before it is used."""
 
 from __future__ import annotations
 
@@ -10,66 +10,94 @@ import re
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from netlab.errors import KernelError
-from netlab.kernel import apt, cache, installed
+from netlab.kernel import apt, cache, installed, library
 from netlab.kernel.installed import Kernel
+from netlab.kernel.library import LibraryKernel
 
-CONTENTS = (
-    "linux",
-    "mnexec",
-    "config",
-    "build.json",
-    "COPYING",
-    "SOURCE",
-    "netlab.patch",
-    "tcp_tahoe.c",
-    "mnexec.c",
-    "pocket.config",
+
+@dataclass(frozen=True)
+class Kind:
+    """What of a kind of kernel is carried.
+
+    Its folder in the file, its files, those of them that are programs, and files that only later builds have.
+    """
+
+    folder: str
+    contents: tuple[str, ...]
+    programs: tuple[str, ...]
+    later: tuple[str, ...] = ()
+
+    def names(self) -> list[str]:
+        """Every name in the file that may be of this kind."""
+        return [f"{self.folder}/{name}" for name in (*self.contents, *self.later)]
+
+
+POCKET = Kind(
+    "pocket",
+    (
+        "linux", "mnexec", "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "mnexec.c",
+        "pocket.config",
+    ),
+    ("linux", "mnexec"),
+    # Builds before the gate do not have it.
+    ("gate.c",),
+)  # fmt: skip
+LIBRARY = Kind(
+    "library",
+    (library.PROGRAM, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "recipe.tar"),
+    (library.PROGRAM,),
 )
-LATER = ("gate.c",)
-"""What builds before the gate do not have."""
-
-PROGRAMS = ("linux", "mnexec")
+KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY)}
 SUMS = "SHA256SUMS"
 LARGEST_BYTES = 64_000_000
-# Offset 18 of an ELF file names the processor: 62 is x86-64.
-ELF_MACHINES = {"x86_64": 62}
+# Offset 18 of an ELF file names the processor.
+ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 _KEY = re.compile(r"[0-9a-f]{12}")
 _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
-def pack(kernel: Kernel, directory: Path) -> Path:
-    """Put a built kernel into one file, with licence, source version, configuration and netlab's changes.
+def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
+    """Put built kernels into one file, with licence, source version, configuration and netlab's changes.
 
     Parameters
     ----------
-    kernel : Kernel
-        A kernel built by netlab.
+    kernels : sequence of Kernel and LibraryKernel
+        Built by netlab, at most one of each.
     directory : Path
         Where the file goes. Beside it goes its checksum, `<name>.sha256`, as `sha256sum --check` reads it.
 
     Returns
     -------
     Path
-        `netlab-kernel-<release>-<key>-<machine>.tar.xz`; the same kernel gives the same bytes.
+        `netlab-kernel-<release>-<keys>-<machine>.tar.xz`; the same kernels give the same bytes.
 
     Raises
     ------
     KernelError
-        When the kernel is not netlab's own build.
+        When a kernel is not netlab's own build.
     """
-    home = kernel.path.parent
-    missing = [name for name in CONTENTS if not (home / name).is_file()]
-    if missing or not kernel.build:
-        raise KernelError(
-            f"{kernel.path} was not built by netlab and cannot be packed (missing beside it: {', '.join(missing)}). "
-            "Unset $NETLAB_KERNEL, or run 'netlab kernel build' first."
-        )
-    top = f"netlab-kernel-{kernel.release}-{kernel.build['key']}-{kernel.build['machine']}"
+    files: dict[str, bytes] = {}
+    programs: set[str] = set()
+    for kernel in kernels:
+        kind = POCKET if isinstance(kernel, Kernel) else LIBRARY
+        home = kernel.path.parent
+        missing = [name for name in kind.contents if not (home / name).is_file()]
+        if missing or not kernel.build:
+            raise KernelError(
+                f"{kernel.path} was not built by netlab and cannot be packed (missing beside it: {', '.join(missing)}). "
+                "Unset $NETLAB_KERNEL and $NETLAB_LIBRARY, or run 'netlab kernel build' first."
+            )
+        there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
+        files |= {f"{kind.folder}/{name}": (home / name).read_bytes() for name in there}
+        programs |= {f"{kind.folder}/{name}" for name in kind.programs}
+    keys = "-".join(str(kernel.build["key"]) for kernel in kernels)
+    top = f"netlab-kernel-{kernels[0].release}-{keys}-{kernels[0].build['machine']}"
     target = directory / f"{top}.tar.xz"
-    files = {name: (home / name).read_bytes() for name in (*CONTENTS, *LATER) if (home / name).is_file()}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
     files[SUMS] = sums.encode()
     try:
@@ -79,7 +107,7 @@ def pack(kernel: Kernel, directory: Path) -> Path:
             for name in sorted(files):
                 member = tarfile.TarInfo(f"{top}/{name}")
                 member.size = len(files[name])
-                member.mode = 0o755 if name in PROGRAMS else 0o644
+                member.mode = 0o755 if name in programs else 0o644
                 tar.addfile(member, io.BytesIO(files[name]))
         partial.replace(target)
         target.with_name(target.name + ".sha256").write_text(f"{apt.sha256_of(target)}  {target.name}\n")
@@ -90,8 +118,8 @@ def pack(kernel: Kernel, directory: Path) -> Path:
     return target
 
 
-def unpack(file: Path, sha256: str | None = None) -> Kernel:
-    """Check a packed kernel and put it into the cache.
+def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel]:
+    """Check packed kernels and put them into the cache.
 
     Parameters
     ----------
@@ -103,7 +131,7 @@ def unpack(file: Path, sha256: str | None = None) -> Kernel:
     Raises
     ------
     KernelError
-        When a checksum differs, the file holds anything but the expected plain files, or the kernel is for
+        When a checksum differs, the file holds anything but the expected plain files, or a kernel is for
         another kind of machine. Nothing of the file is kept then.
     """
     if not file.is_file():
@@ -114,38 +142,47 @@ def unpack(file: Path, sha256: str | None = None) -> Kernel:
     if sha256 is not None and apt.sha256_of(file) != sha256.strip().lower():
         raise _refused(file, f"its SHA-256 is {apt.sha256_of(file)} and must be {sha256}")
     files = _read(file)
-    build = _check(file, files)
-    final = cache.kernels() / f"{build['release']}-{build['key']}"
-    cache.kernels().mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache.kernels()))
+    kinds = _check_sums(file, files)
+    facts = [(kind, _check(file, kind, files)) for kind in kinds]
+    return [_install(kind, build, files) for kind, build in facts]
+
+
+def _install(kind: Kind, build: dict[str, str], files: dict[str, bytes]) -> Kernel | LibraryKernel:
+    room = cache.kernels() if kind is POCKET else cache.libraries()
+    final = room / f"{build['release']}-{build['key']}"
+    room.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".unpack-", dir=room))
     try:
-        for name in (name for name in (*CONTENTS, *LATER) if name in files):
-            (work / name).write_bytes(files[name])
-            (work / name).chmod(0o755 if name in PROGRAMS else 0o644)
+        for whole in (whole for whole in kind.names() if whole in files):
+            name = whole.removeprefix(f"{kind.folder}/")
+            (work / name).write_bytes(files[whole])
+            (work / name).chmod(0o755 if name in kind.programs else 0o644)
         work.chmod(0o755)
         if final.exists():
             shutil.rmtree(final)
         work.rename(final)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return installed.from_directory(final)
+    return installed.from_directory(final) if kind is POCKET else library.from_directory(final)
 
 
 def _read(file: Path) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
+    known = {name for kind in KINDS.values() for name in kind.names()} | {SUMS}
     try:
         with tarfile.open(file, "r:*") as tar:
             for member in tar:
                 path = PurePosixPath(member.name)
-                if not member.isreg() or len(path.parts) != 2 or ".." in path.parts or path.is_absolute():
+                if not member.isreg() or len(path.parts) not in (2, 3) or ".." in path.parts or path.is_absolute():
                     raise _refused(file, f"it holds {member.name!r}, which is not one of its plain files")
-                if path.name not in (*CONTENTS, *LATER, SUMS) or path.name in files:
+                name = "/".join(path.parts[1:])
+                if name not in known or name in files:
                     raise _refused(file, f"it holds {member.name!r}, which does not belong there")
                 if member.size > LARGEST_BYTES:
                     raise _refused(file, f"{member.name!r} has {member.size} bytes; {LARGEST_BYTES} is the limit")
                 data = tar.extractfile(member)
                 assert data is not None
-                files[path.name] = data.read()
+                files[name] = data.read()
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise _refused(file, f"it cannot be read as an archive ({error})") from error
     except Exception as error:
@@ -156,27 +193,36 @@ def _read(file: Path) -> dict[str, bytes]:
     return files
 
 
-def _check(file: Path, files: dict[str, bytes]) -> dict[str, str]:
-    missing = [name for name in (*CONTENTS, SUMS) if name not in files]
-    if missing:
-        raise _refused(file, f"it lacks {', '.join(missing)}")
+def _check_sums(file: Path, files: dict[str, bytes]) -> list[Kind]:
+    """The kinds of kernel in the file, all of it as its sums say."""
+    kinds = [kind for kind in KINDS.values() if any(name.startswith(f"{kind.folder}/") for name in files)]
+    wanted = [f"{kind.folder}/{name}" for kind in kinds for name in kind.contents]
+    missing = [name for name in (*wanted, SUMS) if name not in files]
+    if missing or not kinds:
+        raise _refused(file, f"it lacks {', '.join(missing or ['a kernel'])}")
     promised = {}
     for line in files[SUMS].decode("ascii", "replace").splitlines():
         digest, _, name = line.partition("  ")
         promised[name] = digest
-    for name in (name for name in (*CONTENTS, *LATER) if name in files):
+    for name in (name for name in files if name != SUMS):
         if promised.get(name) != hashlib.sha256(files[name]).hexdigest():
             raise _refused(file, f"{name} is not what {SUMS} promises")
+    return kinds
+
+
+def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
+    about = f"{kind.folder}/build.json"
     try:
-        build = json.loads(files["build.json"])
+        build = json.loads(files[about])
         facts = {name: str(build[name]) for name in ("release", "key", "machine")}
     except (ValueError, KeyError, TypeError) as error:
-        raise _refused(file, f"its build.json cannot be read ({error!r})") from error
+        raise _refused(file, f"its {about} cannot be read ({error!r})") from error
     if not _KEY.fullmatch(facts["key"]) or not _RELEASE.fullmatch(facts["release"]):
-        raise _refused(file, "its build.json does not name a release and a key")
+        raise _refused(file, f"its {about} does not name a release and a key")
     here = platform.machine()
-    for name in PROGRAMS:
-        machine = int.from_bytes(files[name][18:20], "little") if files[name][:4] == b"\x7fELF" else -1
+    for name in kind.programs:
+        data = files[f"{kind.folder}/{name}"]
+        machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else -1
         if facts["machine"] != here or machine != ELF_MACHINES.get(here):
             raise _refused(file, f"its {name} is for {facts['machine']} and this machine is {here}")
     return facts

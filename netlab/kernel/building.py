@@ -1,9 +1,8 @@
-"""Building the pocket kernel: source in, a directory of the cache out."""
+"""Building kernels: source in, a directory of the cache for each kind out."""
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import platform
@@ -15,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,8 @@ from netlab.kernel.installed import Kernel
 from netlab.kernel.progress import Listener, Meter, usual_phases
 from netlab.kernel.recipe_key import build_key, recipe_hash
 
+POCKET, LIBRARY = "pocket", "library"
+POCKET_MACHINE = "x86_64"
 NEEDED_BYTES = 900_000_000
 NEEDED_PROGRAMS = ("gcc", "ld", "make", "flex", "bison", "bc", "xz", "tar", "bash")
 USUAL_OBJECTS = 690
@@ -69,24 +70,43 @@ class Source:
     identity: str
 
 
-def build(source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False) -> Kernel:
-    """Build the pocket kernel, or return the build that is there already.
+@dataclass(frozen=True)
+class Kernels:
+    """What a build gives: the kernels for this machine.
+
+    Attributes
+    ----------
+    pocket : Kernel or None
+        None on a processor that has no User-Mode Linux.
+    library : LibraryKernel or None
+        None where it could not be built; `why_no_library` has the error.
+    """
+
+    pocket: Kernel | None
+    library: library.LibraryKernel | None
+    why_no_library: str = ""
+
+
+def build(source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False) -> Kernels:
+    """Build the pocket kernel and the library kernel from one source, or return the builds that are there already.
+
+    A library kernel that cannot be built beside a pocket kernel is told, not raised: the pocket kernel serves alone.
 
     Parameters
     ----------
     source : path, optional
         A `linux-source` package, a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) or an unpacked kernel tree,
-        which stays as it is. Without it, a kernel already built by this netlab's recipe is taken; where there is
-        none, apt fetches the newest source.
+        which stays as it is. Without it, kernels already built by this netlab's recipe are taken; where one is
+        missing, apt fetches the newest source.
     progress : callable, optional
         Called with a `BuildProgress` as the work goes on.
     newest : bool
-        Ask apt for the newest source even if a kernel is there.
+        Ask apt for the newest source even if the kernels are there.
 
     Returns
     -------
-    Kernel
-        In a directory of its own in the cache, `<version>-<key>`; the key follows from source and recipe.
+    Kernels
+        Each in a directory of its own in the cache, `<version>-<key>`; the key follows from source and recipe.
 
     Raises
     ------
@@ -96,69 +116,151 @@ def build(source: str | Path | None = None, progress: Listener | None = None, *,
 
     Examples
     --------
-    >>> build("linux-7.3.tar.xz").release      # doctest: +SKIP
+    >>> build("linux-7.3.tar.xz").pocket.release      # doctest: +SKIP
     '7.3.0'
     """
+    wanted = kinds_here()
     if source is None and not newest:
-        ready = _ready()
+        ready = _ready(wanted)
         if ready:
             return ready
-    _check_machine()
+    _check_programs()
     cache.root().mkdir(parents=True, exist_ok=True)
-    meter = Meter(progress)
+    meter = Meter(progress, usual_phases(wanted))
     with ending_signals_raise(), _lock(meter):
         if source is None and not newest:
-            ready = _ready()
+            ready = _ready(wanted)
             if ready:
                 return ready
-        for stale in cache.root().glob("build-*"):
-            shutil.rmtree(stale, ignore_errors=True)
-        log = cache.root() / "kernel-build.log"
-        log.write_text(f"netlab kernel build, {datetime.now(timezone.utc).isoformat(timespec='seconds')}\n")
-        work = Path(tempfile.mkdtemp(prefix="build-", dir=cache.root()))
-        failed = False
-        try:
-            return _build(source, meter, work, log)
-        except KernelError:
-            failed = True
-            raise
-        except OSError as error:
-            failed = True
-            raise KernelError(f"Building the kernel stopped: {error}. The log is {log}.") from error
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-            if not failed:
-                log.unlink(missing_ok=True)
+        with _workshop("netlab kernel build") as (work, log):
+            return _build(source, wanted, meter, work, log)
 
 
-def _ready() -> Kernel | None:
+def build_for(
+    machine: str, source: str | Path | None = None, progress: Listener | None = None
+) -> library.LibraryKernel:
+    """Build the library kernel for another processor, with its cross compiler.
+
+    Parameters
+    ----------
+    machine : str
+        One of `library.MACHINES`; the compiler is `<machine>-linux-gnu-gcc`.
+    source, progress
+        As for `build`.
+
+    Raises
+    ------
+    KernelError
+        As `build`.
+    """
+    cross = f"{machine}-linux-gnu-"
+    _check_programs(f"{cross}gcc")
+    cache.root().mkdir(parents=True, exist_ok=True)
+    meter = Meter(progress, usual_phases((LIBRARY,)))
+    with ending_signals_raise(), _lock(meter), _workshop(f"netlab kernel build --cross {machine}") as (work, log):
+        meter.at("fetch")
+        origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
+        _check_disk()
+        material = _unpack(origin, work, log, meter)
+        twin = library.twin(material.folder, work / "library-source", log)
+        return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
+
+
+def kinds_here() -> tuple[str, ...]:
+    """The kinds of kernel that this machine's processor can run.
+
+    Raises
+    ------
+    KernelError
+        When it is none of theirs.
+    """
+    machine = platform.machine()
+    if machine not in library.MACHINES or not sys.platform.startswith("linux"):
+        raise KernelError(
+            "The pocket kernel is for x86-64 Linux (WSL2 too), the library kernel for aarch64 Linux as well; this is "
+            f"{platform.system()} on {machine}."
+        )
+    return (POCKET, LIBRARY) if machine == POCKET_MACHINE else (LIBRARY,)
+
+
+@contextmanager
+def _workshop(title: str) -> Iterator[tuple[Path, Path]]:
+    """A directory for a build and its log; the log stays where the build fails, the directory never."""
+    for stale in cache.root().glob("build-*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    log = cache.root() / "kernel-build.log"
+    log.write_text(f"{title}, {datetime.now(timezone.utc).isoformat(timespec='seconds')}\n")
+    work = Path(tempfile.mkdtemp(prefix="build-", dir=cache.root()))
+    failed = False
+    try:
+        yield work, log
+    except KernelError:
+        failed = True
+        raise
+    except OSError as error:
+        failed = True
+        raise KernelError(f"Building the kernel stopped: {error}. The log is {log}.") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        if not failed:
+            log.unlink(missing_ok=True)
+
+
+def _ready(wanted: tuple[str, ...]) -> Kernels | None:
+    """The kernels by the present recipe; None unless all of them are there."""
     current = recipe_hash()
-    return next((kernel for kernel in installed.builds() if kernel.build.get("recipe") == current), None)
+    pocket = next((kernel for kernel in installed.builds() if kernel.build.get("recipe") == current), None)
+    own = library.ready()
+    return Kernels(pocket, own) if own and (pocket or POCKET not in wanted) else None
 
 
-def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Kernel:
-    started_s = time.monotonic()
+@dataclass(frozen=True)
+class Material:
+    """A source tree with netlab's edits, and what a build is told of it."""
+
+    origin: Source
+    folder: Path
+    release: tree.Release
+    variables: dict[str, str | None]
+    patch: str
+
+
+def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
     meter.at("fetch")
     origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
-    recipe = recipe_hash()
-    key = build_key(origin.identity)
-    if origin.kind != "tree":
-        for kernel in installed.builds():
-            if kernel.build.get("key") == key:
-                return kernel
+    # A tree may have changed since it was built.
+    keep = origin.kind != "tree"
+    pocket = next((k for k in installed.builds() if keep and k.build.get("key") == build_key(origin.identity)), None)
+    own = next((k for k in library.builds() if keep and k.build.get("key") == library.build_key(origin.identity)), None)
+    if own and (pocket or POCKET not in wanted):
+        return Kernels(pocket, own)
     _check_disk()
+    material = _unpack(origin, work, log, meter)
+    # Before anything is built in the first tree.
+    twin = None if own else library.twin(material.folder, work / "library-source", log)
+    if POCKET in wanted and not pocket:
+        pocket = _build_pocket(material, work, log, meter)
+    if twin is None:
+        return Kernels(pocket, own)
+    try:
+        own = _build_library(replace(material, folder=twin), work, log, meter)
+    except KernelError as error:
+        if POCKET not in wanted:
+            raise
+        library.note_failure(str(error))
+        return Kernels(pocket, None, str(error))
+    return Kernels(pocket, own)
 
-    source_tree = _unpack(origin, work, log, meter)
-    release = tree.release_of(source_tree)
 
+def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Kernel:
+    started_s = time.monotonic()
+    origin, source_tree, release = material.origin, material.folder, material.release
     meter.at("configure", 0, f"Linux {release.name}")
-    variables = _variables(source_tree)
-    patch = edits.apply(source_tree)
-    static = _links_static(work)
-    _configure(source_tree, release.version, static, variables, log, meter)
+    static = links_static(work)
+    _configure(source_tree, release.version, static, material.variables, log, meter)
 
     compile_started_s = time.monotonic()
-    objects = _compile(source_tree, variables, log, meter)
+    objects = _compile(source_tree, material.variables, log, meter)
     compile_s = time.monotonic() - compile_started_s
 
     meter.at("install")
@@ -167,22 +269,17 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
     programs.run(["strip", "-o", str(target / "linux"), str(source_tree / "linux")], log=log, doing="strip the kernel")
     _compile_mnexec(target / "mnexec", static, log)
     shutil.copy(source_tree / ".config", target / "config")
-    (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
+    (target / "netlab.patch").write_text(material.patch, encoding="utf-8", errors="surrogateescape")
     for name in ("tcp_tahoe.c", "gate.c", "mnexec.c", "pocket.config"):
         shutil.copy(edits.RECIPE / name, target / name)
     _write_licence(source_tree, target)
     (target / "SOURCE").write_text(_source_text(origin, release.name))
     facts: dict[str, Any] = {
         "release": release.name,
-        "key": key,
-        "recipe": recipe,
+        "key": build_key(origin.identity),
+        "recipe": recipe_hash(),
         "machine": platform.machine(),
-        "source": {
-            "kind": origin.kind,
-            "name": origin.name,
-            "version": origin.version,
-            "sha256": origin.identity,
-        },
+        "source": _source_facts(origin),
         "compiler": _first_line(["gcc", "--version"]),
         "static": static,
         "objects": objects,
@@ -198,70 +295,17 @@ def _build(source: str | Path | None, meter: Meter, work: Path, log: Path) -> Ke
             f"The kernel was built and does not start: asked for its version it said {said!r}. The log is {log}."
         )
     shutil.copy(log, target / "build.log")
-    final = cache.kernels() / f"{release.name}-{key}"
+    final = cache.kernels() / f"{release.name}-{facts['key']}"
     _put(target, final)
     meter.at("install", 1.0)
     return installed.from_directory(final)
 
 
-def build_library(
-    source: str | Path | None = None, progress: Listener | None = None, *, machine: str | None = None, cross: str = ""
-) -> library.LibraryKernel:
-    """Build the library kernel alone, or return the one that is there already.
-
-    Parameters
-    ----------
-    source, progress
-        As for `build`.
-    machine, cross : str
-        Another processor than this machine's and the prefix of its compiler, such as "aarch64-linux-gnu-".
-
-    Raises
-    ------
-    KernelError
-        As `build`.
-    """
-    other = machine not in (None, platform.machine())
-    found = None if source is not None or other else library.ready()
-    if found:
-        return found
-    _check_machine(f"{cross}gcc", library.MACHINES)
-    cache.root().mkdir(parents=True, exist_ok=True)
-    meter = Meter(progress, usual_phases(library=True))
-    with ending_signals_raise(), _lock(meter):
-        log = cache.root() / "library-build.log"
-        log.write_text(f"netlab library kernel build, {datetime.now(timezone.utc).isoformat(timespec='seconds')}\n")
-        work = Path(tempfile.mkdtemp(prefix="build-", dir=cache.root()))
-        try:
-            meter.at("fetch")
-            origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
-            source_tree = _unpack(origin, work, log, meter)
-            release = tree.release_of(source_tree)
-            variables = _variables(source_tree)
-            patch = edits.apply(source_tree)
-            twin = library.twin(source_tree, work / "library-source", log)
-            made = _build_library(twin, origin, release, variables, patch, work, log, meter, machine, cross)
-        except OSError as error:
-            raise KernelError(f"Building the library kernel stopped: {error}. The log is {log}.") from error
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-        log.unlink(missing_ok=True)
-    return made
-
-
 def _build_library(
-    twin: Path,
-    origin: Source,
-    release: tree.Release,
-    variables: dict[str, str | None],
-    patch: str,
-    work: Path,
-    log: Path,
-    meter: Meter,
-    machine: str | None = None,
-    cross: str = "",
+    material: Material, work: Path, log: Path, meter: Meter, machine: str = platform.machine(), cross: str = ""
 ) -> library.LibraryKernel:
     started_s = time.monotonic()
+    origin, twin, release = material.origin, material.folder, material.release
     objects = 0
 
     def count(line: str) -> None:
@@ -271,38 +315,43 @@ def _build_library(
             meter.at("library", min(objects / library.USUAL_OBJECTS, 0.99), line.rpartition(" ")[2].strip())
 
     meter.at("library", 0, f"the library kernel, Linux {release.name}")
-    recipe = library.recipe_hash()
-    machine = machine or platform.machine()
-    key = hashlib.sha256(f"{origin.identity}\0{recipe}\0{machine}".encode()).hexdigest()[:12]
     target = work / "library"
     target.mkdir()
     library.compile_into(
-        twin, target, release.version, variables=variables, log=log, on_object=count, machine=machine, cross=cross
-    )
-    (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
+        twin, target, release.version,
+        variables=material.variables, log=log, on_object=count, machine=machine, cross=cross, static=links_static(work),
+    )  # fmt: skip
+    (target / "netlab.patch").write_text(material.patch, encoding="utf-8", errors="surrogateescape")
     shutil.copy(edits.RECIPE / "tcp_tahoe.c", target / "tcp_tahoe.c")
-    shutil.copytree(library.HOME, target / "recipe")
+    (target / "recipe.tar").write_bytes(library.packed_recipe())
     _write_licence(twin, target)
     (target / "SOURCE").write_text(_library_source_text(origin, release.name))
-    library.write_facts(
-        target,
-        {
-            "release": release.name,
-            "key": key,
-            "recipe": recipe,
-            "machine": machine,
-            "source": {"kind": origin.kind, "name": origin.name, "version": origin.version, "sha256": origin.identity},
-            "compiler": _first_line([f"{cross}gcc", "--version"]),
-            "objects": objects,
-            "build_s": round(time.monotonic() - started_s, 1),
-        },
-    )
+    key = library.build_key(origin.identity, machine)
+    facts: dict[str, Any] = {
+        "release": release.name,
+        "key": key,
+        "recipe": library.recipe_hash(),
+        "machine": machine,
+        "source": _source_facts(origin),
+        "compiler": _first_line([f"{cross}gcc", "--version"]),
+        "objects": objects,
+        "built_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "build_s": round(time.monotonic() - started_s, 1),
+        "size_bytes": (target / library.PROGRAM).stat().st_size,
+    }
+    (target / "build.json").write_text(json.dumps(facts, indent=2) + "\n")
     final = cache.libraries() / f"{release.name}-{key}"
     _put(target, final)
+    library.forget_failure()
+    meter.at("library", 1.0)
     return library.from_directory(final)
 
 
-def _unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Path:
+def _source_facts(origin: Source) -> dict[str, str]:
+    return {"kind": origin.kind, "name": origin.name, "version": origin.version, "sha256": origin.identity}
+
+
+def _unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
     meter.at("unpack", 0, origin.name)
     source_tree = work / "linux"
     if origin.kind == "package":
@@ -312,7 +361,9 @@ def _unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Path:
         tree.unpack_archive(origin.path, source_tree, log)
     else:
         tree.copy_tree(origin.path, source_tree, log)
-    return source_tree
+    release = tree.release_of(source_tree)
+    variables = _variables(source_tree)
+    return Material(origin, source_tree, release, variables, edits.apply(source_tree))
 
 
 def _put(target: Path, final: Path) -> None:
@@ -437,7 +488,7 @@ def _compile_mnexec(target: Path, static: bool, log: Path) -> None:
     programs.run(command, log=log, doing="compile mnexec")
 
 
-def _links_static(work: Path) -> bool:
+def links_static(work: Path) -> bool:
     """Whether programs can be linked so that they need no C library where they run."""
     probe = work / "probe.c"
     probe.write_text('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
@@ -445,14 +496,11 @@ def _links_static(work: Path) -> bool:
     return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
 
 
-def _check_machine(compiler: str = "gcc", machines: tuple[str, ...] = ("x86_64",)) -> None:
-    if platform.machine() not in machines or not sys.platform.startswith("linux"):
-        raise KernelError(
-            f"The pocket kernel is for x86-64 Linux (WSL2 too), the library kernel for aarch64 Linux as well; this is "
-            f"{platform.system()} on {platform.machine()}."
-        )
+def _check_programs(compiler: str = "gcc") -> None:
     if not shutil.which(compiler):
-        raise KernelError(f"The compiler {compiler} is not installed. {tree.apt_line([compiler])}")
+        # The package of aarch64-linux-gnu-gcc is gcc-aarch64-linux-gnu.
+        package = "gcc" if compiler == "gcc" else "gcc-" + compiler.removesuffix("-gcc").replace("_", "-")
+        raise KernelError(f"The compiler {compiler} is not installed. {tree.apt_line([package])}")
     missing = [program for program in NEEDED_PROGRAMS if not shutil.which(program)]
     headers = not missing and not _compiles()
     if missing or headers:
@@ -515,8 +563,8 @@ def _library_source_text(origin: Source, release: str) -> str:
         f"{library.PROGRAM}: Linux {release} and netlab's program around it, under the GNU General Public License "
         "version 2 (COPYING).\n"
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
-        "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, recipe/arch as arch/netlab; "
-        "the program around it: recipe/host. Configuration: config.\n"
+        "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, arch of recipe.tar as arch/netlab; "
+        "the program around it: host of recipe.tar. Configuration: config.\n"
     )
 
 

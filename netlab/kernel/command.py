@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 from pathlib import Path
 
@@ -12,34 +11,35 @@ from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
 
-POCKET_MACHINE = "x86_64"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands and their options to `netlab kernel`'s parser."""
     commands = parser.add_subparsers(dest="kernel_command", metavar="build|info|pack|unpack", required=True)
 
-    build = commands.add_parser("build", help="build the pocket kernel, unless it is there (about 3 minutes)")
+    build = commands.add_parser(
+        "build", help="build the pocket and the library kernel, unless they are there (about 5 minutes)"
+    )
     build.add_argument(
         "--source",
         type=Path,
         help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one",
     )
     build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
-    build.add_argument("--library", action="store_true", help="build the library kernel instead")
     build.add_argument(
-        "--cross", choices=("aarch64",), help="build the library kernel for this processor with its cross compiler"
+        "--cross",
+        choices=library.MACHINES,
+        help="build the library kernel for this other processor instead, with its cross compiler",
     )
     build.add_argument("--quiet", action="store_true", help="show no progress")
 
-    commands.add_parser("info", help="say which kernel would run, and what it can do")
+    commands.add_parser("info", help="say which kernels would run, and what they can do")
 
-    pack = commands.add_parser("pack", help="put the built kernel into one file for other machines")
+    pack = commands.add_parser("pack", help="put the built kernels into one file for other machines")
     pack.add_argument(
         "--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)"
     )
 
-    unpack = commands.add_parser("unpack", help="check a packed kernel and install it for this user")
+    unpack = commands.add_parser("unpack", help="check packed kernels and install them for this user")
     unpack.add_argument("file", type=Path, help="what 'netlab kernel pack' wrote")
     unpack.add_argument(
         "--sha256", help="the checksum that the file must have (default: the one in FILE.sha256, if any)"
@@ -54,12 +54,13 @@ def main(args: argparse.Namespace) -> int:
         elif args.kernel_command == "info":
             _info()
         elif args.kernel_command == "pack":
-            target = archive.pack(installed.find(), args.output)
+            pocket, own, _missing = _present()
+            target = archive.pack([one for one in (pocket, own) if one], args.output)
             print(f"{target}: {target.stat().st_size / 1e6:.1f} MB\nSHA-256 {apt.sha256_of(target)}")
             print(f"On the other machine: netlab kernel unpack {target.name}")
         else:
-            kernel = archive.unpack(args.file, args.sha256)
-            print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
+            for kernel in archive.unpack(args.file, args.sha256):
+                print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
     except KernelError as error:
         print(f"netlab: {error}", file=sys.stderr)
         return 1
@@ -72,33 +73,49 @@ def main(args: argparse.Namespace) -> int:
 def _build(args: argparse.Namespace) -> None:
     printer = Printer()
     progress = None if args.quiet else printer
+    pocket, own, failed = None, None, ""
     try:
         if args.cross:
-            own = building.build_library(args.source, progress, machine=args.cross, cross=f"{args.cross}-linux-gnu-")
-            made = f"Linux {own.release} as a library is ready: {own.path}"
-        elif args.library or platform.machine() != POCKET_MACHINE:
-            own = library.ready() or building.build_library(args.source, progress)
-            made = f"Linux {own.release} as a library is ready: {own.path}"
+            own = building.build_for(args.cross, args.source, progress)
         else:
-            kernel = building.build(args.source, progress, newest=args.newest)
-            made = f"Linux {kernel.release} is ready: {kernel.path}"
+            made = building.build(args.source, progress, newest=args.newest)
+            pocket, own, failed = made.pocket, made.library, made.why_no_library
     finally:
         printer.close()
-    print(made)
+    if pocket:
+        print(f"Linux {pocket.release} is ready: {pocket.path}")
+    if own:
+        print(f"Linux {own.release} as a library is ready: {own.path}")
+    if failed:
+        print(f"netlab: without the library kernel, so engine='library' is not there: {failed}", file=sys.stderr)
 
 
-def _info() -> None:
-    own = None
+def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError | None]:
+    """The kernels that would run, and why there is no library kernel, where there is none.
+
+    Raises
+    ------
+    KernelError
+        When there is neither.
+    """
+    own, missing = None, None
     try:
         own = library.find()
     except KernelError as error:
         missing = error
     try:
-        print(describe(installed.find()))
+        return installed.find(), own, missing
     except KernelError:
         if own is None:
             raise
-    print("\n" + (describe_library(own) if own else f"library kernel: none. {missing}"))
+        return None, own, None
+
+
+def _info() -> None:
+    pocket, own, missing = _present()
+    parts = [describe(pocket)] if pocket else []
+    parts.append(describe_library(own) if own else f"library kernel: none. {missing}")
+    print("\n\n".join(parts))
 
 
 def describe_library(kernel: library.LibraryKernel) -> str:

@@ -7,14 +7,15 @@ same network options and the same changes; `recipe/library/host` is the program.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import platform
 import shutil
 import struct
 import subprocess
+import tarfile
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
 PROGRAM = "netlab-library"
+FAILURE = "failure"
 FILES = (PROGRAM, "config", "build.json")
 MACHINES = ("x86_64", "aarch64")
 ARCHITECTURE = "netlab"
@@ -86,6 +88,43 @@ def recipe_hash() -> str:
     return digest.hexdigest()
 
 
+def build_key(source_id: str, machine: str = platform.machine()) -> str:
+    """Twelve digits that name the build of one source by this recipe for one processor."""
+    return hashlib.sha256(f"{source_id}\0{recipe_hash()}\0{machine}".encode()).hexdigest()[:12]
+
+
+def packed_recipe() -> bytes:
+    """The sources that netlab adds, as one tar file: the same bytes for the same files."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path in sorted(path for path in HOME.rglob("*") if path.is_file()):
+            data = path.read_bytes()
+            member = tarfile.TarInfo(str(path.relative_to(HOME)))
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def note_failure(why: str) -> None:
+    """Remember that the present recipe cannot be built here, so that no set-up tries it again each time."""
+    cache.libraries().mkdir(parents=True, exist_ok=True)
+    (cache.libraries() / FAILURE).write_text(f"{recipe_hash()}\n{why}\n")
+
+
+def forget_failure() -> None:
+    """Forget what `note_failure` remembered."""
+    (cache.libraries() / FAILURE).unlink(missing_ok=True)
+
+
+def failure() -> str:
+    """Why the present recipe could not be built here; empty when it was not tried or there is one."""
+    try:
+        recipe, _, why = (cache.libraries() / FAILURE).read_text().partition("\n")
+    except OSError:
+        return ""
+    return why.strip() if recipe == recipe_hash() else ""
+
+
 def builds() -> list[LibraryKernel]:
     """Every library kernel in the cache that this machine can run, best first."""
     current = recipe_hash()
@@ -128,8 +167,12 @@ def find() -> LibraryKernel:
         return LibraryKernel(path, "unknown", (0,), platform.machine(), frozenset())
     found = builds()
     if not found:
+        why = failure()
         raise KernelError(
-            f"There is no library kernel in {cache.libraries()} yet. 'netlab kernel build --library' builds one (about 2 minutes)."
+            f"There is no library kernel in {cache.libraries()}: it could not be built here. {why}"
+            if why
+            else f"There is no library kernel in {cache.libraries()} yet. Build it with 'netlab kernel build' (about "
+            "5 minutes for both kernels), or take one from another machine with 'netlab kernel unpack FILE'."
         )
     return found[0]
 
@@ -175,8 +218,9 @@ def compile_into(
     variables: dict[str, str | None],
     log: Path,
     on_object: programs.OnLine | None = None,
-    machine: str | None = None,
+    machine: str = platform.machine(),
     cross: str = "",
+    static: bool = True,
 ) -> None:
     """Configure and compile the kernel in `tree` (a `twin`), link the program, and leave it in `target`.
 
@@ -192,6 +236,8 @@ def compile_into(
         Called with each line of make's output.
     machine, cross
         The processor and the prefix of its compiler, where it is not this machine's, such as "aarch64-linux-gnu-".
+    static : bool
+        Whether the program shall need no C library where it runs.
 
     Raises
     ------
@@ -205,9 +251,9 @@ def compile_into(
         [*make, f"-j{jobs}", "vmlinux_a"],
         cwd=tree, log=log, env=variables, doing="compile the library kernel", on_line=on_object,
     )  # fmt: skip
-    _link(tree, target, log, cross)
+    _link(tree, target, log, cross, static)
     shutil.copy(tree / ".config", target / "config")
-    if (machine or platform.machine()) == platform.machine():
+    if machine == platform.machine():
         smoke_test(target / PROGRAM)
 
 
@@ -231,7 +277,7 @@ def _configure(tree: Path, version: Version, variables: dict[str, str | None], l
         )
 
 
-def _link(tree: Path, target: Path, log: Path, cross: str) -> None:
+def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None:
     whole, kernel = tree / "library-whole.o", tree / "library-kernel.o"
     doing = "link the library kernel"
     libraries = [str(path) for path in (tree / "lib/lib.a",) if path.exists()]
@@ -256,10 +302,10 @@ def _link(tree: Path, target: Path, log: Path, cross: str) -> None:
         objects.append(str(made))
     program = target / PROGRAM
     programs.run(
-        [f"{cross}gcc", "-static", "-no-pie", "-Wl,-z,noexecstack", "-o", str(program), *objects, str(kernel), "-lm"],
-        log=log,
-        doing=doing,
-    )
+        [f"{cross}gcc", *(["-static"] if static else []), "-no-pie", "-Wl,-z,noexecstack", "-o", str(program),
+         *objects, str(kernel), "-lm"],
+        log=log, doing=doing,
+    )  # fmt: skip
     programs.run([f"{cross}strip", str(program)], log=log, doing=doing)
 
 
@@ -306,12 +352,3 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
     raise KernelError(
         f"The library kernel was built and does not work: status {done.returncode}, last words {last!r} {done.stderr[-200:]!r}."
     )
-
-
-def write_facts(target: Path, facts: dict[str, Any]) -> None:
-    """Leave `build.json` beside the program."""
-    size = {
-        "size_bytes": (target / PROGRAM).stat().st_size,
-        "built_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-    }
-    (target / "build.json").write_text(json.dumps({**facts, **size}, indent=2) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -27,13 +27,15 @@ class BuildProgress:
 Listener = Callable[[BuildProgress], None]
 
 
-def usual_phases(cpus: int | None = None, *, library: bool = False) -> dict[str, float]:
-    """Seconds that each phase takes on an ordinary machine with this many processors, for the pocket or the library kernel."""
+def usual_phases(kinds: Sequence[str] = ("pocket", "library"), cpus: int | None = None) -> dict[str, float]:
+    """Seconds that each phase takes on an ordinary machine with this many processors, for the kernels of these kinds."""
     count = cpus or len(os.sched_getaffinity(0))
-    source = {"fetch": 12.0, "unpack": 7.0}
-    if library:
-        return {**source, "library": 10.0 + 150.0 / count}
-    return {**source, "configure": 8.0, "compile": 12.0 + 225.0 / count, "install": 1.0}
+    phases = {"fetch": 12.0, "unpack": 7.0}
+    if "pocket" in kinds:
+        phases |= {"configure": 8.0, "compile": 12.0 + 225.0 / count, "install": 1.0}
+    if "library" in kinds:
+        phases["library"] = 10.0 + 150.0 / count
+    return phases
 
 
 class Meter:

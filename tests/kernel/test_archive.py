@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from netlab.errors import KernelError
-from netlab.kernel import archive, cache, installed
+from netlab.kernel import archive, cache, installed, library
 from netlab.kernel.installed import Kernel
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00" + archive.ELF_MACHINES["x86_64"].to_bytes(2, "little")
@@ -33,17 +33,26 @@ def kernel() -> Kernel:
     return make_kernel()
 
 
+@pytest.fixture
+def own() -> library.LibraryKernel:
+    return library.from_directory(make(archive.LIBRARY, cache.libraries()))
+
+
 def make_kernel() -> Kernel:
-    home = cache.kernels() / f"7.3.4-{KEY}"
+    return installed.from_directory(make(archive.POCKET, cache.kernels()))
+
+
+def make(kind: archive.Kind, room: Path) -> Path:
+    home = room / f"7.3.4-{KEY}"
     home.mkdir(parents=True)
-    for name in archive.CONTENTS:
+    for name in kind.contents:
         (home / name).write_text(f"text of {name}\n")
-    for name in archive.PROGRAMS:
+    for name in kind.programs:
         (home / name).write_bytes(ELF + name.encode())
         (home / name).chmod(0o755)
     (home / "config").write_text("CONFIG_INET=y\nCONFIG_NET_SCH_NETEM=y\n")
     (home / "build.json").write_text(json.dumps({"release": "7.3.4", "key": KEY, "machine": "x86_64"}))
-    return installed.from_directory(home)
+    return home
 
 
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -58,28 +67,50 @@ def contents(home: Path) -> dict[str, bytes]:
 def test_every_file_arrives_and_programs_can_be_run(
     kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = archive.pack(kernel, tmp_path / "out")
+    file = archive.pack([kernel], tmp_path / "out")
     before = contents(kernel.path.parent)
     other = elsewhere(tmp_path, monkeypatch)
-    arrived = archive.unpack(file)
+    (arrived,) = archive.unpack(file)
 
     assert contents(arrived.path.parent) == before
     assert other in arrived.path.parents and installed.find() == arrived
     assert arrived.path.stat().st_mode & 0o111 and arrived.mnexec_path is not None
     assert "netem" in arrived.capabilities
     assert file.name == f"netlab-kernel-7.3.4-{KEY}-x86_64.tar.xz"
-    assert archive.unpack(file) == arrived, "a second time is no error"
+    assert archive.unpack(file) == [arrived], "a second time is no error"
+
+
+def test_both_kernels_travel_in_one_file(
+    kernel: Kernel, own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = archive.pack([kernel, own], tmp_path / "out")
+    before = [contents(each.path.parent) for each in (kernel, own)]
+    elsewhere(tmp_path, monkeypatch)
+    arrived = archive.unpack(file)
+    assert [contents(each.path.parent) for each in arrived] == before
+    assert arrived == [installed.find(), library.find()]
+    assert all(each.path.stat().st_mode & 0o111 for each in arrived)
+    assert file.name == f"netlab-kernel-7.3.4-{KEY}-{KEY}-x86_64.tar.xz"
+
+
+def test_a_library_kernel_travels_alone_and_for_its_own_processor_only(
+    own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = archive.pack([own], tmp_path / "out")
+    monkeypatch.setattr(archive.platform, "machine", lambda: "aarch64")
+    with pytest.raises(KernelError, match="its netlab-library is for x86_64 and this machine is aarch64"):
+        archive.unpack(file)
 
 
 def test_the_checksum_beside_the_file_is_its_own_and_packing_is_repeatable(kernel: Kernel, tmp_path: Path) -> None:
-    first, second = archive.pack(kernel, tmp_path / "a"), archive.pack(kernel, tmp_path / "b")
+    first, second = archive.pack([kernel], tmp_path / "a"), archive.pack([kernel], tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     digest, name = (first.parent / f"{first.name}.sha256").read_text().split()
     assert (digest, name) == (hashlib.sha256(first.read_bytes()).hexdigest(), first.name)
 
 
 def test_licence_source_and_changes_are_in_the_file(kernel: Kernel, tmp_path: Path) -> None:
-    with tarfile.open(archive.pack(kernel, tmp_path)) as tar:
+    with tarfile.open(archive.pack([kernel], tmp_path)) as tar:
         names = {Path(name).name for name in tar.getnames()}
     assert {"COPYING", "SOURCE", "config", "netlab.patch", "tcp_tahoe.c", "SHA256SUMS"} <= names
 
@@ -88,13 +119,14 @@ def test_what_later_builds_have_more_is_carried_where_it_is_there(
     kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (kernel.path.parent / "gate.c").write_text("the gate")
-    file = archive.pack(kernel, tmp_path)
+    file = archive.pack([kernel], tmp_path)
     elsewhere(tmp_path, monkeypatch)
-    assert (archive.unpack(file).path.parent / "gate.c").read_text() == "the gate"
+    (arrived,) = archive.unpack(file)
+    assert (arrived.path.parent / "gate.c").read_text() == "the gate"
 
 
 def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = archive.pack(kernel, tmp_path)
+    file = archive.pack([kernel], tmp_path)
     other = elsewhere(tmp_path, monkeypatch)
     with pytest.raises(KernelError, match="must be 0000"):
         archive.unpack(file, "0" * 64)
@@ -114,14 +146,14 @@ def test_one_flipped_bit_never_installs_other_contents(
         patch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
         kernel = make_kernel()
         before = contents(kernel.path.parent)
-        file = archive.pack(kernel, tmp_path)
+        file = archive.pack([kernel], tmp_path)
         (tmp_path / f"{file.name}.sha256").unlink()
         data = bytearray(file.read_bytes())
         data[int(place * len(data))] ^= 1 << bit
         file.write_bytes(data)
         other = elsewhere(tmp_path, patch)
         try:
-            arrived = archive.unpack(file)
+            (arrived,) = archive.unpack(file)
         except KernelError:
             assert not list(other.glob("kernels/*"))
         else:
@@ -134,7 +166,7 @@ Change = Callable[[dict[str, bytes]], None]
 def repacked(file: Path, change: Change, top: str = "netlab-kernel", renew_sums: bool = True) -> Path:
     """The same file with its contents changed by somebody who also renews the sums inside."""
     with tarfile.open(file) as tar:
-        files = {Path(m.name).name: tar.extractfile(m).read() for m in tar if m.isreg()}  # type: ignore[union-attr]
+        files = {m.name.partition("/")[2]: tar.extractfile(m).read() for m in tar if m.isreg()}  # type: ignore[union-attr]
     change(files)
     if renew_sums:
         lines = (f"{hashlib.sha256(d).hexdigest()}  {n}\n" for n, d in files.items() if n != "SHA256SUMS")
@@ -158,29 +190,29 @@ def build_json(**facts: str) -> bytes:
         (lambda f: f.update({"../evil": b"x"}), "which is not one of its plain files"),
         (lambda f: f.update({"/etc/evil": b"x"}), "which is not one of its plain files"),
         (lambda f: f.update({"extra": b"x"}), "which does not belong there"),
-        (lambda f: f.pop("COPYING"), "lacks COPYING"),
+        (lambda f: f.pop("pocket/COPYING"), "lacks pocket/COPYING"),
         (
-            lambda f: f.update({"linux": f["linux"][:18] + b"\xb7\x00" + f["linux"][20:]}),
+            lambda f: f.update({"pocket/linux": f["pocket/linux"][:18] + b"\xb7\x00" + f["pocket/linux"][20:]}),
             "this machine is x86_64",
         ),
-        (lambda f: f.update({"linux": b"#!/bin/sh\n"}), "its linux is for"),
-        (lambda f: f.update({"build.json": build_json(machine="aarch64")}), "for aarch64"),
+        (lambda f: f.update({"pocket/linux": b"#!/bin/sh\n"}), "its linux is for"),
+        (lambda f: f.update({"pocket/build.json": build_json(machine="aarch64")}), "for aarch64"),
         (
-            lambda f: f.update({"build.json": build_json(key="../../../etc")}),
+            lambda f: f.update({"pocket/build.json": build_json(key="../../../etc")}),
             "does not name a release and a key",
         ),
         (
-            lambda f: f.update({"build.json": build_json(release="../7.3")}),
+            lambda f: f.update({"pocket/build.json": build_json(release="../7.3")}),
             "does not name a release and a key",
         ),
-        (lambda f: f.update({"build.json": b"[1]"}), "build.json cannot be read"),
-        (lambda f: f.update({"build.json": b"\xff"}), "build.json cannot be read"),
+        (lambda f: f.update({"pocket/build.json": b"[1]"}), "pocket/build.json cannot be read"),
+        (lambda f: f.update({"pocket/build.json": b"\xff"}), "pocket/build.json cannot be read"),
     ],
 )
 def test_what_does_not_belong_is_refused_even_with_sums_that_fit(
     kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change, says: str
 ) -> None:
-    file = repacked(archive.pack(kernel, tmp_path), change)
+    file = repacked(archive.pack([kernel], tmp_path), change)
     other = elsewhere(tmp_path, monkeypatch)
     with pytest.raises(KernelError, match=says):
         archive.unpack(file)
@@ -189,10 +221,10 @@ def test_what_does_not_belong_is_refused_even_with_sums_that_fit(
 
 def test_changed_contents_with_the_old_sums_are_refused_by_name(kernel: Kernel, tmp_path: Path) -> None:
     def change(files: dict[str, bytes]) -> None:
-        files["mnexec"] += b"!"
+        files["pocket/mnexec"] += b"!"
 
-    file = repacked(archive.pack(kernel, tmp_path), change, renew_sums=False)
-    with pytest.raises(KernelError, match="mnexec is not what SHA256SUMS promises"):
+    file = repacked(archive.pack([kernel], tmp_path), change, renew_sums=False)
+    with pytest.raises(KernelError, match="pocket/mnexec is not what SHA256SUMS promises"):
         archive.unpack(file)
 
 
@@ -200,7 +232,7 @@ def test_changed_contents_with_the_old_sums_are_refused_by_name(kernel: Kernel, 
 def test_links_and_special_files_are_refused(tmp_path: Path, kind: bytes) -> None:
     file = tmp_path / "links.tar.xz"
     with tarfile.open(file, "w:xz") as tar:
-        member = tarfile.TarInfo("netlab-kernel/linux")
+        member = tarfile.TarInfo("netlab-kernel/pocket/linux")
         member.type, member.linkname = kind, "/etc/passwd"
         tar.addfile(member)
     with pytest.raises(KernelError, match="not one of its plain files"):
@@ -211,7 +243,7 @@ def test_an_oversized_member_is_refused_before_it_is_read(tmp_path: Path, monkey
     monkeypatch.setattr(archive, "LARGEST_BYTES", 10)
     file = tmp_path / "big.tar.xz"
     with tarfile.open(file, "w:xz") as tar:
-        member = tarfile.TarInfo("netlab-kernel/linux")
+        member = tarfile.TarInfo("netlab-kernel/pocket/linux")
         member.size = 11
         tar.addfile(member, io.BytesIO(bytes(11)))
     with pytest.raises(KernelError, match="11 bytes; 10 is the limit"):
@@ -231,4 +263,4 @@ def test_a_file_that_is_not_there_and_a_foreign_kernel_are_told(tmp_path: Path) 
         archive.unpack(tmp_path / "none.tar.xz")
     foreign = Kernel(tmp_path / "linux.uml", "6.12", (6, 12), frozenset())
     with pytest.raises(KernelError, match="was not built by netlab"):
-        archive.pack(foreign, tmp_path)
+        archive.pack([foreign], tmp_path)

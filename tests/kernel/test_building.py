@@ -1,6 +1,7 @@
 """A build ends in a whole kernel or in nothing. The sources are small stand-ins that real make and gcc build."""
 
 import os
+import platform
 import re
 import shutil
 import signal
@@ -13,7 +14,7 @@ import pytest
 
 from netlab import kernel as kernel_room
 from netlab.errors import KernelError
-from netlab.kernel import archive, building, cache, edits, fragment, tree
+from netlab.kernel import archive, building, cache, edits, fragment, library, tree
 from netlab.kernel.progress import BuildProgress
 from tests.waiting import wait_for
 
@@ -47,7 +48,15 @@ pytestmark = pytest.mark.skipif(
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.setattr(library, "compile_into", compile_into)
     return tmp_path / "cache"
+
+
+def compile_into(tree: Path, target: Path, version: fragment.Version, **_words: object) -> None:
+    """Leave what compiling the library kernel would; the real program is tested where it runs."""
+    assert (tree / "arch/netlab/Kconfig").exists() and (tree / "net/ipv4/tcp_tahoe.c").exists() and version == (7, 3, 4)
+    (target / "config").write_text("CONFIG_INET=y\n")
+    (target / library.PROGRAM).write_text("library\n")
 
 
 @pytest.fixture
@@ -76,7 +85,9 @@ def left_behind(root: Path) -> list[str]:
     return sorted(
         str(path.relative_to(root))
         for path in root.rglob("*")
-        if not re.search(r"kernel-build\.lock$|^kernels(/[\d.]+-[0-9a-f]{12}(/|$)|$)", str(path.relative_to(root)))
+        if not re.search(
+            r"kernel-build\.lock$|^(kernels|libraries)(/[\d.]+-[0-9a-f]{12}(/|$)|$)", str(path.relative_to(root))
+        )
     )
 
 
@@ -98,10 +109,14 @@ def takes_all(source: Path) -> Path:
 def test_a_build_gives_a_whole_kernel_and_leaves_the_source_as_it_was(takes_all: Path, own_cache: Path) -> None:
     before = {path: path.read_bytes() for path in takes_all.rglob("*") if path.is_file()}
     moments: list[BuildProgress] = []
-    kernel = kernel_room.build(takes_all, moments.append)
+    built = kernel_room.build(takes_all, moments.append)
+    kernel, own = built.pocket, built.library
 
+    assert kernel is not None and own is not None and built.why_no_library == ""
     assert (kernel.release, kernel.path.parent.parent) == ("7.3.4", own_cache / "kernels")
-    assert all((kernel.path.parent / name).is_file() for name in archive.CONTENTS)
+    assert all((kernel.path.parent / name).is_file() for name in archive.POCKET.contents)
+    assert all((own.path.parent / name).is_file() for name in archive.LIBRARY.contents)
+    assert own.build["source"] == kernel.build["source"] and library.find() == own
     assert {"tahoe", "seeded_random", "virtual_time", "dualpi2"} <= kernel.capabilities
     assert subprocess.run([kernel.path], capture_output=True, text=True, check=True).stdout == "7.3.4\n"
     assert kernel.build["objects"] == 2 and kernel.build["size_bytes"] == kernel.path.stat().st_size
@@ -119,9 +134,63 @@ def test_an_archive_is_built_once_and_found_again(takes_all: Path, tmp_path: Pat
     with tarfile.open(file, "w:gz") as tar:
         tar.add(takes_all, "linux-7.3")
     first = kernel_room.build(file)
-    changed_s = first.path.stat().st_mtime_ns
-    assert kernel_room.build(file).path.stat().st_mtime_ns == changed_s
-    assert kernel_room.build().path == first.path, "without a source, the kernel that is there is taken"
+    changed_ns = [kernel.path.stat().st_mtime_ns for kernel in (first.pocket, first.library)]
+    again = kernel_room.build(file)
+    assert [kernel.path.stat().st_mtime_ns for kernel in (again.pocket, again.library)] == changed_ns
+    assert kernel_room.build() == first, "without a source, the kernels that are there are taken"
+
+
+def test_the_kernel_that_is_missing_is_built_alone(takes_all: Path, tmp_path: Path) -> None:
+    file = tmp_path / "linux-7.3.tar.gz"
+    with tarfile.open(file, "w:gz") as tar:
+        tar.add(takes_all, "linux-7.3")
+    first = kernel_room.build(file)
+    for there, missing in ((first.pocket, first.library), (first.library, first.pocket)):
+        kept_ns = there.path.stat().st_mtime_ns
+        shutil.rmtree(missing.path.parent)
+        assert missing.path.parent in {kernel.path.parent for kernel in both(kernel_room.build(file))}
+        assert missing.path.is_file() and there.path.stat().st_mtime_ns == kept_ns
+
+
+def both(built: building.Kernels) -> list[object]:
+    return [built.pocket, built.library]
+
+
+def test_without_a_library_kernel_the_pocket_kernel_is_built_and_the_reason_kept(
+    takes_all: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KernelError("Could not link the library kernel.")
+
+    monkeypatch.setattr(library, "compile_into", fail)
+    built = kernel_room.build(takes_all)
+    assert built.pocket is not None and built.library is None
+    assert built.why_no_library == library.failure() == "Could not link the library kernel."
+    with pytest.raises(KernelError, match="could not be built here. Could not link"):
+        library.find()
+    monkeypatch.setattr(library, "compile_into", compile_into)
+    assert kernel_room.build(takes_all).library is not None and library.failure() == ""
+
+
+def test_the_program_for_another_processor_is_built_by_its_compiler_and_not_taken_for_ours(
+    takes_all: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, object] = {}
+
+    def record(tree: Path, target: Path, version: fragment.Version, **words: object) -> None:
+        told.update(words)
+        compile_into(tree, target, version)
+
+    other = next(machine for machine in library.MACHINES if machine != platform.machine())
+    monkeypatch.setattr(library, "compile_into", record)
+    have = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: name if name == f"{other}-linux-gnu-gcc" else have(name))
+    made = building.build_for(other, takes_all)
+    assert (made.machine, told["machine"], told["cross"]) == (other, other, f"{other}-linux-gnu-")
+    assert library.builds() == []
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == f"{other}-linux-gnu-gcc" else have(name))
+    with pytest.raises(KernelError, match=f"install gcc-{other.replace('_', '-')}-linux-gnu"):
+        building.build_for(other, takes_all)
 
 
 def package_of(source: Path, tmp_path: Path) -> Path:
@@ -142,8 +211,8 @@ def package_of(source: Path, tmp_path: Path) -> Path:
 
 
 def test_a_source_package_is_opened(takes_all: Path, tmp_path: Path) -> None:
-    kernel = kernel_room.build(package_of(takes_all, tmp_path))
-    assert kernel.build["source"]["version"] == "7.3.4-1~bpo13+1"
+    kernel = kernel_room.build(package_of(takes_all, tmp_path)).pocket
+    assert kernel is not None and kernel.build["source"]["version"] == "7.3.4-1~bpo13+1"
 
 
 def test_without_a_network_an_earlier_download_serves(
@@ -157,7 +226,7 @@ def test_without_a_network_an_earlier_download_serves(
         kernel_room.build()
     (own_cache / "sources").mkdir(exist_ok=True)
     package_of(takes_all, tmp_path).rename(own_cache / "sources/linux-source-7.3_7.3.4-1_all.deb")
-    assert kernel_room.build().build["source"]["version"] == "7.3.4-1~bpo13+1"
+    assert kernel_room.build().library.build["source"]["version"] == "7.3.4-1~bpo13+1"
 
 
 def test_what_is_never_compiled_is_not_unpacked_and_kconfig_is(source: Path, tmp_path: Path) -> None:
@@ -192,7 +261,7 @@ def test_options_that_do_not_take_are_named(source: Path, own_cache: Path) -> No
 def test_flags_of_a_calling_make_do_not_reach_the_build(takes_all: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAKEFLAGS", "CFLAGS", "V"):
         monkeypatch.setenv(name, "n" if name == "MAKEFLAGS" else "1")
-    assert kernel_room.build(takes_all).release == "7.3.4"
+    assert kernel_room.build(takes_all).pocket.release == "7.3.4"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +314,17 @@ def test_too_little_disk_is_told_with_both_figures(source: Path, monkeypatch: py
 
 
 # A build in a process of its own, whose compilation has a child that would outlive it.
-BUILD = "import sys\nfrom netlab.kernel import command\nsys.exit(command._run(['build', '--source', sys.argv[1]]))"
+BUILD = """
+import sys
+from netlab.kernel import command, library
+
+def compile_into(tree, target, *_words, **_more):
+    for name in ("config", library.PROGRAM):
+        (target / name).write_text(name)
+
+library.compile_into = compile_into
+sys.exit(command._run(["build", "--source", sys.argv[1]]))
+"""
 
 
 def started(source: Path, tmp_path: Path, seconds: str) -> tuple[subprocess.Popen[str], int]:
@@ -312,8 +391,8 @@ def test_an_exception_of_the_listener_ends_the_build_cleanly(takes_all: Path, ow
 
 
 def test_the_cache_directory_of_a_key_is_replaced_as_a_whole(takes_all: Path) -> None:
-    kernel = kernel_room.build(takes_all)
+    kernel = kernel_room.build(takes_all).pocket
     (kernel.path.parent / "old").touch()
-    again = kernel_room.build(takes_all)
+    again = kernel_room.build(takes_all).pocket
     assert again.path == kernel.path and not (again.path.parent / "old").exists()
     assert [path.name for path in cache.kernels().iterdir()] == [kernel.path.parent.name]
