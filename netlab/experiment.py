@@ -345,8 +345,9 @@ def run(
         Also a whole `Scenario` or the dict of a scenario file; then nothing else of the scenario may follow.
     traffic, duration_s, seed, interval_s, sysctls, captures
         See `Scenario`.
-    engine : {"pocket", "pocket-real", "native"} or Engine, optional
-        Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time.
+    engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
+        Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time where it can run, else the library
+        kernel. `run.settings` has the name of the engine that it was.
     progress : bool or callable
         Show a progress bar (never when $NETLAB_PROGRESS is 0), or call with the network time done and the whole,
         both in s.
@@ -379,8 +380,8 @@ def run(
     else:
         scenario = Scenario(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures)
         scenario.validate()
-    runner = engines.choose(engine)
     plan = scenario.plan()
+    runner = engines.choose(engine, [plan])
     began = time.monotonic()
     with shown_progress(progress, scenario.duration_s, "s", what="network time") as tell:
 

@@ -24,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the whole result as JSON; - writes it to the standard output"
     )
-    parser.add_argument("--engine", choices=engines.NAMES, help="where it runs (default: $NETLAB_ENGINE, else pocket)")
+    parser.add_argument(
+        "--engine",
+        choices=engines.NAMES,
+        help="where it runs (default: $NETLAB_ENGINE, else pocket, or library where that cannot run)",
+    )
 
 
 def main(options: argparse.Namespace) -> int:

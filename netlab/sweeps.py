@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Generator, Hashable, Iterable, Mapping
 from concurrent import futures
 from contextlib import closing
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from netlab import engines, experiment, run_cache
 from netlab.engines.base import Engine
@@ -66,6 +66,7 @@ def sweep(  # type: ignore[overload-overlap]
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
+    one_engine: bool = ...,
     progress: bool | Progress = ...,
 ) -> dict[Label, Run]: ...
 @overload
@@ -75,6 +76,7 @@ def sweep(
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
+    one_engine: bool = ...,
     progress: bool | Progress = ...,
 ) -> list[Run]: ...
 
@@ -85,6 +87,7 @@ def sweep(
     executor: futures.Executor | None = None,
     fresh: bool = False,
     engine: str | Engine | None = None,
+    one_engine: bool = True,
     progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
     """Run many scenarios side by side; those that ran before come from the cache at once.
@@ -103,8 +106,11 @@ def sweep(
         kernel.
     fresh : bool
         Run everything again, and keep the new runs.
-    engine : {"pocket", "pocket-real", "native"} or Engine, optional
-        As for `netlab.run`.
+    engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
+        As for `netlab.run`, but None takes the library kernel where it is built and no scenario has a `Command`.
+    one_engine : bool
+        Whether all runs have the same engine where none is named, which whoever compares them wants. False lets each
+        scenario have the quickest that can run it.
     progress : bool or callable
         Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of runs done and of all.
 
@@ -136,12 +142,12 @@ def sweep(
     >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
     """
     labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
-    here = run_cache.conditions(engines.choose(engine))
-    keys = {label: run_cache.key(scenario, here) for label, scenario in labelled.items()}
-    distinct = {key: labelled[label] for label, key in keys.items()}
+    tasks = _tasks(labelled, engine, one_engine)
+    keys = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+    distinct = {key: tasks[label] for label, key in keys.items()}
     cache = RunCache()
     found = {} if fresh else {key: run for key in distinct if (run := cache.load(key)) is not None}
-    todo = {key: scenario for key, scenario in distinct.items() if key not in found}
+    todo = {key: task for key, task in distinct.items() if key not in found}
     failures: dict[str, BaseException] = {}
 
     def finished() -> dict[Any, Run]:
@@ -150,7 +156,7 @@ def sweep(
     try:
         with (
             shown_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as tell,
-            closing(_outcomes(todo, executor, engine)) as outcomes,
+            closing(_outcomes(todo, executor)) as outcomes,
         ):
             tell(len(found), len(distinct))
             for key, outcome in outcomes:
@@ -159,7 +165,7 @@ def sweep(
                 else:
                     there, found[key] = outcome
                     # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
-                    if there == here:
+                    if there == todo[key].here:
                         _keep(cache, key, found[key])
                 tell(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
@@ -187,8 +193,35 @@ def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
     return scenarios
 
 
+class _Task(NamedTuple):
+    """A scenario, the engine it runs in, and what else decides its figures here."""
+
+    scenario: Scenario
+    engine: str | Engine
+    here: str
+
+
+def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None, one: bool) -> dict[Any, _Task]:
+    with engines.quick():
+        plans = {label: [scenario.plan()] for label, scenario in labelled.items()} if engine is None else {}
+        if one:
+            whole = engines.decide(engine, [plan for own in plans.values() for plan in own])
+            decided = dict.fromkeys(labelled, whole)
+        else:
+            decided = {label: engines.decide(engine, plans.get(label, ())) for label in labelled}
+    here: dict[str | int, str] = {}
+    for wanted in decided.values():
+        name = wanted if isinstance(wanted, str) else id(wanted)
+        if name not in here:
+            here[name] = run_cache.conditions(engines.choose(wanted))
+    return {
+        label: _Task(scenario, wanted, here[wanted if isinstance(wanted, str) else id(wanted)])
+        for (label, scenario), wanted in zip(labelled.items(), decided.values(), strict=True)
+    }
+
+
 def _outcomes(
-    todo: Mapping[str, Scenario], executor: futures.Executor | None, engine: str | Engine | None
+    todo: Mapping[str, _Task], executor: futures.Executor | None
 ) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
     """Each scenario's key with the conditions it ran under and its run, or with its error, as they finish."""
     pool = executor or futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="sweep")
@@ -196,8 +229,8 @@ def _outcomes(
     cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
     running: dict[futures.Future[tuple[str, Run]], str] = {}
     try:
-        for key, scenario in todo.items():
-            running[pool.submit(_measure, scenario, engine, cancel)] = key
+        for key, task in todo.items():
+            running[pool.submit(_measure, task, cancel)] = key
         while running:
             done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
             for future in done:
@@ -213,9 +246,9 @@ def _outcomes(
             pool.shutdown()
 
 
-def _measure(scenario: Scenario, engine: str | Engine | None, cancel: threading.Event | None) -> tuple[str, Run]:
-    runner = engines.choose(engine)
-    run = experiment.run(scenario, engine=runner, progress=False, cancel=cancel)
+def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
+    runner = engines.choose(task.engine)
+    run = experiment.run(task.scenario, engine=runner, progress=False, cancel=cancel)
     return run_cache.conditions(runner), run
 
 

@@ -1,7 +1,8 @@
 """Panels in which a student moves a slider and the experiment runs again.
 
 A `Panel` knows nothing about networks: it turns the controls' values into a scenario, runs it beside the notebook,
-draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing.
+draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing. Somebody
+waits for the answer, so it comes from the quickest engine that can give it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import ipywidgets
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from netlab import experiment, plots
+from netlab import engines, experiment, plots
 from netlab.errors import NetlabError, RunCancelled
 
 Settings = dict[str, Any]
@@ -159,11 +160,12 @@ class Panel:
                 return
             try:
                 self._tell(cancel, 0.0)
-                result = self._run(
-                    **self._scenario(**settings),
-                    progress=lambda done_s, whole_s: self._tell(cancel, done_s / whole_s if whole_s else 0.0),
-                    cancel=cancel,
-                )
+                with engines.quick():
+                    result = self._run(
+                        **self._scenario(**settings),
+                        progress=lambda done_s, whole_s: self._tell(cancel, done_s / whole_s if whole_s else 0.0),
+                        cancel=cancel,
+                    )
                 drawn = self._draw(result, settings)
             except RunCancelled:
                 return

@@ -49,7 +49,7 @@ class StandIn:
         return {"flows": flows, "streams": [], "datagrams": [], "queues": [], "tc": [], "kernel": "7.3", "python": "3",
                 "engine": {"engine": self.name, "clock": self.clock}}
 
-engines.choose = lambda wanted=None: StandIn()
+engines.choose = lambda wanted=None, plans=(): StandIn()
 from netlab.cli import main
 sys.exit(main())
 """

@@ -346,3 +346,26 @@ def test_a_sweep_on_dask(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SweepError, match="too much for a fake"):
             nl.sweep([udp(1), udp(9)], engine=engine, executor=client.get_executor())
     assert engine.runs() == 4
+
+
+def test_without_a_wish_a_sweep_has_one_engine_for_all_and_the_replication_the_quickest_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = udp(1)
+    command = nl.Scenario(TOPOLOGY, [nl.Command("h1", "true"), nl.Udp("h1", "h2", rate_mbps=1)], duration_s=10)
+    asked: list[int] = []
+
+    def decide(wanted: Any = None, plans: Any = ()) -> str:
+        asked.append(len(plans))
+        return "pocket" if any(item["kind"] == "command" for own in plans for item in own["traffic"]) else "library"
+
+    monkeypatch.setattr(sweeps.engines, "decide", decide)
+    monkeypatch.setattr(sweeps.engines, "choose", lambda wanted=None, plans=(): wanted)
+    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda engine: f"conditions of {engine}")
+
+    def chosen(one: bool) -> list[tuple[Any, str]]:
+        return [task[1:] for task in sweeps._tasks({"a": plain, "b": command}, None, one).values()]
+
+    assert chosen(one=True) == [("pocket", "conditions of pocket")] * 2
+    assert chosen(one=False) == [("library", "conditions of library"), ("pocket", "conditions of pocket")]
+    assert asked == [2, 1, 1]

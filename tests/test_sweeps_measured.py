@@ -11,11 +11,17 @@ import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab.kernel import library
 from netlab.run_cache import RunCache
 from netlab.sweeps import SweepInterrupted
 from tests.figures import agrees, udp_limit_mbps
 
-pytestmark = pytest.mark.pocket
+pytestmark = [pytest.mark.pocket, pytest.mark.library]
+
+
+@pytest.fixture(autouse=True, params=["pocket", "library"])
+def _engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_ENGINE", request.param)
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +63,9 @@ def test_interruption_leaves_no_guest_behind(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SweepInterrupted):
         nl.sweep([scenario(rate, duration_s=36_000) for rate in (1, 2, 3)])
     assert not list(tmp_path.glob("netlab-*/run-*"))
+    program = f"{library.find().path}\0{os.getpid()}"
     assert not [
         entry
         for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and f"uml_dir={tmp_path}" in command_line(entry.name)
+        if entry.name.isdigit() and any(words in command_line(entry.name) for words in (f"uml_dir={tmp_path}", program))
     ]

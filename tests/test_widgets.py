@@ -198,6 +198,22 @@ def test_errors_appear_as_sentences_and_go_with_the_next_good_run(error, words):
     assert panel.message == ""
 
 
+def test_a_panel_asks_for_the_quickest_engine(monkeypatch):
+    monkeypatch.delenv("NETLAB_ENGINE", raising=False)
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.setattr(widgets.engines, "_library_refusal", lambda plans: "")
+    monkeypatch.setattr(widgets.engines, "_pocket_refusal", lambda: "")
+    found = []
+
+    def run(x, progress, cancel):
+        found.append(widgets.engines.decide())
+        return x
+
+    panel = make_panel(run=run)
+    panel.refresh()
+    assert found == ["library"] and widgets.engines.decide() == "pocket"
+
+
 def test_progress_shows_while_a_run_is_under_way():
     seen = []
 

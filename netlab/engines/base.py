@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +19,7 @@ from netlab.agent import files
 from netlab.agent.artifacts import MOST_BYTES
 from netlab.errors import EngineError, RunCancelled, RunError
 from netlab.plan import Counters, Event, Outcome, Plan
+from netlab.traffic import KINDS
 
 OnEvent = Callable[[Event], None]
 POLL_S = 0.01
@@ -194,6 +195,18 @@ def refuse_media(plan: Plan, clock: str, engine: str) -> None:
 def cancelled() -> RunCancelled:
     """The error of a run that somebody stopped."""
     return RunCancelled("The run was stopped before its end; nothing of it is kept.")
+
+
+def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
+    """Raise EngineError when the plan needs a part that the kernel `which` describes does not have."""
+    wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}
+    wanted = wanted.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
+    lacking = sorted(wanted.difference(has))
+    if lacking:
+        raise EngineError(
+            f"This experiment needs {', '.join(lacking)}, which the kernel {which} does not have; build one that does with "
+            "`netlab kernel build`, or choose another."
+        )
 
 
 def require(requirements: list[Requirement]) -> None:

@@ -25,6 +25,7 @@ from netlab.engines.base import (
     cancelled,
     follow,
     read_result,
+    refuse_lacking,
     refuse_media,
     require,
     run_folder,
@@ -35,7 +36,6 @@ from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, KernelError, RunError
 from netlab.kernel.installed import MODULES
 from netlab.plan import AgentPlan, Counters, Outcome, Plan
-from netlab.traffic import KINDS
 
 TOOLS = ("ip", "tc")
 BOOT_PATIENCE_S = 20.0
@@ -79,10 +79,11 @@ class PocketEngine:
             When `cancel` was set.
         """
         require(self.requirements())
-        self._refuse_what_the_kernel_lacks(plan)
+        here = self.kernel
+        refuse_lacking(plan, here.capabilities | here.modules, f"{here.path} (Linux {here.release})")
         if self.clock != "virtual":
             refuse_media(plan, self.clock, self.name)
-        if "gate" in self.kernel.capabilities and self.clock == "virtual":
+        if "gate" in here.capabilities and self.clock == "virtual":
             return self._execute_behind_gate(plan, on_event, cancel)
         with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
             folder = run_folder(directory)
@@ -145,16 +146,6 @@ class PocketEngine:
             "confined": launcher.landlock_version() > 0,
         }
         return {**counters, "engine": settings, "artifacts": kept}
-
-    def _refuse_what_the_kernel_lacks(self, plan: Plan) -> None:
-        wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}
-        wanted = wanted.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
-        lacking = sorted(wanted - self.kernel.capabilities - self.kernel.modules)
-        if lacking:
-            raise EngineError(
-                f"This experiment needs {', '.join(lacking)}, which the kernel {self.kernel.path} (Linux "
-                f"{self.kernel.release}) does not have; build one that does with `netlab kernel build`, or choose another."
-            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ import csv
 import math
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -145,7 +146,10 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     wanted = [row for row in published() if only in (None, row.source)]
     covered = [(row, row.measurement) for row in wanted]
     measured = [(row, measurement) for row, measurement in covered if measurement is not None]
-    runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
+    runs = sweep(
+        {number: one.scenario for number, (_, one) in enumerate(measured)},
+        fresh=fresh, one_engine=False, progress=progress,
+    )  # fmt: skip
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
         number: one.explanation
@@ -153,7 +157,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
         if one.explanation is not None and needs_explanation(rows[number])
     }
     # fresh=False: the first sweep has just measured some of these scenarios.
-    tests = sweep({number: why.scenario for number, why in doubtful.items()}, progress=progress)
+    tests = sweep({number: why.scenario for number, why in doubtful.items()}, one_engine=False, progress=progress)
     for number, why in doubtful.items():
         rows[number] = replace(rows[number], note=why.sentence.format(value=why.read(tests[number])))
     distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()
@@ -192,9 +196,16 @@ def _why(row: Published) -> str:
 
 
 def _settings(runs: Iterable[Run]) -> dict[str, object]:
-    for run in runs:
-        return {name: run.settings[name] for name in ("engine", "clock", "kernel", "netlab", "date")}
-    return {}
+    """What the report says of how it was measured; engines by the number of runs, the most used first."""
+    seen = list(runs)
+    if not seen:
+        return {}
+    engines = Counter(str(run.settings["engine"]) for run in seen)
+    first = seen[0].settings
+    return {
+        "engine": ", ".join(f"{name} ({count} runs)" for name, count in engines.most_common()),
+        **{name: first[name] for name in ("clock", "kernel", "netlab", "date")},
+    }
 
 
 def _table(name: str) -> list[dict[str, str]]:

@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
+import netlab as nl
 from netlab import engines
 from netlab.engines.base import Requirement
+from netlab.engines.library import LibraryEngine
 from netlab.errors import EngineError, KernelError
+from netlab.kernel import library
+from netlab.kernel.installed import PARTS
+from netlab.plan import Plan
 from tests.stand_ins import Fake
 
 
@@ -49,3 +54,81 @@ def test_preflight_is_one_sentence_or_every_remedy() -> None:
     with pytest.raises(EngineError) as caught:
         engines.preflight(Fake(missing))
     assert str(caught.value) == "ip: not found. Install iproute2.\nroot: no. Run as root."
+
+
+# ---- which one it is when nobody says
+
+
+def plan(*traffic: nl.traffic.Traffic) -> Plan:
+    return nl.Scenario(nl.topologies.dumbbell(pairs=1), traffic or [nl.Tcp("h1", "h2")]).plan()
+
+
+@pytest.fixture
+def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """A machine on which both kernels can run; a reason in the dict takes one away."""
+    refusals: dict[str, str] = {}
+
+    class Library:
+        kernel = library.LibraryKernel(tmp_path, "7.3.4", (7, 3, 4), "x86_64", frozenset(PARTS))
+        refuse = LibraryEngine.refuse
+
+        def __init__(self) -> None:
+            if "library" in refusals:
+                raise KernelError(refusals["library"])
+
+    monkeypatch.setattr(engines, "LibraryEngine", Library)
+    monkeypatch.setattr(engines, "_pocket_refusal", lambda: refusals.get("pocket", ""))
+    for variable in ("NETLAB_ENGINE", "NETLAB_KERNEL"):
+        monkeypatch.delenv(variable, raising=False)
+    return refusals
+
+
+def quickly(*plans: Plan) -> str | engines.Engine:
+    with engines.quick():
+        return engines.decide(None, plans)
+
+
+def test_a_run_is_in_the_pocket_kernel_and_what_must_be_quick_in_the_library_kernel(both: dict[str, str]) -> None:
+    assert (engines.decide(None, [plan()]), quickly(plan())) == ("pocket", "library")
+
+
+def test_one_command_among_many_plans_is_enough_for_the_pocket_kernel(both: dict[str, str]) -> None:
+    assert quickly(plan(), plan(nl.Command("h1", "true")), plan()) == "pocket"
+
+
+@pytest.mark.parametrize(("missing", "serves"), [("pocket", "library"), ("library", "pocket")])
+def test_where_one_kernel_is_missing_the_other_serves_and_nothing_is_said(
+    both: dict[str, str], missing: str, serves: str
+) -> None:
+    both[missing] = "none is built"
+    assert (engines.decide(None, [plan()]), quickly(plan())) == (serves, serves)
+
+
+def test_a_command_where_there_is_no_pocket_kernel_is_told_by_the_pocket_engine(both: dict[str, str]) -> None:
+    both["pocket"] = "none is built"
+    assert engines.decide(None, [plan(nl.Command("h1", "true"))]) == "pocket"
+
+
+def test_who_names_an_engine_or_a_kernel_gets_it(both: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_KERNEL", "/usr/bin/linux.uml")
+    assert quickly(plan()) == "pocket"
+    monkeypatch.setenv("NETLAB_ENGINE", "native")
+    assert quickly(plan()) == "native"
+    with engines.quick():
+        assert engines.decide("library", [plan()]) == "library"
+
+
+def test_quickness_ends_with_its_block(both: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="x"), engines.quick():
+        raise ValueError("x")
+    assert engines.decide() == "pocket"
+
+
+def test_a_library_kernel_without_the_wanted_part_refuses_the_plan(
+    both: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = library.LibraryKernel(Path("/x"), "6.12", (6, 12), "x86_64", frozenset({"fifo", "cubic"}))
+    monkeypatch.setattr(engines.LibraryEngine, "kernel", few)
+    assert quickly(plan(nl.Tcp("h1", "h2", congestion="bbr"))) == "pocket"
+    with pytest.raises(EngineError, match=r"needs bbr, which the kernel /x \(Linux 6.12\) does not have"):
+        engines.LibraryEngine().refuse(plan(nl.Tcp("h1", "h2", congestion="bbr")))

@@ -293,7 +293,7 @@ def test_a_refused_message_is_told_as_its_line() -> None:
 def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
-    with pytest.raises(EngineError, match="netlab kernel build"):
+    with pytest.raises(KernelError, match="netlab kernel build"):
         run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1)
     monkeypatch.setenv("NETLAB_LIBRARY", str(tmp_path / "nothing"))
     with pytest.raises(KernelError, match="which is no program"):

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
-from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_media, require
+from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
-from netlab.engines.library.requests import Requests, make_requests
+from netlab.engines.library.requests import Requests, make_requests, refuse_programs
 from netlab.errors import KernelError, RunError
 from netlab.kernel import library
 from netlab.plan import Outcome, Plan
@@ -40,9 +40,20 @@ class LibraryEngine:
     name = "library"
     clock = "virtual"
 
+    def __init__(self) -> None:
+        self.kernel = library.find()
+
     def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
         return [kernel_requirement()]
+
+    def refuse(self, plan: Plan) -> None:
+        """Raise EngineError when the plan asks for what it cannot do, such as a command."""
+        refuse_programs(plan)
+        refuse_media(plan, self.clock, self.name)
+        # A program that stands alone, named by $NETLAB_LIBRARY, does not tell what it has.
+        if self.kernel.capabilities:
+            refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the plan and bring its counters back.
@@ -50,15 +61,13 @@ class LibraryEngine:
         Raises
         ------
         EngineError
-            When there is no library kernel, or the plan asks for what it cannot do, such as a command.
+            When the plan asks for what it cannot do.
         RunError
             When the program ended without a result.
         RunCancelled
             When `cancel` was set.
         """
-        require(self.requirements())
-        refuse_media(plan, self.clock, self.name)
-        kernel = library.find()
+        self.refuse(plan)
         segment_bytes = _segment_bytes(plan)
         without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)
         ip_lines, tc_lines = shape_network(plan["directions"], self.clock, without_offload)
@@ -68,7 +77,7 @@ class LibraryEngine:
         answers = Answers(plan, requests.queues)
         on_event({"event": "agent"})
         process = subprocess.Popen(
-            [str(kernel.path), str(os.getpid())],
+            [str(self.kernel.path), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -106,7 +115,7 @@ class LibraryEngine:
                 "memory_mb": MEMORY_MB,
                 "seeded": True,
                 "confined": confined == CONFINED_FILES | CONFINED_CALLS,
-                "machine": kernel.machine,
+                "machine": self.kernel.machine,
             },
         }
         return cast("Outcome", outcome)

@@ -62,6 +62,21 @@ class Requests:
         return b"".join(self._parts)
 
 
+def refuse_programs(plan: Plan) -> None:
+    """Raise EngineError when the plan has traffic that only a program of its own can make."""
+    for item in plan["traffic"]:
+        if item["kind"] not in FLOW_KINDS:
+            raise EngineError(
+                f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
+                "Use engine='pocket' for this scenario."
+            )
+        if item.get("send_buffer_bytes") is not None:
+            raise EngineError(
+                f"The library engine has no sockets that wait, so it cannot give {item['label']!r} a send_buffer_bytes. "
+                "Use engine='pocket' for this scenario."
+            )
+
+
 def make_requests(
     plan: Plan,
     ip_lines: dict[str, list[str]],
@@ -213,16 +228,6 @@ def _add_flows(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
         # Each kind has fields of its own.
         item = cast("dict[str, Any]", planned)
         kind = item["kind"]
-        if kind not in FLOW_KINDS:
-            raise EngineError(
-                f"The library engine has no programs, so it cannot run {item['label']!r} (kind {kind!r}). "
-                "Use engine='pocket' for this scenario."
-            )
-        if item.get("send_buffer_bytes") is not None:
-            raise EngineError(
-                f"The library engine has no sockets that wait, so it cannot give {item['label']!r} a send_buffer_bytes. "
-                "Use engine='pocket' for this scenario."
-            )
         own_s = item.get("duration_s")
         end_s = plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s)
         streams = item["streams"] if kind == "tcp" else 1
