@@ -92,7 +92,7 @@ _STATES = (
     "closing",
     "new-syn-received",
 )
-_CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 _INFINITE_SSTHRESH = 0x7FFFFFFF
 _UNKNOWN_U32 = 0xFFFFFFFF
 _UNLIMITED_U64 = 0xFFFFFFFFFFFFFFFF
@@ -172,6 +172,15 @@ def read(sock: socket.socket) -> TcpInfo:
     return decode(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _STRUCT.size))
 
 
+def ca_state_name(number: int) -> str:
+    """What congestion control is doing, in the words of `TcpInfo.ca_state`.
+
+    >>> ca_state_name(3), ca_state_name(9)
+    ('recovery', 'state 9')
+    """
+    return CA_STATES[number] if number < len(CA_STATES) else f"state {number}"
+
+
 def decode(data: bytes) -> TcpInfo:
     """Decode the bytes of a `struct tcp_info` of any kernel since 2.6.
 
@@ -210,7 +219,7 @@ def decode(data: bytes) -> TcpInfo:
     app_limited = whole("app_limited")
     return TcpInfo(
         state=_STATES[state] if state < len(_STATES) else f"state {state}",
-        ca_state=_CA_STATES[ca_state] if ca_state < len(_CA_STATES) else f"state {ca_state}",
+        ca_state=ca_state_name(ca_state),
         rto_ms=ms("rto"),
         snd_mss_bytes=whole("snd_mss"),
         rcv_mss_bytes=whole("rcv_mss"),

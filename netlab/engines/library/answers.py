@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from netlab.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.plan import Plan
+from netlab.sockets import tcp_info
 
 FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE = range(1, 10)
 NONE = 2**64 - 1
@@ -18,7 +19,7 @@ ETIMEDOUT = 110
 
 Row = dict[str, Any]
 
-_READING = "QQQIIIIIIIIIxxxx"
+_READING = "QQQIIIIIIIIII"
 _STREAM = struct.Struct("<IIIxxxx" + _READING)
 _QUEUE = struct.Struct("<IIIIIIIxxxxQ")
 _TCP = struct.Struct("<IIIxxxxQQ" + _READING)
@@ -188,7 +189,7 @@ class Answers:
 def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
     (
         received_bytes, sent_bytes, delivery_rate, cwnd, ssthresh, rtt_us, rtt_min_us, retransmits,
-        segments_out, segments_in, marks, timeouts,
+        segments_out, segments_in, marks, timeouts, ca_state,
     ) = fields  # fmt: skip
     return {
         "received_bytes": received_bytes,
@@ -203,6 +204,7 @@ def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
         "segments_in": segments_in,
         "marks": marks,
         "timeouts": timeouts,
+        "ca_state": tcp_info.ca_state_name(ca_state),
     }
 
 

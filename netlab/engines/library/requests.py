@@ -63,7 +63,9 @@ class Requests:
 
 
 def refuse_programs(plan: Plan) -> None:
-    """Raise EngineError when the plan has traffic that only a program of its own can make."""
+    """Raise EngineError when the plan has traffic that only a program of its own can make, or captures."""
+    if plan.get("captures"):
+        raise EngineError("The library engine cannot capture packets. Use engine='pocket' for this scenario.")
     for item in plan["traffic"]:
         if item["kind"] not in FLOW_KINDS:
             raise EngineError(

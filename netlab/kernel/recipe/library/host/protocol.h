@@ -89,7 +89,7 @@ struct reading {
 	uint64_t received_bytes;
 	uint64_t sent_bytes;
 	uint64_t delivery_rate;	/* bytes/s */
-	uint32_t cwnd, ssthresh, rtt_us, rtt_min_us, retransmits, segments_out, segments_in, marks, timeouts, zero;
+	uint32_t cwnd, ssthresh, rtt_us, rtt_min_us, retransmits, segments_out, segments_in, marks, timeouts, ca_state;
 };
 
 struct stream_sample {

@@ -277,6 +277,7 @@ static int read_stream(struct traffic *t, struct reading *reading)
 		.segments_in = theirs.tcpi_data_segs_in,
 		.marks = ours.tcpi_delivered_ce,
 		.timeouts = ours.tcpi_total_rto,
+		.ca_state = ours.tcpi_ca_state,
 	};
 	t->last_reading = *reading;
 	t->has_last_reading = 1;
