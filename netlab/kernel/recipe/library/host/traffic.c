@@ -42,7 +42,7 @@
 #define UDP_HEADER_BYTES 20
 #define LARGEST_DATAGRAM 65536
 #define SETTLE_NS (10 * NS_PER_MS)
-#define GRID_NS (10 * NS_PER_MS)
+#define GRID_NS (4096 * NS_PER_MS)	/* the same place among the levels of the timer wheel, as in the agent */
 #define LEAST_WAIT_NS (100 * NS_PER_MS)
 #define CLOCK 1				/* CLOCK_MONOTONIC */
 #define ECHO_REQUEST 8
