@@ -69,6 +69,7 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     refusals: dict[str, str] = {}
 
     class Library:
+        name, clock = "library", "virtual"
         kernel = library.LibraryKernel(tmp_path, "7.3.4", (7, 3, 4), "x86_64", frozenset(PARTS))
         refuse = LibraryEngine.refuse
 

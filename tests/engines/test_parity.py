@@ -1,12 +1,16 @@
-"""The same plan in the pocket kernel and in the library kernel: equal counts, or differences within what is stated.
+"""The same plan in the pocket kernel and in the library kernel gives the same run.
 
-What is measured here, on Linux 7.3.4: UDP and echo agree to the packet, random spacing included. One TCP flow agrees in
-its data packets, or to a part in two hundred, and its losses to a tenth. Flows that compete are chaotic: there each
-kernel's draw is one of many, and only what they share is held.
+Measured on Linux 7.3.4: where nothing is drawn at random, every count, every interval and every sample of a queue is
+equal, in competition too. What differs are moments, by a microsecond at most: a system call takes the pocket kernel's
+clock some of it, and its timers have a grain of half of one. What is drawn at random (netem's loss and jitter, RED, PIE,
+DualPI2, BBR's probes) is another draw in each kernel, because programs of the guest draw too; there several seeds agree
+in the mean.
 """
 
 from __future__ import annotations
 
+import math
+import statistics
 from typing import Any
 
 import pytest
@@ -14,6 +18,26 @@ import pytest
 import netlab as nl
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
+
+# Round-trip times of some ms that differ by a microsecond, and rates over times that do.
+RELATIVE = 2e-4
+ABSOLUTE_MS = 2e-3
+# A jitter of less than this is the moments' microsecond.
+MOMENTS = {"t_s": 1e-5, "first_s": 1e-5, "last_s": 1e-5, "jitter_ms": 2e-3}
+
+
+def dumbbell(**words: Any) -> nl.Topology:
+    return nl.topologies.dumbbell(**{"pairs": 1, "rate_mbps": 10, "delay_ms": 10, "queue_packets": 50, **words})
+
+
+def routed(aqm: str, **words: Any) -> nl.Topology:
+    bottleneck = nl.Link("r1", "h2", rate_mbps=10, delay_ms=10, queue_packets=100, aqm=aqm, **words)
+    return nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), bottleneck])
+
+
+def switched() -> nl.Topology:
+    links = [nl.Link(host, "s1", rate_mbps=10, delay_ms=5, queue_packets=30) for host in ("h1", "h2", "h3")]
+    return nl.Topology(hosts=["h1", "h2", "h3"], switches=["s1"], links=links)
 
 
 def both(topology: nl.Topology, traffic: list[Any], **words: Any) -> tuple[nl.Run, nl.Run]:
@@ -24,85 +48,95 @@ def both(topology: nl.Topology, traffic: list[Any], **words: Any) -> tuple[nl.Ru
     return pocket, library
 
 
-def dumbbell(**words: Any) -> nl.Topology:
-    return nl.topologies.dumbbell(**{"pairs": 1, "rate_mbps": 10, "delay_ms": 10, "queue_packets": 50, **words})
+def differences(pocket: nl.Run, library: nl.Run) -> list[str]:
+    """Every cell of every table in which the runs differ by more than the moments' microsecond."""
+    found = []
+    tables = [run.to_dict() for run in (pocket, library)]
+    for name in sorted(set(tables[0]) - {"settings"}):
+        ours, theirs = (table[name] for table in tables)
+        if len(ours) != len(theirs):
+            found.append(f"{name}: {len(ours)} rows and {len(theirs)}")
+            continue
+        for place, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            found += [f"{name} {place} {c}: {a[c]} and {b[c]}" for c in a if not same(c, a[c], b[c])]
+    return found
 
 
-def last(run: nl.Run, interface: str, name: str) -> int:
-    return int(run.queues[run.queues.interface == interface][name].iloc[-1])
+def same(column: str, a: Any, b: Any) -> bool:
+    if not (isinstance(a, float) or isinstance(b, float)) or a is None or b is None:
+        return bool(a == b)
+    absolute = MOMENTS.get(column, ABSOLUTE_MS if column.endswith("_ms") else 0.0)
+    return math.isclose(a, b, rel_tol=RELATIVE, abs_tol=absolute)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "traffic"),
-    [
-        (1, [nl.Udp("h1", "h2", rate_mbps=9.123, payload_bytes=700)]),
-        (1, [nl.Udp("h1", "h2", rate_mbps=20)]),
-        (1, [nl.Udp("h1", "h2", rate_mbps=9.9, spacing="random")]),
-        (2, [nl.Udp("h1", "h3", rate_mbps=6), nl.Udp("h2", "h4", rate_mbps=6)]),
-    ],
-    ids=["even", "overload", "random", "two"],
-)
-def test_datagrams_agree_to_the_packet(pairs: int, traffic: list[Any]) -> None:
-    pocket, library = both(dumbbell(pairs=pairs), traffic, duration_s=5)
-    for name in ("sent_datagrams", "received_datagrams", "reordered", "duplicates", "received_bytes"):
-        assert list(pocket.flows[name]) == list(library.flows[name]), name
-    for interface in set(pocket.queues.interface):
-        for name in ("drops", "sent_packets"):
-            assert last(pocket, interface, name) == last(library, interface, name), (interface, name)
-    # Timers of the pocket kernel have a grain of half a microsecond.
-    for a, b in zip(pocket.flows.delay_ms, library.flows.delay_ms, strict=True):
-        assert a == pytest.approx(b, abs=1e-3)
+TWO = {"pairs": 2}
+SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
+    **{
+        congestion: (dumbbell(), [nl.Tcp("h1", "h2", congestion=congestion)], {})
+        for congestion in ("cubic", "reno", "vegas", "dctcp", "westwood", "htcp", "tahoe")
+    },
+    **{aqm: (routed(aqm), [nl.Tcp("h1", "h2")], {}) for aqm in ("codel", "fq_codel", "cake", "fq", "sfq")},
+    "marks": (
+        routed("codel", aqm_options={"ecn": True}),
+        [nl.Tcp("h1", "h2")],
+        {"sysctls": {"net.ipv4.tcp_ecn": 1}},
+    ),
+    "window": (dumbbell(), [nl.Tcp("h1", "h2", window_bytes=16_000)], {}),
+    "bytes": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=500_000)], {}),
+    "small segments": (dumbbell(), [nl.Tcp("h1", "h2", mss_bytes=500)], {}),
+    "streams": (dumbbell(), [nl.Tcp("h1", "h2", streams=4)], {}),
+    "fast": (dumbbell(rate_mbps=100, queue_packets=200), [nl.Tcp("h1", "h2")], {}),
+    "offload": (dumbbell(rate_mbps=2000, delay_ms=1, queue_packets=1000), [nl.Tcp("h1", "h2")], {"duration_s": 0.5}),
+    "equal rivals": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4")], {}),
+    "late rival": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)], {}),
+    "TCP beside UDP": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=4)], {}),
+    "switch": (switched(), [nl.Tcp("h1", "h2"), nl.Tcp("h3", "h2")], {}),
+    "even": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.123, payload_bytes=700)], {}),
+    "overload": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=20)], {}),
+    "random moments": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.9, spacing="random")], {}),
+    "two senders": (dumbbell(**TWO), [nl.Udp("h1", "h3", rate_mbps=6), nl.Udp("h2", "h4", rate_mbps=6)], {}),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_without_chance_both_kernels_give_the_same_run(name: str) -> None:
+    topology, traffic, words = SCENARIOS[name]
+    assert differences(*both(topology, traffic, **{"duration_s": 4, **words})) == []
 
 
 def test_echoes_agree_to_the_timers_grain() -> None:
     pocket, library = both(dumbbell(), [nl.Ping("h1", "h2", count=10)], duration_s=4)
     assert list(pocket.pings.rtt_ms) == [pytest.approx(rtt_ms, abs=1e-3) for rtt_ms in library.pings.rtt_ms]
+    assert list(pocket.pings.t_s) == [pytest.approx(at_s, abs=1e-5) for at_s in library.pings.t_s]
 
 
-@pytest.mark.parametrize("congestion", ["cubic", "bbr", "vegas", "dctcp"])
-def test_a_flow_without_loss_by_chance_has_as_many_data_packets(congestion: str) -> None:
-    pocket, library = both(dumbbell(), [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=5)
+def test_bbr_delivers_the_same_and_draws_its_probes_otherwise() -> None:
+    pocket, library = both(dumbbell(), [nl.Tcp("h1", "h2", congestion="bbr")], duration_s=5)
     assert pocket.flows.received_bytes[0] == library.flows.received_bytes[0]
-    assert last(pocket, "r1-eth1", "sent_packets") == last(library, "r1-eth1", "sent_packets")
     assert pocket.flows.rtt_ms[0] == pytest.approx(library.flows.rtt_ms[0], rel=0.02)
 
 
-@pytest.mark.parametrize("congestion", ["reno", "westwood", "htcp", "tahoe"])
-def test_a_flow_agrees_to_a_part_in_two_hundred(congestion: str) -> None:
-    pocket, library = both(dumbbell(), [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=5)
-    assert pocket.flows.received_bytes[0] == pytest.approx(library.flows.received_bytes[0], rel=0.005)
-    assert pocket.flows.retransmits[0] == pytest.approx(library.flows.retransmits[0], rel=0.1)
-    assert pocket.flows.rtt_ms[0] == pytest.approx(library.flows.rtt_ms[0], rel=0.02)
+def lossy() -> nl.Topology:
+    return nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, loss_rate=0.01)])
 
 
 @pytest.mark.parametrize(
-    "flow",
-    [nl.Tcp("h1", "h2", window_bytes=16_000), nl.Tcp("h1", "h2", num_bytes=500_000), nl.Tcp("h1", "h2", streams=4)],
-    ids=["window", "bytes", "streams"],
+    ("topology", "flow"),
+    [
+        *((routed(aqm), nl.Tcp("h1", "h2")) for aqm in ("red", "pie", "fq_pie", "dualpi2")),
+        (lossy(), nl.Tcp("h1", "h2")),
+    ],
+    ids=["red", "pie", "fq_pie", "dualpi2", "loss"],
 )
-def test_a_flow_with_a_window_a_length_or_streams_delivers_the_same_bytes(flow: nl.Tcp) -> None:
-    pocket, library = both(dumbbell(), [flow], duration_s=5)
-    assert pocket.flows.received_bytes[0] == library.flows.received_bytes[0]
-    assert pocket.flows.goodput_mbps[0] == pytest.approx(library.flows.goodput_mbps[0], rel=1e-4)
-
-
-@pytest.mark.parametrize("aqm", ["red", "codel", "fq_codel", "pie", "fq_pie", "cake", "fq", "sfq", "dualpi2"])
-def test_active_queues_agree(aqm: str) -> None:
-    bottleneck = nl.Link("r1", "h2", rate_mbps=10, delay_ms=10, queue_packets=100, aqm=aqm)
-    network = nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), bottleneck])
-    pocket, library = both(network, [nl.Tcp("h1", "h2")], duration_s=5)
-    # Measured: 2.5 % with fq, 1.3 % with sfq, below 0.3 % with the others.
-    tolerance = {"fq": 0.04, "sfq": 0.02}.get(aqm, 0.005)
-    assert pocket.flows.received_bytes[0] == pytest.approx(library.flows.received_bytes[0], rel=tolerance)
-    assert pocket.queues.backlog_packets.mean() == pytest.approx(
-        library.queues.backlog_packets.mean(), rel=0.1, abs=0.3
-    )
-
-
-def test_two_flows_that_compete_share_the_same_sum() -> None:
-    traffic = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)]
-    pocket, library = both(dumbbell(pairs=2), traffic, duration_s=10)
-    assert pocket.flows.received_bytes.sum() == pytest.approx(library.flows.received_bytes.sum(), rel=0.005)
+def test_with_chance_several_seeds_agree_in_the_mean(topology: nl.Topology, flow: nl.Tcp) -> None:
+    """Means of goodput within three standard errors, or within a part in a hundred where draws hardly matter."""
+    goodputs: dict[str, list[float]] = {"pocket": [], "library": []}
+    for seed in range(1, 5):
+        for run in both(topology, [flow], duration_s=5, seed=seed):
+            goodputs[run.settings["engine"]].append(float(run.flows.goodput_mbps[0]))
+    means = [statistics.mean(values) for values in goodputs.values()]
+    spread = math.hypot(*(statistics.stdev(values) / 2 for values in goodputs.values()))
+    assert abs(means[0] - means[1]) <= max(3 * spread, 0.01 * means[0]), goodputs
 
 
 def test_settings_say_the_same_of_the_network_and_name_the_engine() -> None:

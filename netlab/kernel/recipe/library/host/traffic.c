@@ -335,7 +335,8 @@ static int receive_tcp(void *argument)
 		if (count == RECEIVE_CHUNK_BYTES && read_ns > before_ns)
 			wake_rarely(t, count, read_ns - before_ns);
 	}
-	if (t->first_ns != NONE) {
+	/* After the flow's end nothing counts: a reset that comes late through a full queue ends the read only then. */
+	if (t->first_ns != NONE && !t->has_total) {
 		uint64_t last_ns = last_arrival_ns(t);
 
 		t->last_ns = last_ns > t->first_ns ? last_ns : t->first_ns;
