@@ -57,6 +57,9 @@ COMMANDS = {
     "kernel": Command("build, describe, pack or unpack the pocket kernel", "netlab.kernel.command"),
     "perf": Command("measure throughput between two machines", "netlab.perf.command"),
     "replicate": Command("measure published figures again and report both beside theory", "netlab.replication.command"),
+    "assign": Command(
+        "write a chapter's notebooks for a class, with figures of each student's own", "netlab.grading.assign_command"
+    ),
     "grade": Command(
         "judge a class's notebooks of one chapter, behind walls, and write its grades", "netlab.grading.command"
     ),

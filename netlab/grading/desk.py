@@ -66,6 +66,8 @@ class Line:
 class Tutor:
     """What stands here for a chapter's check: it knows no answer."""
 
+    at_an_answer = False
+
     def __call__(self, *_answers: object) -> None:
         """Say nothing."""
 
@@ -79,7 +81,10 @@ class Tutor:
         """Give none."""
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
+        if Tutor.at_an_answer:
+            raise AttributeError(f"checks know no answers here, so none has the attribute {name!r}")
+        # Provided cells hand it to `take`, which does not need it here.
+        return None
 
 
 class Tutors:
@@ -145,13 +150,30 @@ def called(function: Callable[..., Any], call: Mapping[str, Any], ask: Callable[
 
 def _argument(given: Any, ask: Callable[..., Any]) -> Any:
     if isinstance(given, dict) and "probe" in given:
-        number = given["probe"]
-        return lambda value: ask("probe", number=number, value=float(value))
+        return _probe(given["probe"], ask)
     if isinstance(given, dict) and "array" in given:
         import numpy as np
 
         return np.array(given["array"])
     return given
+
+
+def _probe(number: int, ask: Callable[..., Any]) -> Callable[..., Any]:
+    from netlab.errors import NetlabError
+
+    def probe(*values: Any, **named: Any) -> Any:
+        try:
+            return ask(
+                "probe",
+                number=number,
+                values=[float(value) for value in values],
+                named={name: float(value) for name, value in named.items()},
+            )
+        except NetlabError as error:
+            # As a probe on paper says it.
+            raise RuntimeError(str(error)) from None
+
+    return probe
 
 
 def _open_laboratory(exercise: Mapping[str, Any], line: Line) -> Callable[[], None]:
@@ -184,7 +206,11 @@ def _open_laboratory(exercise: Mapping[str, Any], line: Line) -> Callable[[], No
     experiment.run = run
     sweeps.sweep = sweep
     _stand_in(exercise)
-    return lambda: state.update(graded=True)
+
+    def begin_answer() -> None:
+        state["graded"] = Tutor.at_an_answer = True
+
+    return begin_answer
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:

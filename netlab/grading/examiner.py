@@ -6,6 +6,7 @@ have: hidden cases. The right answers and the tolerances are the check's own.
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import math
 import random
@@ -99,7 +100,8 @@ class Exercise:
         """The trials of a function, and how many of the first of them are not edges."""
         draw = Draw(seed)
         hidden = [self.cases(draw) for _ in range(self.number)] if self.cases else list(getattr(check, "cases", ()))
-        return [*hidden, *self.edges], len(hidden)
+        # A probe among them counts its uses: each student gets one of their own.
+        return copy.deepcopy([*hidden, *self.edges]), len(hidden)
 
 
 @dataclass(frozen=True, kw_only=True)

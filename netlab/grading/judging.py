@@ -235,15 +235,21 @@ class Examination:
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):
             return self._laboratory.measure(asked["scenario"], graded=asked.get("graded") is not False).to_dict()
-        number, value = asked.get("number"), asked.get("value")
-        if kind == "probe" and isinstance(number, int) and 0 <= number < len(self._probes):
-            if not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise NetlabError(f"A probe takes a finite number, got {value!r:.40}.")
-            try:
-                return float(self._probes[number](float(value)))
-            except (ArithmeticError, RuntimeError, ValueError) as error:
-                raise NetlabError(str(error)) from None
+        if kind == "probe":
+            return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
         raise NetlabError("The grader does not know this question.")
+
+    def _probed(self, number: Any, values: Any, named: Any) -> float:
+        if not (isinstance(number, int) and 0 <= number < len(self._probes)):
+            raise NetlabError("There is no such probe.")
+        if not (isinstance(values, list) and isinstance(named, dict)):
+            raise NetlabError("A probe takes numbers.")
+        if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in [*values, *named.values()]):
+            raise NetlabError("A probe takes finite numbers.")
+        try:
+            return float(self._probes[number](*values, **named))
+        except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+            raise NetlabError(str(error)) from None
 
     def _seed_of(self, key: str) -> str:
         return f"{self._job.seed}/{self._job.source.stem}/{key}"

@@ -208,6 +208,11 @@ class Exam:
         _, of = judging.parts_of(exercise, self._edition.checks[key])[number]
         print(said(mark.parts[number]["points"] if number < len(mark.parts) else 0, of))
 
+    def earned(self, key: str, number: int, answer: Any) -> bool:
+        """Whether an answer earned one part of its points."""
+        parts = self.mark(key, answer).parts
+        return number < len(parts) and bool(parts[number]["points"])
+
     def require(self, key: str, answer: Any) -> float:
         """Return an answer's points.
 

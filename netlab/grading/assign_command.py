@@ -1,0 +1,49 @@
+"""`netlab assign`: the notebooks of a chapter for a class, each student's with figures of their own."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from netlab.errors import NetlabError
+from netlab.grading.command import add_root, root_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    from netlab.grading.formats import FORMS
+
+    parser.add_argument("chapter", metavar="CHAPTER", help="number, topic or notebook: 1, udp_loss or 01_udp_loss")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the notebooks go")
+    parser.add_argument(
+        "--roster", metavar="CSV", type=Path, help="the class list; everybody gets figures of their own"
+    )
+    parser.add_argument("--format", choices=FORMS, default="plain", help="what the notebooks are for (default: plain)")
+    parser.add_argument("--salt", default="", help="with another salt the same class gets other figures")
+    add_root(parser)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Write the notebooks; returns 0.
+
+    Raises
+    ------
+    NetlabError
+        When they cannot be made, or would hand out an answer.
+    """
+    from netlab.grading import assign, master, roster
+
+    chapter = master.find(options.chapter, root_of(options))
+    entries = roster.read(options.roster) if options.roster else []
+    try:
+        written = assign.assign(chapter, options.output, entries=entries, form=options.format, salt=options.salt)
+    except OSError as error:
+        raise NetlabError(f"{options.output} cannot be written: {error.strerror}. Choose another --output.") from None
+    if entries:
+        print(f"{len(entries)} notebooks in {options.output / assign.NOTEBOOKS}, one for each student.")
+        print(f"Grade with --roster {options.output / assign.CLASS_LIST}: it has everybody's token, so keep it.")
+    else:
+        print("Written: " + ", ".join(str(path) for path in written))
+    if options.format != "plain":
+        print(f"These hold answers and tests: give students only what {options.format} makes of them.")
+    return 0

@@ -1,0 +1,28 @@
+"""How the chapter "UDP loss" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab.chapters.udp_loss.check import PaperProbe
+from netlab.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "limit": Exercise(
+        points=2,
+        cases=lambda draw: {
+            "rate_mbps": draw.decades(0.5, 2000),
+            "payload_bytes": draw.whole(18, 1472),
+            "framing_bytes": draw.one_of([0, 14, 18, 38, 42]),
+        },
+        edges=[{"rate_mbps": 10, "payload_bytes": 0, "framing_bytes": 38}],
+        same_as=["theory.udp_goodput_limit_mbps"],
+    ),
+    # One flow; its payload; one link with the rate; the queue; a plain link; long enough; never idle.
+    "overload": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.75]),
+    "counted": Exercise(points=1, same_as=["theory.udp_wire_bytes"]),
+    "perfect-words": Words(points=3),
+    "search": Exercise(
+        points=3,
+        cases=lambda draw: {"probe": PaperProbe(draw.between(2.1, 59))},
+        number=5,
+        edges=[{"probe": PaperProbe(2.0)}, {"probe": PaperProbe(60.0)}],
+        edge_points=1,
+    ),
+}

@@ -1,0 +1,143 @@
+"""What a class is given: figures of everybody's own, and nothing of the instructor's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from netlab import authoring
+from netlab.cli import main
+from netlab.errors import NetlabError
+from netlab.grading import assign, formats, leaks, master, roster
+from netlab.grading.leaks import LeakError
+from netlab.grading.master import Master
+from netlab.grading.roster import Entry
+from netlab.location import PACKAGE
+from tests.grading import classroom
+
+ROOT = PACKAGE.parent
+
+
+@pytest.fixture
+def sample() -> Iterator[Master]:
+    with classroom.sample_chapter() as chapter:
+        yield chapter
+
+
+def test_without_a_class_the_chapter_is_as_printed(sample: Master, tmp_path: Path) -> None:
+    (place,) = assign.assign(sample, tmp_path)
+    made = nbformat.read(place, as_version=4)
+    assert [cell.source for cell in made.cells] == [
+        cell.source for cell in authoring.student_notebook(sample.source).cells
+    ]
+    assert "begin()" in place.read_text()
+
+
+def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_path: Path) -> None:
+    class_of_80 = [Entry(f"s{number}") for number in range(80)]
+    written = assign.assign(sample, tmp_path, entries=class_of_80)
+    listed = roster.read(tmp_path / assign.CLASS_LIST)
+    figures = [repr(sample.edition(entry.token or "").chapter.own) for entry in listed]
+    assert len(set(figures)) == len(written) - 1 == 80
+    for entry in listed[:5]:
+        own = sample.edition(entry.token or "").chapter.own
+        text = (tmp_path / assign.NOTEBOOKS / f"{entry.student}.ipynb").read_text()
+        assert f'begin(\\"{entry.token}\\")' in text
+        assert f"The link carries {own.rate_mbps} Mbit/s, and {own.worked_mbps:.3f}" in text
+
+
+def test_a_class_larger_than_the_figures_is_refused(sample: Master, tmp_path: Path) -> None:
+    with pytest.raises(NetlabError, match="too few combinations"):
+        assign.assign(sample, tmp_path, entries=[Entry(f"s{number}") for number in range(101)])
+
+
+def test_who_joins_later_changes_nobodys_figures(sample: Master) -> None:
+    first = assign.with_tokens(sample, [Entry("a"), Entry("b")])
+    later = assign.with_tokens(sample, [Entry("new"), *first])
+    assert later[1:] == first
+
+
+def test_the_same_class_gets_the_same_bytes_and_with_another_salt_others(sample: Master, tmp_path: Path) -> None:
+    class_of_3 = [Entry(name) for name in "abc"]
+    texts = []
+    for name, salt in (("one", ""), ("two", ""), ("three", "2027")):
+        written = assign.assign(sample, tmp_path / name, entries=class_of_3, salt=salt)
+        texts.append([path.read_text() for path in written])
+    assert texts[0] == texts[1] != texts[2]
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "solutions").glob("[0-9]*.py")), ids=lambda path: path.stem)
+def test_no_chapter_hands_an_answer_out_in_any_form(source: Path, tmp_path: Path) -> None:
+    chapter = Master(source)
+    if not chapter.examiner_path.is_file():
+        pytest.skip("this chapter has no examiner yet")
+    edition = chapter.edition()
+    secrets = leaks.secrets_of(edition)
+    assert len(secrets) > 3, "the instructor's version says nothing of its own, so this proves nothing"
+    leaks.require_no_answer([cell.source for cell in edition.handed_out], edition)
+    for form in formats.FORMS:
+        assign.assign(chapter, tmp_path / form, form=form)
+
+
+def test_a_notebook_with_an_answer_is_refused(sample: Master) -> None:
+    edition = sample.edition()
+    for line in ("    return rate_mbps * payload_bytes / (payload_bytes + 42)", "- names the queue (1)"):
+        with pytest.raises(LeakError, match="would hand out an answer"):
+            leaks.require_no_answer(["x = 1\n" + line], edition)
+
+
+def test_a_mark_that_a_tool_would_not_remove_is_noticed(
+    sample: Master, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if nbgrader and otter knew another grammar: their release would still hold the solutions."""
+    monkeypatch.setattr(formats, "_unmarked", lambda source: f"{source}\n### END SOLUTION\n# END SOLUTION\n{source}")
+    for form in ("nbgrader", "otter"):
+        with pytest.raises(LeakError):
+            assign.assign(sample, tmp_path / form, form=form)
+        assert not list(tmp_path.rglob("*.ipynb"))
+
+
+def test_the_package_holds_nothing_of_the_instructors(tmp_path: Path) -> None:
+    """What students install is made from `netlab` alone: no solution, no model answer, no examiner."""
+    listed = subprocess.run(
+        [sys.executable, "-c", "import setuptools; print('\\n'.join(setuptools.find_packages(include=['netlab*'])))"],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    ).stdout.split()  # fmt: skip
+    assert "netlab.grading" in listed and not [name for name in listed if not name.startswith("netlab")]
+    package = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    assert "EXERCISES = {" not in package.replace("``EXERCISES = {", "")
+    for source in sorted((ROOT / "solutions").glob("[0-9]*.py")):
+        chapter = Master(source)
+        words = (
+            [chapter.edition().model_answer(each) for each in chapter.edition().wanted if not each.name]
+            if (chapter.examiner_path.is_file())
+            else []
+        )
+        for line in (line for text in words for line in text.split("\n") if len(line) > 30):
+            assert line not in package
+
+
+def test_the_command_says_what_it_wrote(sample: Master, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class_list = tmp_path / "class.csv"
+    class_list.write_text("Student;Email address\nann;ann@example.org\nbob;\n")
+    arguments = ["assign", "0", "--root", str(classroom.SAMPLE), "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--roster", str(class_list)]) == 0
+    assert "2 notebooks" in capsys.readouterr().out
+    assert main([*arguments, "--format", "otter"]) == 0
+    assert "only what otter makes of them" in capsys.readouterr().out
+    assert main([*arguments, "--format", "otter", "--roster", str(class_list)]) == 1
+    assert "one notebook to the whole class" in capsys.readouterr().err
+
+
+def test_a_chapter_goes_by_number_topic_or_name() -> None:
+    found = {
+        master.find(name, ROOT).stem for name in ("1", "01", "udp_loss", "01_udp_loss", "notebooks/01_udp_loss.ipynb")
+    }
+    assert found == {"01_udp_loss"}
+    with pytest.raises(NetlabError, match="did you mean 01_udp_loss"):
+        master.find("udp_los", ROOT)
