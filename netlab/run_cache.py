@@ -11,6 +11,7 @@ loading one runs no code.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -191,5 +192,12 @@ def key(scenario: Scenario, here: str) -> str:
 def _digest(paths: list[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+        found = path.stat()
+        digest.update(path.name.encode() + b"\0" + _contents(path, found.st_mtime_ns, found.st_size))
     return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=1024)
+def _contents(path: Path, _changed_ns: int, _size: int) -> bytes:
+    """Hash of a file, which a sweep asks for before each of its runs."""
+    return hashlib.sha256(path.read_bytes()).digest()

@@ -6,6 +6,7 @@ same network options and the same changes; `recipe/library/host` is the program.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import json
@@ -74,6 +75,7 @@ def options() -> list[Option]:
     return fragment.parse(own + "\n" + shared)
 
 
+@functools.cache
 def recipe_hash() -> str:
     """Hash of everything netlab adds to the source: a change of any makes a new library kernel."""
     digest = hashlib.sha256()

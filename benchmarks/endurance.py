@@ -1,0 +1,257 @@
+"""What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
+
+    python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, aarch64
+
+Each check prints what it did, what it saw, and ok or FAILED; the status is the number that failed. `aarch64` needs
+`netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import netlab as nl
+from netlab.errors import NetlabError
+from netlab.kernel import cache, library
+
+QEMU = "qemu-aarch64-static"
+SHORT_RUNS = 10_000
+KILLS = 200
+FLAT_MB = 8
+
+
+def dumbbell(**words: object) -> nl.Topology:
+    return nl.topologies.dumbbell(**{"pairs": 1, "rate_mbps": 10, "delay_ms": 10, "queue_packets": 50, **words})
+
+
+def routed(**words: object) -> nl.Topology:
+    bottleneck = nl.Link("r1", "h2", **{"rate_mbps": 10, "delay_ms": 10, "queue_packets": 100, **words})
+    return nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), bottleneck])
+
+
+def scenarios() -> dict[str, nl.Scenario]:
+    """Twenty scenarios that use every part of the program."""
+    controls = ("cubic", "reno", "bbr", "dctcp", "vegas", "westwood", "htcp", "tahoe")
+    found = {name: nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2", congestion=name)], 5) for name in controls}
+    for aqm in ("red", "codel", "fq_codel", "pie", "cake", "dualpi2"):
+        found[aqm] = nl.Scenario(routed(aqm=aqm), [nl.Tcp("h1", "h2")], 5)
+    lossy = nl.Topology(
+        hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, loss_rate=0.01, jitter_ms=2)]
+    )
+    found["chance"] = nl.Scenario(lossy, [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], 5, seed=7)
+    rivals = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)]
+    found["rivals"] = nl.Scenario(dumbbell(pairs=2), rivals, 10)
+    found["random moments"] = nl.Scenario(dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.9, spacing="random")], 5)
+    found["echo"] = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2", count=10)], 4)
+    found["window"] = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2", window_bytes=16_000)], 5)
+    found["portfolio"] = nl.Scenario(nl.topologies.portfolio(), [nl.Tcp("h1", "h4"), nl.Ping("h2", "h5")], 5)
+    return found
+
+
+def measured(run: nl.Run) -> str:
+    """A run without what changes with the day and the machine."""
+    data = run.to_dict()
+    for word in ("wall_s", "date", "machine", "confined", "python"):
+        data["settings"].pop(word)
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def run(scenario: nl.Scenario) -> nl.Run:
+    return nl.run(scenario, engine="library", progress=False)
+
+
+def children() -> list[int]:
+    """Processes of ours that run the library kernel."""
+    wanted = f"{library.find().path}\0{os.getpid()}".encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if wanted in entry.read_bytes():
+                found.append(int(entry.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def memory_mb(pid: int) -> float:
+    """Memory in MB that a process holds in the machine."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def hour() -> tuple[bool, str]:
+    """An hour of network time with 100 flows: memory after the first tenth and at the end."""
+    network = nl.topologies.dumbbell(pairs=50, rate_mbps=10, delay_ms=10, queue_packets=200)
+    traffic = [nl.Tcp(f"h{k}", f"h{k + 50}", streams=2) for k in range(1, 51)]
+    seen: list[tuple[float, float]] = []
+
+    def look(done_s: float, _whole_s: float) -> None:
+        seen.extend((done_s, memory_mb(pid)) for pid in children())
+
+    found = nl.run(network, traffic, duration_s=3600, interval_s=10, engine="library", progress=look)
+    early = max(mb for at_s, mb in seen if at_s < 720)
+    late = max(mb for at_s, mb in seen)
+    goodput = float(found.flows.goodput_mbps.sum())
+    said = f"{early:.1f} MB in the first fifth, {late:.1f} MB at most, sum of goodputs {goodput:.3f} Mbit/s, {found.settings['wall_s']} s"
+    return late - early < FLAT_MB and goodput > 9, said
+
+
+def runs() -> tuple[bool, str]:
+    """Many short runs, one after the other: every result equal, no failure, no file or process left."""
+    scenario = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2")], 0.2, interval_s=0.1)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    began_s = time.monotonic()
+    different = {measured(run(scenario)) for _ in range(SHORT_RUNS)}
+    took_s = time.monotonic() - began_s
+    left = len(list(Path("/proc/self/fd").iterdir())) - before
+    said = (
+        f"{SHORT_RUNS} runs in {took_s:.0f} s ({1000 * took_s / SHORT_RUNS:.1f} ms each), {len(different)} result(s), "
+    )
+    return len(
+        different
+    ) == 1 and left == 0 and not children(), said + f"{left} files and {len(children())} processes left"
+
+
+def kills() -> tuple[bool, str]:
+    """Runs whose program is killed: each ends with a sentence, and nothing is left."""
+    scenario = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
+    before, sentences = set(Path(tempfile.gettempdir()).iterdir()), 0
+    for number in range(KILLS):
+        stop = threading.Event()
+
+        def kill(stop: threading.Event = stop, wait_s: float = 0.002 * (number % 50)) -> None:
+            while not stop.is_set() and not (pids := children()):
+                time.sleep(0.002)
+            time.sleep(wait_s)
+            for pid in pids:
+                os.kill(pid, 9)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            run(scenario)
+        except NetlabError as error:
+            sentences += "it was killed" in str(error)
+        stop.set()
+        killer.join()
+    left = set(Path(tempfile.gettempdir()).iterdir()) - before
+    return (
+        sentences == KILLS and not children(),
+        f"{sentences} of {KILLS} told so; {len(children())} processes left, {len(left)} new names in {tempfile.gettempdir()}",
+    )
+
+
+def busy() -> tuple[bool, str]:
+    """The same results beside processes that take every processor."""
+    alone = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        beside = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+    return beside == alone, f"{sum(beside[name] == alone[name] for name in alone)} of {len(alone)} scenarios equal"
+
+
+CAGED = """
+import os, sys
+sys.path.insert(0, {repository!r})
+from benchmarks.endurance import measured, run, scenarios
+import json
+print(json.dumps({{name: measured(run(scenario)) for name, scenario in scenarios().items()}}))
+"""
+
+
+def cage() -> tuple[bool, str]:
+    """In namespaces of its own: no network, everything read-only, /tmp small and noexec, no privilege."""
+    if not shutil.which("unshare") or not shutil.which("setpriv"):
+        return False, "unshare and setpriv (util-linux) are needed"
+    alone = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    repository = str(Path(__file__).resolve().parent.parent)
+    script = (
+        "mount --make-rprivate / && mount -t tmpfs -o noexec,nosuid,size=64k tmpfs /tmp && "
+        "mount -o remount,bind,ro / && for m in $(awk '$2 ~ \"^/(work|root|home|var|dev/shm)\" {print $2}' /proc/mounts); do "
+        "mount -o remount,bind,ro $m 2>/dev/null; done; "
+        "touch /var/tmp/x 2>/dev/null && echo WRITABLE >&2; "
+        f'exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all {sys.executable} -B -c "$CODE"'
+    )
+    done = subprocess.run(
+        ["unshare", "--mount", "--net", "--pid", "--fork", "--map-root-user", "sh", "-c", script],
+        capture_output=True, text=True, cwd="/",
+        env={**os.environ, "CODE": CAGED.format(repository=repository), "TMPDIR": "/tmp", "NETLAB_CACHE": str(cache.root())},
+    )  # fmt: skip
+    if done.returncode != 0:
+        return False, f"status {done.returncode}: {done.stderr.strip()[-300:]}"
+    caged = json.loads(done.stdout)
+    equal = sum(caged[name] == alone[name] for name in alone)
+    return (
+        equal == len(alone) and "WRITABLE" not in done.stderr,
+        f"{equal} of {len(alone)} scenarios equal; {done.stderr.strip()[-100:] or 'nothing was writable'}",
+    )
+
+
+def aarch64() -> tuple[bool, str]:
+    """The program for aarch64 under an emulator gives the same bytes as the one for x86-64."""
+    programs = [
+        path.parent / library.PROGRAM
+        for path in cache.libraries().glob("*-*/build.json")
+        if json.loads(path.read_text())["machine"] == "aarch64"
+        and json.loads(path.read_text())["recipe"] == library.recipe_hash()
+    ]
+    if not programs or not shutil.which(QEMU):
+        return False, f"needs {QEMU} and 'netlab kernel build --cross aarch64'"
+    here = {name: run(scenario) for name, scenario in scenarios().items()}
+    with tempfile.TemporaryDirectory() as place:
+        wrapper = Path(place) / "library"
+        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(QEMU)} {programs[0]} "$@"\n')
+        wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+        os.environ["NETLAB_LIBRARY"] = str(wrapper)
+        try:
+            began_s = time.monotonic()
+            there = {name: run(scenario) for name, scenario in scenarios().items()}
+        finally:
+            del os.environ["NETLAB_LIBRARY"]
+    equal = [name for name in here if measured(here[name]) == measured(there[name])]
+    said = f"{len(equal)} of {len(here)} scenarios equal, {time.monotonic() - began_s:.0f} s in the emulator"
+    return len(equal) == len(here), said + "".join(f"; {name} differs" for name in here if name not in equal)
+
+
+CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
+    "busy": busy, "cage": cage, "aarch64": aarch64, "kills": kills, "hour": hour, "runs": runs,
+}  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    chosen = parser.parse_args().checks or list(CHECKS)
+    unknown = [name for name in chosen if name not in CHECKS]
+    if unknown:
+        parser.error(f"{unknown[0]} is no check; there are {', '.join(CHECKS)}")
+    failed = 0
+    for name in chosen:
+        fine, said = CHECKS[name]()
+        failed += not fine
+        load = os.getloadavg()[0]
+        print(
+            f"{name}: {'ok' if fine else 'FAILED'}: {(CHECKS[name].__doc__ or '').strip()} {said} (load {load:.1f})",
+            flush=True,
+        )
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
