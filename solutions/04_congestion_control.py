@@ -283,7 +283,7 @@ rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
-# **Where does each formula stop?** Up to 0.01 the constant is 1.2 to 1.25. That is more than our own periodic teeth had at about 0.002
+# **Where does each formula stop?** Up to 0.01 the constant is 1.2 to 1.27. That is more than our own periodic teeth had at about 0.002
 # (1.14), so chance is kinder than the clock, as the theory says. It is less than 1.31, because the theory gives no time to recovery.
 # At 0.03 and 0.1 several losses fall into one window or end in timeouts, and 1.31 promises too much, by a tenth to a quarter.
 # PFTK promises too little there, by a quarter to nearly a half. It takes each loss to cost the rest of its round. SACK, we guess,
@@ -361,8 +361,8 @@ print("Goodput in Mbit/s; Jain's index is 1 if all are equal")
 print(ten.groupby("control").agg({"together": "mean", "least": "mean", "most": "mean", "Jain": ["mean", "std"]}).round(3).to_string())
 
 # %% [markdown] id="ten-why"
-# The sum is firm: the link is full. In a typical draw the luckiest flow gets about twice as much as the unluckiest. Tahoe's index is higher here by
-# about as much as the index varies from draw to draw; one draw of each could have shown anything.
+# The sum is firm: the link is full. In a typical draw the luckiest flow gets about twice as much as the unluckiest. The two controls are
+# alike, and the index varies by 0.04 from draw to draw: one draw of each could have shown anything.
 #
 # Luck needs losses. If all ten windows together fit into path (10 000 bytes) and queue (64 000), nothing is lost, and all are equal:
 # $74\,000 / 10 \cdot 512 / 578 = 6555$ bytes of data, or 12.8 segments, for each.

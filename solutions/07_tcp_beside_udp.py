@@ -264,7 +264,7 @@ chapter.settings.loss_figure(losses, "One Reno connection under random loss")
 # **Why do they differ?** Read the last column first: how many losses end in a timeout.
 #
 # - *Up to 2 %*: hardly a timeout. The square root is right within a sixth.
-# - *5 to 10 %*: still few timeouts, but the windows are small, and the square root is too high by a third to a half.
+# - *5 to 10 %*: still few timeouts, but the windows are small, and the square root is too high by a quarter to a half.
 #   PFTK is too low: it lets a loss cost the rest of its round, and Linux knows better (selective acknowledgements).
 # - *20 to 30 %*: the square root is wrong by a factor of two to four. PFTK is nearer, about a quarter too low.
 # - *From 40 % on* the points fall off a cliff, and no square root does that: at 50 % it says more than ten times too much. PFTK

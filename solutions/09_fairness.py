@@ -217,16 +217,16 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # whether theory and measurement correspond. Look at the last table and the figure. Which of the four notions do our intervals
 # allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write four or five sentences.
 # <!-- BEGIN SOLUTION -->
-# For Reno the interval (0.57 to 0.75) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
-# optimum (0.71) lies within. For CUBIC the interval (0.50 to 0.62) excludes max-min fairness and Reno's optimum, but it reaches from
-# proportional fairness to beyond CUBIC's own optimum (0.59): these two it cannot tell apart. The lab's 0.59 comes from one run and has no
+# For Reno the interval (0.61 to 0.83) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
+# optimum (0.71) lies within. For CUBIC the interval (0.51 to 0.65) excludes max-min fairness and Reno's optimum, and it holds
+# CUBIC's own (0.59). Proportional fairness lies at its very edge: six draws hardly tell these two apart. The lab's 0.59 comes from one run and has no
 # interval; it lies nearer to CUBIC's own optimum than to 0.50. So "Yes" is not wrong, but it is not shown either:
 # a figure that agrees with two theories decides for none. And it does not speak for TCP as such, because Reno does something else.
 #
 # Rubric:
 #
 # - uses the intervals: names a notion that is excluded because it lies outside, and one that is not;
-# - says that CUBIC's figures fit more than one notion, so that the agreement is no proof;
+# - says that CUBIC's figures lie near more than one notion, so that the agreement is no proof;
 # - notes that one run without an interval, or one sender, cannot speak for "TCP".
 # <!-- END SOLUTION -->
 
