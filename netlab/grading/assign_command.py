@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from netlab.errors import NetlabError
-from netlab.grading.command import add_root, root_of
+from netlab.grading.clone import add_root, root_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

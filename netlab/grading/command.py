@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from netlab.errors import NetlabError
-from netlab.location import PACKAGE
+from netlab.grading.clone import add_root, root_of
 
 EXIT_INCOMPLETE = 1
 
@@ -37,21 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"
     )
     add_root(parser)
-
-
-def add_root(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where the instructor's clone is."""
-    parser.add_argument(
-        "--root", metavar="DIR", type=Path, help="the clone with solutions/ (default: this one, or netlab's own)"
-    )
-
-
-def root_of(options: argparse.Namespace) -> Path:
-    """The instructor's clone."""
-    if options.root is not None:
-        return Path(options.root)
-    here = Path.cwd()
-    return here if (here / "solutions").is_dir() else PACKAGE.parent
 
 
 def main(options: argparse.Namespace) -> int:

@@ -94,27 +94,25 @@ def _nbgrader(chapter: Master, edition: Edition, exercises: dict[str, Exercise |
         each = wanted.get(public.id)
         if public.kind != "code":
             if each is None:
-                cells.append(_with_grading(nbformat.v4.new_markdown_cell(public.source), public.id, locked=True))  # type: ignore[no-untyped-call]
+                cells.append(_with_grading(_markdown(public.source), public.id, locked=True))
                 continue
-            cells.append(
-                _with_grading(nbformat.v4.new_markdown_cell(_question(public.source)), f"{public.id}-text", locked=True)
-            )  # type: ignore[no-untyped-call]
+            cells.append(_with_grading(_markdown(_question(public.source)), f"{public.id}-text", locked=True))
             region = f"### BEGIN SOLUTION\n{edition.model_answer(each)}\n### END SOLUTION"
-            cell = nbformat.v4.new_markdown_cell(region)  # type: ignore[no-untyped-call]
+            cell = _markdown(region)
             cells.append(_with_grading(cell, public.id, grade=True, solution=True, points=exercises[each.key].points))
             continue
         if public.source != solved.source:
             region = f"{public.source}\n### BEGIN SOLUTION\n{_unmarked(solved.source)}\n### END SOLUTION"
-            cells.append(_with_grading(nbformat.v4.new_code_cell(region), public.id, solution=True))  # type: ignore[no-untyped-call]
+            cells.append(_with_grading(_code(region), public.id, solution=True))
         else:
-            cells.append(_with_grading(nbformat.v4.new_code_cell(public.source), public.id, locked=True))  # type: ignore[no-untyped-call]
+            cells.append(_with_grading(_code(public.source), public.id, locked=True))
         key = public.id.removesuffix(master.CHECK)
         if public.id.endswith(master.CHECK) and key in wanted and wanted[key].name:
             test = (
                 f"# {exercises[key].points:g} points. The tests are put in when the notebook is graded.\n"
                 f"### BEGIN HIDDEN TESTS\n{_exam(chapter)}\nexam.require({key!r}, {wanted[key].name})\n### END HIDDEN TESTS"
             )
-            cell = nbformat.v4.new_code_cell(test)  # type: ignore[no-untyped-call]
+            cell = _code(test)
             cells.append(_with_grading(cell, f"{key}-points", grade=True, locked=True, points=exercises[key].points))
     return _notebook(cells)
 
@@ -145,38 +143,34 @@ def _otter(chapter: Master, edition: Edition, exercises: dict[str, Exercise | Wo
         each = wanted.get(public.id)
         if each is None:
             if public.kind != "code":
-                cells.append(nbformat.v4.new_markdown_cell(public.source))  # type: ignore[no-untyped-call]
+                cells.append(_markdown(public.source))
             elif not public.id.endswith(master.CHECK) or public.id.removesuffix(master.CHECK) not in wanted:
-                cells.append(_locked(nbformat.v4.new_code_cell(_hidden_solution(public.source, solved.source))))  # type: ignore[no-untyped-call]
+                cells.append(_locked(_code(_hidden_solution(public.source, solved.source))))
             continue
         exercise = exercises[each.key]
         manual = "\nmanual: true" if isinstance(exercise, Words) else ""
         cells.append(_raw(f"# BEGIN QUESTION\nname: {each.key}\npoints: {exercise.points:g}{manual}"))
         if isinstance(exercise, Words):
-            cells.append(nbformat.v4.new_markdown_cell(_question(public.source)))  # type: ignore[no-untyped-call]
+            cells.append(_markdown(_question(public.source)))
         cells.append(_raw("# BEGIN SOLUTION"))
         if isinstance(exercise, Words):
-            cells.append(nbformat.v4.new_markdown_cell(edition.model_answer(each)))  # type: ignore[no-untyped-call]
+            cells.append(_markdown(edition.model_answer(each)))
         else:
-            cells.append(nbformat.v4.new_code_cell(_hidden_solution(public.source, solved.source)))  # type: ignore[no-untyped-call]
+            cells.append(_code(_hidden_solution(public.source, solved.source)))
         cells.append(_raw("# END SOLUTION"))
         if isinstance(exercise, Exercise):
             cells.append(_raw("# BEGIN TESTS"))
             for number, (_, of) in enumerate(judging.parts_of(exercise, edition.checks[each.key])):
                 settings = f'""" # BEGIN TEST CONFIG\nhidden: true\npoints: {of:g}\n""" # END TEST CONFIG'
-                cell = nbformat.v4.new_code_cell(  # type: ignore[no-untyped-call]
-                    f"{settings}\n{_exam(chapter)}\nexam.earned({each.key!r}, {number}, {each.name})"
-                )
-                cell.outputs = [
-                    nbformat.v4.new_output("execute_result", data={"text/plain": "True"}, execution_count=1)  # type: ignore[no-untyped-call]
-                ]
+                cell = _code(f"{settings}\n{_exam(chapter)}\nexam.earned({each.key!r}, {number}, {each.name})")
+                cell.outputs = [_result("True")]
                 cell.execution_count = 1
                 cells.append(cell)
             cells.append(_raw("# END TESTS"))
         cells.append(_raw("# END QUESTION"))
         if isinstance(exercise, Exercise):
             check = next(cell.source for cell in edition.handed_out if cell.id == f"{each.id}{master.CHECK}")
-            cells.append(_locked(nbformat.v4.new_code_cell(check)))  # type: ignore[no-untyped-call]
+            cells.append(_locked(_code(check)))
     return _notebook(cells)
 
 
@@ -207,6 +201,21 @@ def _locked(cell: NotebookNode) -> NotebookNode:
 def _raw(source: str) -> NotebookNode:
     cell: NotebookNode = nbformat.v4.new_raw_cell(source)  # type: ignore[no-untyped-call]
     return cell
+
+
+def _markdown(source: str) -> NotebookNode:
+    cell: NotebookNode = nbformat.v4.new_markdown_cell(source)  # type: ignore[no-untyped-call]
+    return cell
+
+
+def _code(source: str) -> NotebookNode:
+    cell: NotebookNode = nbformat.v4.new_code_cell(source)  # type: ignore[no-untyped-call]
+    return cell
+
+
+def _result(text: str) -> NotebookNode:
+    output: NotebookNode = nbformat.v4.new_output("execute_result", data={"text/plain": text}, execution_count=1)  # type: ignore[no-untyped-call]
+    return output
 
 
 def _notebook(cells: list[NotebookNode]) -> NotebookNode:
