@@ -1,6 +1,9 @@
-"""The chapter on the bandwidth-delay product: its settings, its checks and its panel."""
+"""The chapter on the bandwidth-delay product."""
 
 from netlab.chapters.bdp import check, settings
 from netlab.chapters.bdp.panel import panel
+from netlab.chapters.opening import opener
 
-__all__ = ["check", "panel", "settings"]
+begin = opener("bdp", settings, check.Checks, panel)
+
+__all__ = ["begin"]

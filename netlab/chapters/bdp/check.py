@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 from netlab import theory
-from netlab.chapters.bdp.settings import CEILING_BYTES
-from netlab.checks import Build, Choice, Condition, Function, Number, Trap
+from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS
+from netlab.checks import Condition, Function, Measurement, Number, Result, Trap
 from netlab.errors import ScenarioError
-from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
-from netlab.units import BITS_PER_BYTE, MS_PER_S
+from netlab.own_figures import Own
+from netlab.results import Run
+from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
-_SLOWEST_MBPS = (20, 200)
-_LEAST_QUEUE_PACKETS = 100  # with 50 the start's bursts overflow it, and a path that is right measures half as much
-_HALF_TOLERANCE = 0.03
-_SEGMENT_BYTES = 512
-_PIPE_BYTES, _QUEUE_BYTES = 10_000, 16_000
+_LONG_ENOUGH_S = 5
+_LEAST_QUEUE_PACKETS = 1000
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        self.rtt = _rtt()
+        self.goodput = _goodput()
+        self.overfull = _overfull(own)
+        self.waiting = _waiting(own)
+        self.window = _window()
 
 
 def _path(rates_mbps: Sequence[float], delays_ms: Sequence[float]) -> list[theory.Hop]:
@@ -29,296 +38,336 @@ def _in_transmission_ms(rates_mbps: Sequence[float], frame_bytes: float) -> floa
     return sum(theory.transmission_delay_ms(frame_bytes, rate) for rate in rates_mbps)
 
 
-path_rtt = Function(
-    name="round-trip time of a ping",
-    reference=lambda rates_mbps, delays_ms, payload_bytes: theory.ping_rtt_ms(
-        _path(rates_mbps, delays_ms), payload_bytes
-    ),
-    cases=[
-        {"rates_mbps": [10, 5], "delays_ms": [2, 3], "payload_bytes": 958},
-        {"rates_mbps": [1], "delays_ms": [0], "payload_bytes": 1458},
-        {"rates_mbps": [40, 30, 20], "delays_ms": [10, 20, 10], "payload_bytes": 56},
-    ],
-    unit="ms",
-    tolerance=0.0005,
-    traps=[
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2
+def _rtt() -> Function:
+    return Function(
+        name="round-trip time of a ping",
+        reference=lambda rates_mbps, delays_ms, payload_bytes: theory.ping_rtt_ms(
+            _path(rates_mbps, delays_ms), payload_bytes
+        ),
+        cases=[
+            {"rates_mbps": [10, 5], "delays_ms": [2, 3], "payload_bytes": 958},
+            {"rates_mbps": [1], "delays_ms": [0], "payload_bytes": 1458},
+            {"rates_mbps": [40, 30, 20], "delays_ms": [10, 20, 10], "payload_bytes": 56},
+        ],
+        unit="ms",
+        tolerance=0.0005,
+        traps=[
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2
+                ),
+                "This is one way. The echo comes back over the same links.",
             ),
-            "This is one way. The echo comes back over the same links.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms) + _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    2 * sum(delays_ms) + _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+                ),
+                "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
             ),
-            "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+                ),
+                "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
             ),
-            "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: 2 * sum(delays_ms),
-            "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
-            "them in a millisecond at 1 Mbit/s.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes)
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: 2 * sum(delays_ms),
+                "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
+                "them in a millisecond at 1 Mbit/s.",
             ),
-            "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms) + 2 * _in_transmission_ms([min(rates_mbps)], payload_bytes + _PING_HEADERS_BYTES)
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    2 * sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes)
+                ),
+                "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
             ),
-            "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms)
-                + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    2 * sum(delays_ms) + 2 * _in_transmission_ms([min(rates_mbps)], payload_bytes + _PING_HEADERS_BYTES)
+                ),
+                "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
             ),
-            "A byte has 8 bits, and the rates are in bits.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms) + 2 * MS_PER_S * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    2 * sum(delays_ms)
+                    + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
+                ),
+                "A byte has 8 bits, and the rates are in bits.",
             ),
-            "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
-        ),
-        Trap(
-            lambda rates_mbps, delays_ms, payload_bytes: (
-                2 * sum(delays_ms)
-                + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"])
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    2 * sum(delays_ms)
+                    + 2 * MS_PER_S * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
+                ),
+                "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
             ),
-            "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
-        ),
-    ],
-    hints=[
-        "Which of the four delays are left on an empty path whose nodes compute in no time?",
-        "One link: delay_ms + (payload + 42) * 8 / (rate_mbps * 1000), in ms. Then add up all links.",
-        "2 * sum(delay + (payload_bytes + 42) * 8 / (rate * 1000) for each rate and delay).",
-    ],
-)
+            Trap(
+                lambda rates_mbps, delays_ms, payload_bytes: (
+                    2 * sum(delays_ms)
+                    + 2
+                    * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"])
+                ),
+                "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
+            ),
+        ],
+        hints=[
+            "Which of the four delays are left on an empty path whose nodes compute in no time?",
+            "One link: delay_ms + (payload + 42) * 8 / (rate_mbps * 1000), in ms. Then add up all links.",
+            "2 * sum(delay + (payload_bytes + 42) * 8 / (rate * 1000) for each rate and delay).",
+        ],
+    )
 
 
-def _goodput_mbps(window_bytes: float, rate_mbps: float, rtt_ms: float) -> float:
+def goodput_mbps(window_bytes: float, rate_mbps: float, rtt_ms: float) -> float:
+    """Goodput in Mbit/s of a transfer with this window over an otherwise empty path that counts as a wire does."""
     return float(theory.windowed_goodput_mbps(window_bytes, rate_mbps, rtt_ms, framing="ethernet"))
 
 
-goodput = Function(
-    name="goodput of a window",
-    reference=_goodput_mbps,
-    cases=[
-        {"window_bytes": 60_000, "rate_mbps": 50, "rtt_ms": 20},
-        {"window_bytes": 200_000, "rate_mbps": 50, "rtt_ms": 20},
-        {"window_bytes": 65_535, "rate_mbps": 100, "rtt_ms": 16},
-        {"window_bytes": 100_000, "rate_mbps": 1000, "rtt_ms": 160},
-    ],
-    unit="Mbit/s",
-    tolerance=0.001,
-    traps=[
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: theory.window_limit_mbps(float(window_bytes), rtt_ms),
-            "This is the window's limit. The link has one, too, and the smaller of the two decides.",
-        ),
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet"),
-            "This is the link's limit. The window has one, too, and the smaller of the two decides. If you took the "
-            "smaller, look at the units: 8 * bytes / ms are kbit/s.",
-        ),
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: window_bytes / rtt_ms,
-            "This is the window's limit in bytes per ms, that is kB/s. Make it Mbit/s; and the link has a limit, too.",
-        ),
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: min(
-                theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps
+def _goodput() -> Function:
+    return Function(
+        name="goodput of a window",
+        reference=goodput_mbps,
+        cases=[
+            {"window_bytes": 60_000, "rate_mbps": 50, "rtt_ms": 20},
+            {"window_bytes": 200_000, "rate_mbps": 50, "rtt_ms": 20},
+            {"window_bytes": 65_535, "rate_mbps": 100, "rtt_ms": 16},
+            {"window_bytes": 100_000, "rate_mbps": 1000, "rtt_ms": 160},
+        ],
+        unit="Mbit/s",
+        tolerance=0.001,
+        traps=[
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: theory.window_limit_mbps(float(window_bytes), rtt_ms),
+                "This is the window's limit. The link has one, too, and the smaller of the two decides.",
             ),
-            "The link's rate is divided among data and headers: of 1538 bytes 1448 are data.",
-        ),
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: (
-                min(theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps)
-                * theory.MSS_BYTES
-                / theory.tcp_wire_bytes(framing="ethernet")
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet"),
+                "This is the link's limit. The window has one, too, and the smaller of the two decides. If you took the "
+                "smaller, look at the units: 8 * bytes / ms are kbit/s.",
             ),
-            "The window counts data only: headers are paid for on the link, not in the window.",
-        ),
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: min(
-                theory.window_limit_mbps(float(window_bytes), rtt_ms), theory.tcp_goodput_limit_mbps(rate_mbps)
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: window_bytes / rtt_ms,
+                "This is the window's limit in bytes per ms, that is kB/s. Make it Mbit/s; and the link has a limit, too.",
             ),
-            "This link counts the framing of a real wire: 1538 bytes for 1448 of data, not 1514.",
-        ),
-        Trap(
-            lambda window_bytes, rate_mbps, rtt_ms: min(
-                window_bytes / rtt_ms / 1000, theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet")
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: min(
+                    theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps
+                ),
+                "The link's rate is divided among data and headers: of 1538 bytes 1448 are data.",
             ),
-            "The window is in bytes and the goodput in bits: a byte has 8.",
-        ),
-    ],
-    hints=[
-        "There are two limits. Write each in Mbit/s; which of them decides?",
-        "The window's: window_bytes * 8 bits in rtt_ms milliseconds. Divide by 1000 to come from kbit/s to Mbit/s.",
-        "min(window_bytes * 8 / rtt_ms / 1000, rate_mbps * 1448 / 1538).",
-    ],
-)
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: (
+                    min(theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps)
+                    * theory.MSS_BYTES
+                    / theory.tcp_wire_bytes(framing="ethernet")
+                ),
+                "The window counts data only: headers are paid for on the link, not in the window.",
+            ),
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: min(
+                    theory.window_limit_mbps(float(window_bytes), rtt_ms), theory.tcp_goodput_limit_mbps(rate_mbps)
+                ),
+                "This link counts the framing of a real wire: 1538 bytes for 1448 of data, not 1514.",
+            ),
+            Trap(
+                lambda window_bytes, rate_mbps, rtt_ms: min(
+                    window_bytes / rtt_ms / 1000, theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet")
+                ),
+                "The window is in bytes and the goodput in bits: a byte has 8.",
+            ),
+        ],
+        hints=[
+            "There are two limits. Write each in Mbit/s; which of them decides?",
+            "The window's: window_bytes * 8 bits in rtt_ms milliseconds. Divide by 1000 to come from kbit/s to Mbit/s.",
+            "min(window_bytes * 8 / rtt_ms / 1000, rate_mbps * 1448 / 1538).",
+        ],
+    )
 
 
-def _joined(network: Topology) -> bool:
+def _hops(run: Run) -> list[Any]:
     try:
-        return not network.problems() and "r1" in network.path("h1", "h2")
+        return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops("h1", "h2")]
     except ScenarioError:
-        return False
+        return []
 
 
-def _shapes(network: Topology) -> list[LinkShape]:
-    return [way.shape for way in network.path_hops("h1", "h2")]
+def _slow(run: Run) -> list[Any]:
+    return [shape for shape in _hops(run) if shape.rate_mbps is not None]
 
 
-def _limited(network: Topology) -> bool:
-    """Whether there is a share to speak of; when not, another condition says what is missing."""
-    return _joined(network) and math.isfinite(network.bottleneck_mbps("h1", "h2"))
-
-
-def _share_of_the_limit(network: Topology) -> float:
-    """What the old ceiling's window reaches on the way h1-h2, as a share of what the slowest link carries."""
-    rtt_ms = theory.segment_rtt_ms(network.path_hops("h1", "h2"), back=network.path_hops("h2", "h1"))
-    reached = theory.window_limit_mbps(float(CEILING_BYTES), rtt_ms)
-    return reached / theory.tcp_goodput_limit_mbps(network.bottleneck_mbps("h1", "h2"))
-
-
-half_path = Build(
-    name="a path that is too long",
-    kind=Topology,
-    conditions=[
-        Condition(
-            _joined,
-            "There must be a way from h1 to h2 that passes r1.",
-            "Two hosts, one router, two links; the cells above build networks like it.",
-        ),
-        Condition(
-            lambda network: (
-                not _joined(network) or _SLOWEST_MBPS[0] <= network.bottleneck_mbps("h1", "h2") <= _SLOWEST_MBPS[1]
+def _overfull(own: Own) -> Measurement:
+    window_bytes = 1000 * own.window_kb
+    return Measurement(
+        name="a measurement of your own",
+        conditions=[
+            Condition(
+                lambda run: (
+                    [(flow["kind"], flow["src"], flow["dst"]) for flow in run.scenario["traffic"]]
+                    == [("tcp", "h1", "h2")]
+                ),
+                "One TCP flow goes from h1 to h2, and nothing else is sent.",
+                "Look at the list of traffic that you gave to `nl.run`.",
             ),
-            f"The slowest link from h1 to h2 must have {_SLOWEST_MBPS[0]} to {_SLOWEST_MBPS[1]} Mbit/s.",
-            "Look at `rate_mbps`; at least one of the two links needs one.",
-        ),
-        Condition(
-            lambda network: (
-                not _joined(network)
-                or all(
-                    (shape.queue_packets or _LEAST_QUEUE_PACKETS) >= _LEAST_QUEUE_PACKETS and shape.queue_bytes is None
-                    for shape in _shapes(network)
-                )
+            Condition(
+                lambda run: run.scenario["traffic"][0]["window_bytes"] == window_bytes,
+                f"Its window is {own.window_kb} kB, that is {window_bytes} bytes.",
+                "`nl.Tcp` has `window_bytes`; 1 kB is 1000 bytes.",
             ),
-            f"A queue must have room for at least {_LEAST_QUEUE_PACKETS} packets.",
-            "Look at `queue_packets`. With a short queue it would be losses that limit, and not the window.",
-        ),
-        Condition(
-            lambda network: (
-                not _joined(network)
-                or all(
-                    shape.framing == "tc" and shape.aqm == "fifo" and shape.loss_rate == 0 for shape in _shapes(network)
-                )
+            Condition(
+                lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
+                f"One link on the way has a rate, and it is {own.rate_mbps} Mbit/s.",
+                "`nl.Link` has `rate_mbps`; leave the other link without one.",
             ),
-            "The links must be plain: no loss, a plain queue, `tc`'s framing.",
-            "Leave out `loss_rate`, `aqm` and `framing`.",
-        ),
-        Condition(
-            lambda network: not _limited(network) or _share_of_the_limit(network) <= 0.5 * (1 + _HALF_TOLERANCE),
-            "By theory the window of 192 000 bytes may reach no more than half of the link's limit.",
-            "It reaches too much: the way must be longer, or the link faster. All delays count, there and back. "
-            "(The limit is less than the rate: 1448 of 1514 bytes are data.)",
-        ),
-        Condition(
-            lambda network: not _limited(network) or _share_of_the_limit(network) >= 0.5 * (1 - _HALF_TOLERANCE),
-            "By theory the window of 192 000 bytes must reach at least half of the link's limit.",
-            "It reaches too little: the way must be shorter, or the link slower. A link's delay counts there and back.",
-        ),
-    ],
-    right="The path holds about twice the window, so the sender waits half of its time.",
-    hints=[
-        "Which round-trip time makes 192 000 bytes in each of it half of what your link can carry?",
-        "Take 100 Mbit/s: half of 95.64 is 47.82 Mbit/s. rtt_ms = 192 000 * 8 / (47.82 * 1000).",
-        "That is 32.1 ms, so 16 ms each way: nl.Link('r1', 'h2', rate_mbps=100, delay_ms=16, queue_packets=100).",
-    ],
-)
+            Condition(
+                lambda run: sum(shape.delay_ms for shape in _hops(run)) == own.delay_ms,
+                f"The delay from h1 to h2 is {own.delay_ms} ms.",
+                "`nl.Link` has `delay_ms`, which holds for each direction.",
+            ),
+            Condition(
+                lambda run: (
+                    len(_hops(run)) > 1
+                    and all((shape.queue_packets or 0) >= _LEAST_QUEUE_PACKETS for shape in _slow(run))
+                ),
+                f"A router is on the way, and the queue before the slow link has room for {_LEAST_QUEUE_PACKETS} packets.",
+                "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
+            ),
+            Condition(
+                lambda run: all(
+                    shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate for shape in _hops(run)
+                ),
+                "The links are plain: nothing is lost on purpose, and they count as `tc` does.",
+                "Leave out `loss_rate`, `aqm` and `framing`.",
+            ),
+            Condition(
+                lambda run: run.scenario["duration_s"] >= _LONG_ENOUGH_S,
+                f"The run lasts {_LONG_ENOUGH_S} s or more.",
+                "`nl.run(..., duration_s=...)`.",
+            ),
+            Condition(
+                lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),
+                "The link is full.",
+                "Look at `my_run.flows`: does `error` say something, or was the flow too short?",
+            ),
+        ],
+        right="The link is full, and the window is larger than what the path holds.",
+        hints=[
+            "Two hosts, a router between them, two links: one without figures, one with rate, delay and queue.",
+            (
+                "nl.Topology(hosts=['h1', 'h2'], routers=['r1'], links=[nl.Link('h1', 'r1'), nl.Link('r1', 'h2', rate_mbps=..., "
+                "delay_ms=..., queue_packets=1000)])."
+            ),
+            "nl.run(my_network, [nl.Tcp('h1', 'h2', window_bytes=...)], duration_s=5).",
+        ],
+    )
 
-_wire = theory.tcp_wire_bytes(_SEGMENT_BYTES)
-# The plain BDP gives 45.0 segments, one that counts transmission on all three links 46.5; 48 still fit, 49 do not.
-_lossless_bytes = 46.3 * _SEGMENT_BYTES
 
-lossless_window = Number(
-    name="largest window without loss",
-    expected=_lossless_bytes,
-    unit="bytes",
-    tolerance=0.05,
-    traps=[
-        Trap(
-            (_PIPE_BYTES + _QUEUE_BYTES),
-            "Pipe and queue are full of whole segments, headers included; the window counts data only (512 of 578 bytes).",
-        ),
-        Trap(
-            _PIPE_BYTES * _SEGMENT_BYTES / _wire,
-            "This fills the pipe. The queue takes more before anything is lost.",
-        ),
-        Trap(_PIPE_BYTES, "This fills the pipe. The queue takes more before anything is lost."),
-        Trap(
-            _QUEUE_BYTES * _SEGMENT_BYTES / _wire,
-            "This fills the queue. The pipe before and behind it holds something, too.",
-        ),
-        Trap(_QUEUE_BYTES, "This fills the queue. The pipe before and behind it holds something, too."),
-        Trap(
-            (_PIPE_BYTES / 2 + _QUEUE_BYTES) * _SEGMENT_BYTES / _wire,
-            "The window is under way there and back: take the whole round-trip time of 80 ms for the pipe.",
-        ),
-        Trap(
-            (2 * _PIPE_BYTES + _QUEUE_BYTES) * _SEGMENT_BYTES / _wire,
-            "The pipe holds 1 Mbit/s times 80 ms, which is 10 000 bytes; the 80 ms are there and back already.",
-        ),
-        Trap(
-            (_PIPE_BYTES + _QUEUE_BYTES) / _wire,
-            "These are segments. Asked for are the bytes of data in them.",
-        ),
-        Trap(
-            (_PIPE_BYTES + _QUEUE_BYTES) * _SEGMENT_BYTES / _wire / 1000,
-            "This is in kB. Asked for are bytes.",
-        ),
-        Trap((_PIPE_BYTES + _QUEUE_BYTES) / 1000, "This is in kB, and with headers. Asked for are bytes of data."),
-        Trap(
-            (_PIPE_BYTES + _QUEUE_BYTES) * _wire / _SEGMENT_BYTES,
-            "The fraction is upside down: of 578 bytes in the pipe only 512 are data.",
-        ),
-    ],
-    right="Pipe and queue are full. A few segments more, and the queue overflows. (The figure expected here also counts some of "
-    "the time that a segment takes on the links, so it is a little above (BDP + queue) * 512 / 578.)",
-    hints=[
-        "Where can the bytes of a window be while they are under way? There are two places.",
-        "Pipe (BDP) and queue hold 10 000 + 16 000 bytes of segments with headers. How many segments is that?",
-        "26 000 / 578 segments, each with 512 bytes of data: multiply.",
-    ],
-)
+def _waiting(own: Own) -> Number:
+    frame_bytes = theory.tcp_wire_bytes()
+    segments = 1000 * own.window_kb // theory.MSS_BYTES
+    whole_ms = segments * theory.transmission_delay_ms(frame_bytes, own.rate_mbps)
+    empty_ms = theory.segment_rtt_ms([theory.Hop(own.rate_mbps, own.delay_ms)])
+    return Number(
+        name="waiting in the queue",
+        expected=lambda: whole_ms - empty_ms,
+        unit="ms",
+        tolerance=0.05,
+        traps=[
+            Trap(whole_ms, "This is the whole round-trip time. How much of it is there without any queue?"),
+            Trap(2 * own.delay_ms, "This is the round-trip time of the empty path. How much more did you measure?"),
+            Trap(
+                whole_ms - own.delay_ms,
+                "The delay counts there and back: of the round-trip time it takes away twice `delay_ms`.",
+            ),
+        ],
+        right="By theory the link needs 1514 bytes for 1448 of the window, and what the pipe does not hold waits.",
+        hints=[
+            "my_run.intervals has a column rtt_ms: the round-trip time as the sender measures it. Take one of the last rows.",
+            "The same path without a queue has twice its delay (and a little for transmission). The rest is waiting.",
+            "my_run.intervals['rtt_ms'].iloc[-1] - 2 * delay_ms.",
+        ],
+    )
 
-stall = Choice(
-    name="why Reno stalls",
-    answer="b",
-    reasons={
-        "a": "The counter says none: look at the printed line. And after a timeout TCP starts from one segment, as Tahoe does, "
-        "and would soon be back.",
-        "b": "While it repairs, Reno takes a step only when the cumulative acknowledgement moves. That happens once in a round trip, "
-        "by one hole. So many holes are as many round trips.",
-        "c": "Half of the window is still more than the BDP of 10 kB. When the pause is over Reno goes on with such a window, and "
-        "meets the link's limit at once.",
-        "d": "The receiver's window is 64 000 bytes, and what it keeps behind the holes is less. Tahoe has the same receiver.",
-    },
-    hints=[
-        "How many segments were sent again, and how many seconds does the pause last? Divide.",
-        "A segment sent again each 80 ms, for all of the pause. Which time on this path is 80 ms long, and what ends with it?",
-    ],
-)
+
+class PaperTransfer:
+    """A transfer that answers by formula: what a real one measures over this path.
+
+    Parameters
+    ----------
+    rate_mbps, rtt_ms : float
+        The path's rate in Mbit/s and its round-trip time without queueing in ms.
+    """
+
+    def __init__(self, rate_mbps: float, rtt_ms: float) -> None:
+        self.rate_mbps, self.rtt_ms = rate_mbps, rtt_ms
+        self._used = 0
+
+    def __call__(self, window_bytes: float) -> tuple[float, float]:
+        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window."""
+        if not SMALLEST_WINDOW_BYTES <= window_bytes <= LARGEST_WINDOW_BYTES:
+            raise ValueError(
+                f"a window must have {SMALLEST_WINDOW_BYTES} to {LARGEST_WINDOW_BYTES} bytes, got {window_bytes:.0f}"
+            )
+        self._used += 1
+        if self._used > TRANSFERS:
+            raise RuntimeError(f"all {TRANSFERS} transfers are used up")
+        goodput = theory.windowed_goodput_mbps(float(window_bytes), self.rate_mbps, self.rtt_ms)
+        on_the_link_bytes = window_bytes * theory.tcp_wire_bytes() / theory.MSS_BYTES
+        return float(goodput), max(self.rtt_ms, theory.transmission_delay_ms(on_the_link_bytes, self.rate_mbps))
+
+    def __repr__(self) -> str:
+        return f"<transfers over {self.rate_mbps:g} Mbit/s and {self.rtt_ms:g} ms>"
+
+    def fresh(self) -> None:
+        """Allow all transfers anew."""
+        self._used = 0
+
+    def answer_bytes(self) -> float:
+        """Return the smallest window that fills the path."""
+        limit_mbps = theory.tcp_goodput_limit_mbps(self.rate_mbps)
+        return limit_mbps * BITS_PER_MEGABIT * self.rtt_ms / MS_PER_S / BITS_PER_BYTE
+
+
+class Search(Function):
+    """A search that is judged with fresh transfers each time, however the last one ended."""
+
+    def _judge(self, answer: object) -> Result:
+        for case in self.cases:
+            case["transfer"].fresh()
+        return super()._judge(answer)
+
+
+def _window() -> Search:
+    return Search(
+        name="smallest window that fills the path",
+        reference=lambda transfer: transfer.answer_bytes(),
+        cases=[
+            {"transfer": PaperTransfer(rate_mbps, rtt_ms)}
+            for rate_mbps, rtt_ms in ((50, 40), (10, 15), (90, 80), (200, 25))
+        ],
+        unit="bytes",
+        tolerance=0.01,
+        traps=[
+            Trap(
+                lambda transfer: theory.bdp_bytes(transfer.rate_mbps, transfer.rtt_ms),
+                "This is the BDP, headers included. The window counts data only: use the goodput.",
+            ),
+            Trap(
+                lambda transfer: transfer.answer_bytes() / 1000,
+                "This is in kB. Asked for are bytes.",
+            ),
+            Trap(
+                lambda transfer: LARGEST_WINDOW_BYTES,
+                "This is the largest window allowed. It fills the path, and the queue as well. Which is the smallest?",
+            ),
+            Trap(
+                lambda transfer: transfer.answer_bytes() * BITS_PER_BYTE,
+                "These are bits. A window is in bytes.",
+            ),
+        ],
+        right="Two transfers are enough: a large window shows the limit, a small one the round-trip time of the empty path.",
+        hints=[
+            "Two things are unknown, the limit and the round-trip time of the empty path. Which window shows the one, which the other?",
+            "With the largest window the link limits: its goodput is the limit. With the smallest nothing waits: its rtt_ms is T_0.",
+            "limit_mbps * 1e6 / 8 * rtt_ms / 1000 bytes.",
+        ],
+    )

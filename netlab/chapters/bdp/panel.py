@@ -16,6 +16,7 @@ from netlab.traffic import Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
 
 _LARGEST_KB = 600
+_FASTEST_MBPS = 200
 
 
 def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) -> Panel:
@@ -78,12 +79,15 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
             lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
             details=[detail],
         )
-        return comparison.figure.update_xaxes(range=[0, _LARGEST_KB * 1.02])
+        # Axes that stand still: a slider must not move the scale by which the eye compares.
+        return comparison.figure.update_xaxes(range=[0, _LARGEST_KB * 1.02]).update_yaxes(
+            range=[0, _FASTEST_MBPS], row=1, col=1
+        )
 
     return Panel(
         {
             "window_kb": slider("Window", 50, 4, _LARGEST_KB, 2, "kB"),
-            "rate_mbps": slider("Link", RATE_MBPS, 10, 200, 10, "Mbit/s"),
+            "rate_mbps": slider("Link", RATE_MBPS, 10, _FASTEST_MBPS, 10, "Mbit/s"),
             "delay_ms": slider("Delay, each way", DELAY_MS, 1, 40, 1, "ms"),
             "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
             "without_offload": toggle("Frames one by one"),

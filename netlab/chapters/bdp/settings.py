@@ -1,15 +1,29 @@
-"""What the chapter "BDP" measures on: its networks and the figures that its parts share. No answers are here."""
+"""What the chapter "BDP" measures on: its networks, its scenarios and each student's own figures. No answers are here."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netlab.experiment import Scenario
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.traffic import Command
+from netlab.own_figures import Own, OwnFigures
+from netlab.results import Run
+from netlab.traffic import Command, Ping, Tcp, Traffic
+from netlab.units import BITS_PER_BYTE
 
 RATE_MBPS = 100
 DELAY_MS = 8
-CEILING_BYTES = 192_000
-"""The largest window that the `siit` lab could set."""
+
+TRANSFERS = 3
+SMALLEST_WINDOW_BYTES, LARGEST_WINDOW_BYTES = 10_000, 1_000_000
+HIDDEN_DELAY_MS = 11
+
+PAIRS = [("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("h1", "h4"), ("h1", "h9"), ("h7", "h9")]
+"""The links and paths that `simpleperf` measured alone."""
+
+PING_S, TRANSFER_S, GAP_S = 1.2, 25, 2
 
 # A window takes exactly one round-trip time of a segment when the sender's interface takes one frame at a time, without
 # segmentation offload, and the receiver acknowledges each segment at once.
@@ -17,11 +31,59 @@ WITHOUT_OFFLOAD = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
 
 
+def _derived(own: Own) -> Mapping[str, Any]:
+    bdp_kb = own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE
+    return {"window_kb": int(round(own.filling * bdp_kb, -1))}
+
+
+FIGURES = OwnFigures(
+    {
+        "rate_mbps": (50, 30, 40, 60, 70, 80),
+        "delay_ms": (12, 9, 10, 15, 18, 20),
+        "filling": (2.5, 1.5, 1.6, 2.4, 2.8, 3),
+        "hidden_mbps": (45, 35, 55, 65, 75, 85),
+    },
+    derive=_derived,
+)
+
+
 def cable(rate_mbps: float = RATE_MBPS) -> Topology:
     """Two hosts, a router, and a cable of 8 ms each way that counts the bytes that a real wire carries (`siit`)."""
     # The queue is a router's: Linux lets hardly any grow on the sender's own interface.
     slow = Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=DELAY_MS, queue_packets=1000, framing="ethernet")
     return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
+
+
+def transfer(window_bytes: int | None, network: Topology, before: Sequence[Command] = ()) -> Scenario:
+    """Commands that prepare the hosts, then 5 s of TCP from h1 to h2 with this window."""
+    flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5, duration_s=5)
+    return Scenario(network, [*before, flow], duration_s=5.5, interval_s=0.5)
+
+
+def settled_mbps(run: Run) -> float:
+    """Goodput in Mbit/s of a run of `transfer` without its first 1.5 s, in which TCP finds its pace."""
+    return float(run.goodput_mbps(after_s=2).dropna().iloc[0])
+
+
+def settled_rtt_ms(run: Run) -> float:
+    """Mean round-trip time in ms that the sender measured after the first 1.5 s of a run of `transfer`."""
+    return float(run.intervals.loc[run.intervals["t_s"] > 2, "rtt_ms"].mean())
+
+
+def one_after_the_other() -> list[Traffic]:
+    """For each of `PAIRS` five pings, and later a TCP transfer of 25 s, while nobody else sends."""
+    pings = [Ping(src, dst, count=5, start_s=PING_S * place) for place, (src, dst) in enumerate(PAIRS)]
+    transfers = [
+        Tcp(src, dst, start_s=start_s, duration_s=TRANSFER_S)
+        for (src, dst), start_s in zip(PAIRS, transfer_starts_s(), strict=True)
+    ]
+    return [*pings, *transfers]
+
+
+def transfer_starts_s() -> list[float]:
+    """When each transfer of `one_after_the_other` starts, in s."""
+    first_s = 8.0
+    return [first_s + (TRANSFER_S + GAP_S) * place for place in range(len(PAIRS))]
 
 
 def three_links(last_queue_packets: int) -> Topology:
@@ -33,5 +95,30 @@ def three_links(last_queue_packets: int) -> Topology:
         links=[
             Link(a, b, rate_mbps=rate, delay_ms=delay, queue_packets=room)
             for a, b, (rate, delay, room) in zip(["h1", "r2", "r3"], ["r2", "r3", "h9"], links, strict=True)
+        ],
+    )
+
+
+def hidden_path(own: Own) -> Topology:
+    """A path from h1 to h2 whose rate the student does not know, with room in its queue for every window allowed."""
+    slow = Link("r1", "h2", rate_mbps=own.hidden_mbps, delay_ms=HIDDEN_DELAY_MS, queue_packets=1000)
+    return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
+
+
+def star() -> Topology:
+    """Propagation alone to h2, h3 and h4, a slow link alone to h5; every way back is free."""
+
+    def one_way(a: str, b: str, **shape: Any) -> Link:
+        return Link(a, b, **shape, reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 0})
+
+    return Topology(
+        hosts=["h1", "h2", "h3", "h4", "h5"],
+        routers=["r1", "r2", "r3"],
+        links=[
+            *(Link("h1", "r1"), Link("r1", "r2"), Link("r2", "r3")),
+            one_way("r1", "h2", delay_ms=1),
+            one_way("r2", "h3", delay_ms=5),
+            one_way("r3", "h4", delay_ms=25),
+            one_way("r3", "h5", rate_mbps=1, queue_packets=100),
         ],
     )

@@ -1,15 +1,18 @@
-"""Window, link and queue (`simpleperf` cases 2 and 3, `siit` task 5, `ece6110` II) against theory, with stated tolerances."""
+"""Window, link and queue (`simpleperf` cases 2 and 3, `siit` task 5) against theory, with stated tolerances."""
 
 from __future__ import annotations
 
 import pytest
 
 import netlab as nl
-from netlab.chapters import bdp as chapter
+from netlab.chapters import bdp
+from netlab.chapters.bdp import experiments
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket
 
+chapter = bdp.begin()
+own = chapter.own
 
 EXACT = (chapter.settings.WITHOUT_OFFLOAD, chapter.settings.ACKNOWLEDGE_EACH)
 cable = chapter.settings.cable
@@ -53,43 +56,35 @@ def test_a_fixed_buffer_becomes_a_window_of_about_62_per_cent() -> None:
     agrees("tuned (Mbit/s)", tuned_mbps, nl.theory.tcp_goodput_limit_mbps(100, framing="ethernet"), relative=0.001)
 
 
-@pytest.mark.parametrize(("queue_packets", "full"), [(33, False), (57, True)])
+@pytest.mark.parametrize(("queue_packets", "full"), [(33, False), (60, True)])
 def test_cubic_fills_a_link_whose_queue_holds_three_sevenths_of_the_bdp(queue_packets: int, full: bool) -> None:
-    """h1-h9 of `simpleperf`, BDP 200 kB: from 57 packets on the limit within 0.2 %, with 33 packets 0.5 to 3 % below."""
-    run = nl.run(chapter.settings.three_links(queue_packets), [nl.Tcp("h1", "h9")], duration_s=25, interval_s=1)
-    share = run.goodput_mbps(after_s=10).iloc[0] / nl.theory.tcp_goodput_limit_mbps(20)
-    agrees("goodput / limit", share, 1.0 if full else 0.9825, absolute=0.002 if full else 0.0125)
+    """h1-h9 of `simpleperf`, BDP 200 kB, three sevenths are 57 packets: with 60 the limit within 0.2 %, with 33 0.5 to 2 % below."""
+    run = nl.run(chapter.settings.three_links(queue_packets), [nl.Tcp("h1", "h9")], duration_s=75, interval_s=1)
+    share = run.goodput_mbps(after_s=25).iloc[0] / nl.theory.tcp_goodput_limit_mbps(20)
+    agrees("goodput / limit", share, 1.0 if full else 0.9875, absolute=0.002 if full else 0.0075)
 
 
-@pytest.mark.parametrize(("segments", "lost"), [(44, False), (49, True)])
-def test_a_window_is_lossless_up_to_pipe_and_queue(segments: int, lost: bool) -> None:
-    """BDP 10 kB and 16 kB of queue hold 45.0 segments of 578 bytes (46.5 with transmission): 44 fit, 49 do not."""
-    flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=512 * segments, mss_bytes=512)
-    run = nl.run(nl.topologies.slow_middle(16_000), [flow], duration_s=20, interval_s=1)
-    drops = run.queues.loc[run.queues.interface == "r1-eth1", "drops"].max()
-    assert (drops > 0) == lost, f"{segments} segments: expected {'drops' if lost else 'no drop'}, counted {drops}"
+def test_the_measurement_that_the_exercise_asks_for_passes_its_checks() -> None:
+    slow = nl.Link("r1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
+    network = nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), slow])
+    run = nl.run(network, [nl.Tcp("h1", "h2", window_bytes=1000 * own.window_kb)], duration_s=5)
+    assert "all 8 conditions hold" in str(chapter.check.overfull.judge(run))
+    waiting_ms = run.intervals["rtt_ms"].iloc[-1] - 2 * own.delay_ms
+    agrees("waiting (ms)", waiting_ms, chapter.check.waiting.figure(), relative=0.02)
 
 
-def test_reno_without_sack_repairs_one_segment_in_each_round_trip() -> None:
-    """The pause lasts as many round trips as segments are sent again, within 10 %; with SACK there is none."""
-    flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=64_000, mss_bytes=128, start_s=0.1)
-    pauses_s = {}
-    for sack in (0, 1):
-        run = nl.run(
-            nl.topologies.slow_middle(),
-            [EXACT[0], flow],
-            duration_s=20,
-            interval_s=0.5,
-            sysctls={"net.ipv4.tcp_sack": sack},
-        )
-        pauses_s[sack] = 0.5 * (run.intervals.goodput_mbps.dropna() < 0.1).sum()
-        if not sack:
-            row = run.flows.iloc[0]
-            repair_s = (
-                row.retransmits
-                * nl.theory.segment_rtt_ms(nl.topologies.slow_middle().path_hops("h1", "h2"), 128)
-                / 1000
-            )
-            agrees("timeouts", row.timeouts, 0)
-    agrees("pause without SACK (s)", pauses_s[0], repair_s, relative=0.1)
-    agrees("pause with SACK (s)", pauses_s[1], 0, absolute=1)
+def test_two_transfers_find_the_window_that_fills_the_hidden_path() -> None:
+    """The limit within 0.1 %; at the window found 95 to 99 % of it, for a transfer's cycle is longer than theory's."""
+    transfers = experiments.Transfers(own)
+    limit_mbps, _ = transfers(1_000_000)
+    _, rtt_ms = transfers(10_000)
+    agrees("limit (Mbit/s)", limit_mbps, nl.theory.tcp_goodput_limit_mbps(own.hidden_mbps), relative=0.001)
+    reached_mbps, _ = transfers.measured(limit_mbps * rtt_ms * 1000 / 8)
+    agrees("share of the limit", reached_mbps / limit_mbps, 0.97, absolute=0.02)
+
+
+def test_on_the_path_with_two_thirds_of_the_bdp_nothing_is_missing_after_the_start() -> None:
+    """h1-h4 of `simpleperf` from 25 to 50 s: the limit within 0.2 %."""
+    run = nl.run(nl.topologies.portfolio(), [nl.Tcp("h1", "h4")], duration_s=50, interval_s=1)
+    limit_mbps = nl.theory.tcp_goodput_limit_mbps(30)
+    agrees("goodput (Mbit/s)", run.goodput_mbps(after_s=25).iloc[0], limit_mbps, relative=0.002)

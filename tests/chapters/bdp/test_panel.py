@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters.bdp import panel as make_panel
+from netlab.chapters import bdp
 from tests.drawn import PATIENCE_S, by_role
 
 
@@ -23,7 +23,7 @@ def test_the_bdp_panel_runs_its_settings_and_says_what_limits(window_kb, queue_p
         flows = pd.DataFrame([{"flow": "h1-h2 reno", "kind": "tcp", "rtt_ms": rtt_ms, "retransmits": 0.0}])
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([goodput], ["h1-h2 reno"]))
 
-    panel = make_panel(run=fake)
+    panel = bdp.begin().panel(run=fake)
     panel.controls["window_kb"].value, panel.controls["queue_packets"].value = window_kb, queue_packets
     panel.refresh()
     assert panel.wait(PATIENCE_S)
@@ -44,7 +44,7 @@ def test_frames_without_offload_are_a_command_before_the_transfer():
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([24.0]))
 
     kinds = []
-    panel = make_panel(run=fake)
+    panel = bdp.begin().panel(run=fake)
     panel.controls["without_offload"].value = True
     panel.refresh()
     assert panel.wait(PATIENCE_S)

@@ -1,0 +1,337 @@
+"""What the chapter "BDP" does with its runs: loops, tables and figures, so that its pages show the experiments."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from netlab import experiment, plots, sweeps, theory
+from netlab.chapters.bdp.settings import (
+    ACKNOWLEDGE_EACH,
+    PAIRS,
+    TRANSFER_S,
+    TRANSFERS,
+    WITHOUT_OFFLOAD,
+    cable,
+    hidden_path,
+    settled_mbps,
+    settled_rtt_ms,
+    star,
+    transfer,
+    transfer_starts_s,
+)
+from netlab.experiment import Scenario
+from netlab.network.topology import Topology
+from netlab.own_figures import Own
+from netlab.results import Run
+from netlab.traffic import Command, Ping, Udp
+
+PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
+PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
+"""`simpleperf`, test cases 2 and 3, in the order of `PAIRS`."""
+
+PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
+"""`siit`, task 5: window (kB), throughput (Mbit/s)."""
+
+SETTLED_S = 10
+
+
+def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
+    """Round-trip times of `PAIRS`, by theory, here and as published, by the number of nodes on the way."""
+    expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in PAIRS]
+    return pd.DataFrame(
+        {
+            "path": [f"{src}-{dst}" for src, dst in PAIRS],
+            "nodes": [len(lab.path(src, dst)) for src, dst in PAIRS],
+            "theory": expected,
+            "here": run.flows["rtt_ms"].iloc[: len(PAIRS)].to_numpy(),
+            "simpleperf": PUBLISHED_RTT_MS,
+            "simpleperf - theory": np.subtract(PUBLISHED_RTT_MS, expected),
+        }
+    ).round(2)
+
+
+def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
+    """Goodputs of `PAIRS`: the slowest link's limit, here over all 25 s and after the first 10 s, and as published."""
+    names = run.flows["flow"].iloc[len(PAIRS) :]
+    late = [
+        run.goodput_mbps(after_s=start_s + SETTLED_S, before_s=start_s + TRANSFER_S)[name]
+        for name, start_s in zip(names, transfer_starts_s(), strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "path": [f"{src}-{dst}" for src, dst in PAIRS],
+            "limit": [theory.tcp_goodput_limit_mbps(lab.bottleneck_mbps(src, dst)) for src, dst in PAIRS],
+            "here, all 25 s": run.flows["goodput_mbps"].iloc[len(PAIRS) :].to_numpy(),
+            "here, after 10 s": late,
+            "simpleperf": PUBLISHED_MBPS,
+            "sent again": run.flows["retransmits"].iloc[len(PAIRS) :].astype(int).to_numpy(),
+        }
+    ).round(2)
+
+
+def window_sweep(windows_kb: Sequence[float]) -> tuple[list[Run], Run]:
+    """A transfer over the cable with each window, and one of 100 kB over a cable twice as fast."""
+    scenarios = {f"{kb}": transfer(int(1000 * kb), cable()) for kb in windows_kb}
+    runs = sweeps.sweep({**scenarios, "faster": transfer(100_000, cable(rate_mbps=200))})
+    faster = runs.pop("faster")
+    return list(runs.values()), faster
+
+
+def window_figure(
+    windows_kb: Sequence[float], runs: Sequence[Run], goodput: Callable[[float, float, float], float]
+) -> plots.Comparison:
+    """Goodput by window, beside a student's formula for 100 Mbit/s and 16 ms."""
+    line_kb = np.linspace(10, 320, 300)
+    return plots.Comparison(
+        x_label="Window (kB)", y_label="Goodput (Mbit/s)", title="A cable of 100 Mbit/s and 16 ms"
+    ).add(
+        "measured",
+        windows_kb,
+        [settled_mbps(run) for run in runs],
+        line_kb,
+        lambda kb: np.array([goodput(1000 * float(each), 100, 16) for each in np.atleast_1d(kb)]),
+        published=PUBLISHED_WINDOWS,
+    )
+
+
+def waiting_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Comparison:
+    """Round-trip time by window: the empty path's, or what the link needs for a whole window."""
+    empty_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+    return plots.Comparison(x_label="Window (kB)", y_label="RTT of the transfer (ms)", title="The same transfers").add(
+        "measured",
+        windows_kb,
+        [settled_rtt_ms(run) for run in runs],
+        np.linspace(10, 320, 300),
+        lambda kb: np.maximum(empty_ms, np.asarray(kb) * 1000 // 1448 * 1538 * 8 / 100e3),
+    )
+
+
+def cycle_ms(window_kb: float, goodput_mbps: float) -> float:
+    """Time in ms in which one window (whole segments of 1448 bytes) arrives."""
+    return int(1000 * window_kb) // 1448 * 1448 * 8 / (goodput_mbps * 1000)
+
+
+def suspects_table(window_kb: float = 126) -> pd.DataFrame:
+    """The cycle of a window, as it is and with each suspect taken away, beside a segment's own round-trip time."""
+    cases: dict[str, Sequence[Command]] = {
+        "as it is": [],
+        "without offload": [WITHOUT_OFFLOAD],
+        "and each segment acknowledged": [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH],
+    }
+    runs = sweeps.sweep({name: transfer(int(1000 * window_kb), cable(), before) for name, before in cases.items()})
+    own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+    cycles = [cycle_ms(window_kb, settled_mbps(run)) for run in runs.values()]
+    return pd.DataFrame(
+        {
+            "sender and receiver": list(cases),
+            "cycle (ms)": [f"{cycle:.2f}" for cycle in cycles],
+            f"above {own_ms:.2f} ms": [f"{max(0.0, round(100 * (cycle / own_ms - 1), 1)):.1f} %" for cycle in cycles],
+        }
+    )
+
+
+def queue_table(runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Goodput by the room before the slowest link of h1-h9, as long as `simpleperf` measured and after that."""
+    limit_mbps = theory.tcp_goodput_limit_mbps(20)
+    late = [float(run.goodput_mbps(after_s=TRANSFER_S).iloc[0]) for run in runs.values()]
+    return pd.DataFrame(
+        {
+            "room": list(runs),
+            "first 25 s": [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()],
+            "after 25 s": late,
+            "of the limit": [f"{100 * mbps / limit_mbps:.1f} %" for mbps in late],
+        }
+    ).round(2)
+
+
+def enough_room(runs: Mapping[int, Run]) -> int:
+    """The smallest room with which the goodput after 25 s is within 0.1 % of the limit."""
+    limit_mbps = theory.tcp_goodput_limit_mbps(20)
+    settled = {room: run.goodput_mbps(after_s=TRANSFER_S).iloc[0] for room, run in runs.items()}
+    return min(room for room, mbps in settled.items() if mbps > 0.999 * limit_mbps)
+
+
+def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
+    """The same as a figure, with what `simpleperf` measured with a queue that it called 33 packets long."""
+    rooms, limit_mbps, table = list(runs), theory.tcp_goodput_limit_mbps(20), queue_table(runs)
+    line = ([10, 90], [limit_mbps, limit_mbps])
+    comparison = plots.Comparison(
+        x_label="Room in the queue (packets)", y_label="Goodput (Mbit/s)", title="One flow alone on h1-h9"
+    )
+    comparison.add("after 25 s", rooms, table["after 25 s"], *line)
+    comparison.add("first 25 s", rooms, table["first 25 s"], *line, published=([33], [17.36]))
+    comparison.figure.update_yaxes(range=[14.5, 19.7], row=1)
+    return comparison
+
+
+class Transfers:
+    """Real transfers over the hidden path: each call is an experiment of its own.
+
+    Parameters
+    ----------
+    own : Own
+        The student's figures.
+    """
+
+    def __init__(self, own: Own) -> None:
+        self._path = hidden_path(own)
+        self._log: list[tuple[float, float, float]] = []
+
+    def __call__(self, window_bytes: float) -> tuple[float, float]:
+        """Return goodput in Mbit/s and round-trip time in ms of a transfer with this window."""
+        if len(self._log) == TRANSFERS:
+            raise RuntimeError(f"all {TRANSFERS} transfers are used up")
+        goodput_mbps, rtt_ms = self.measured(window_bytes)
+        self._log.append((window_bytes, goodput_mbps, rtt_ms))
+        return goodput_mbps, rtt_ms
+
+    def measured(self, window_bytes: float) -> tuple[float, float]:
+        """The same without counting it."""
+        run = experiment.run(transfer(int(window_bytes), self._path), progress=False)
+        return settled_mbps(run), settled_rtt_ms(run)
+
+    def report(self, found_bytes: float) -> str:
+        """What was tried, what was found, and how it does."""
+        lines = [
+            f"window {window / 1000:8.1f} kB: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms"
+            for window, goodput, rtt in self._log
+        ]
+        lines.append(f"found: {found_bytes / 1000:.1f} kB")
+        for share in (0.8, 1.0, 1.5):
+            goodput, rtt = self.measured(share * found_bytes)
+            lines.append(f"{share:.1f} times as much: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms")
+        return "\n".join(lines)
+
+
+def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: Own) -> str:
+    """What a search finds on the real hidden path; a sentence while there is none that passes its check."""
+    if search is None:
+        return "Solve exercise 5 first; then run this cell again."
+    transfers = Transfers(own)
+    return transfers.report(search(transfers))
+
+
+def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], runs: Sequence[Run]) -> pd.DataFrame:
+    """All published figures of the chapter beside ours and theory."""
+    transfers = transfer_table(lab, lab_run)
+    rows = [
+        (f"simpleperf {name}, Mbit/s", limit, here, told)
+        for name, limit, here, told in zip(
+            transfers["path"], transfers["limit"], transfers["here, all 25 s"], PUBLISHED_MBPS, strict=True
+        )
+    ]
+    own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+    for kb, told in zip(*PUBLISHED_WINDOWS, strict=True):
+        whole = float(int(1000 * kb) // theory.MSS_BYTES * theory.MSS_BYTES)
+        expected = theory.windowed_goodput_mbps(whole, 100, own_ms, framing="ethernet")
+        rows.append((f"siit window {kb:g} kB, Mbit/s", expected, settled_mbps(runs[list(windows_kb).index(kb)]), told))
+    return pd.DataFrame(
+        [
+            (
+                name,
+                expected,
+                here,
+                f"{100 * (here / expected - 1):+.1f} %",
+                told,
+                f"{100 * (told / expected - 1):+.1f} %",
+            )
+            for name, expected, here, told in rows
+        ],
+        columns=["figure", "theory", "here", "gap", "published", "its gap"],
+    ).round(2)
+
+
+def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
+    """What a host of ours grants when a program asks for receive buffers, beside what `siit` was told."""
+    script = (
+        "import socket\n"
+        f"for kb in {list(asked_kb)}:\n"
+        "    s = socket.socket()\n"
+        "    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, kb * 1000)\n"
+        "    print(s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))\n"
+    )
+    traffic = [Command("h2", f"{sys.executable} -c '{script}'"), Ping("h1", "h2", count=1)]
+    run = experiment.run(cable(), traffic, duration_s=1, progress=False)
+    granted = map(int, run.commands["stdout"].iloc[0].split())
+    told = {83: 168, 100: 200, 125: 250, 150: 256, 175: 256}
+    return pd.DataFrame(
+        {
+            "asked (kB)": asked_kb,
+            "granted here (bytes)": list(granted),
+            "siit: buffer (kB)": [told.get(int(kb), "-") for kb in asked_kb],
+        }
+    )
+
+
+def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
+    """The window that comes of a fixed receive buffer, from the goodput of an exact sender; the last row is tuned."""
+    exact = [WITHOUT_OFFLOAD, ACKNOWLEDGE_EACH]
+    words = transfer(None, cable(), exact).to_dict()
+    scenarios: dict[str, Scenario] = {
+        f"{kb}": Scenario.from_dict(
+            {
+                **words,
+                "sysctls": {"net.ipv4.tcp_rmem": f"4096 {kb * 1000} 6000000", "net.ipv4.tcp_moderate_rcvbuf": 0},
+            }
+        )
+        for kb in buffers_kb
+    }
+    runs = sweeps.sweep({**scenarios, "tuned": transfer(None, cable(), exact)})
+    own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
+    rows = []
+    for kb, run in runs.items():
+        mbps = settled_mbps(run)
+        window_kb = mbps * own_ms / 8
+        share = "-" if kb == "tuned" else f"{100 * window_kb / float(kb):.0f} %"
+        rows.append((kb, mbps, window_kb if kb != "tuned" else np.nan, share))
+    return pd.DataFrame(rows, columns=["buffer (kB)", "goodput (Mbit/s)", "window (kB)", "share"]).round(2)
+
+
+def four_delays() -> tuple[plots.Comparison, float]:
+    """Propagation, transmission and queueing, each measured alone beside theory; and the most that three routers add, in ms."""
+    frames_bytes, bursts = [100, 250, 500, 1000, 1500], [1, 2, 5, 10, 20, 40]
+    headers_bytes, small_bytes = 42, 16
+    frame_ms = theory.transmission_delay_ms(1000, rate_mbps=1)
+    small_ms = theory.transmission_delay_ms(small_bytes + headers_bytes, rate_mbps=1)
+    pings = [Ping("h1", host, count=1) for host in ("h2", "h3", "h4")]
+    pings += [
+        Ping("h1", "h5", payload_bytes=frame - headers_bytes, count=1, start_s=1 + 0.1 * place)
+        for place, frame in enumerate(frames_bytes)
+    ]
+    pings += [
+        Ping("h1", "h5", payload_bytes=small_bytes, count=1, start_s=2.0005 + place) for place in range(len(bursts))
+    ]
+    pings += [Ping("h1", router, count=1, start_s=0.5) for router in ("r1", "r2", "r3")]
+    bursting = [
+        # So short that exactly n datagrams are due.
+        Udp(
+            "h1",
+            "h5",
+            rate_mbps=1000,
+            payload_bytes=958,
+            spacing="even",
+            start_s=2 + place,
+            duration_s=(n - 0.5) * 958 * 8 / 1e9,
+        )
+        for place, n in enumerate(bursts)
+    ]
+    run = experiment.run(star(), [*pings, *bursting], duration_s=9, progress=False)
+    found_ms = run.flows.loc[run.flows["kind"] == "ping", "rtt_ms"].to_numpy()
+    comparison = plots.Comparison(
+        x_label="Delay in theory (ms)",
+        y_label="Delay measured (ms)",
+        log_x=True,
+        log_y=True,
+        title="Three delays, each measured alone",
+    )
+    for name, expected, measured in (
+        ("propagation", [1, 5, 25], found_ms[:3]),
+        ("transmission", [theory.transmission_delay_ms(frame, rate_mbps=1) for frame in frames_bytes], found_ms[3:8]),
+        ("queueing", [n * frame_ms - 0.5 for n in bursts], found_ms[8:14] - small_ms),
+    ):
+        comparison.add(name, expected, measured, np.geomspace(0.7, 350, 50), lambda delay: delay)
+    return comparison, float(np.max(found_ms[14:]))

@@ -1,0 +1,38 @@
+"""The check of "Start here". Whoever reads on finds the answer."""
+
+from __future__ import annotations
+
+from netlab import theory
+from netlab.chapters.start_here.settings import DELAYS_MS, three_hosts
+from netlab.checks import Number, Trap
+from netlab.own_figures import Own
+
+
+class Checks:
+    """The checks of the chapter."""
+
+    def __init__(self, own: Own) -> None:  # noqa: ARG002 (every chapter's checks are made from own figures)
+        self.rtt = _rtt()
+
+
+def _rtt() -> Number:
+    one_way_ms = DELAYS_MS["h2"] + DELAYS_MS["h3"]
+    return Number(
+        name="round-trip time h2-h3",
+        expected=lambda: theory.ping_rtt_ms(three_hosts().path_hops("h2", "h3")),
+        unit="ms",
+        tolerance=0.01,
+        traps=[
+            Trap(one_way_ms, "This is one way. The answer comes back over the same two links."),
+            Trap(2 * DELAYS_MS["h3"], "One link is missing: the way from h2 to h3 has two."),
+            Trap(2 * DELAYS_MS["h2"], "One link is missing: the way from h2 to h3 has two."),
+            Trap(2 * (DELAYS_MS["h1"] + DELAYS_MS["h3"]), "This is the way from h1 to h3. Asked for is h2 to h3."),
+            Trap(2 * sum(DELAYS_MS.values()), "The ping does not pass the link of h1."),
+        ],
+        right="So every check answers: it says what is right, and what to take along.",
+        hints=[
+            "Look at the drawing: over which links does the ping go?",
+            "Add up the delays of the two links, there and back.",
+            "2 * (delay of r1-h2 + delay of r1-h3).",
+        ],
+    )

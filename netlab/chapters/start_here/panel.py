@@ -1,0 +1,67 @@
+"""The panel of "Start here"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import plotly.graph_objects as go
+
+from netlab import experiment, plots, theory
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.traffic import Ping, Traffic, Udp
+from netlab.widgets import Panel, Settings, slider
+
+_LONGEST_MS = 300
+
+
+def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 5.0) -> Panel:
+    """Pings over one link: what does the way cost, and what do others on it cost?
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 0.
+
+    Returns
+    -------
+    Panel
+        With the controls delay_ms, rate_mbps and beside_mbps.
+    """
+
+    def network(settings: Settings) -> Topology:
+        slow = Link("r1", "h2", delay_ms=settings["delay_ms"], rate_mbps=settings["rate_mbps"], queue_packets=100)
+        return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
+
+    def scenario(**settings: Any) -> dict[str, Any]:
+        traffic: list[Traffic] = [Ping("h1", "h2", interval_s=0.2)]
+        if settings["beside_mbps"] > 0:
+            traffic.append(Udp("h1", "h2", rate_mbps=settings["beside_mbps"]))
+        return {"topology": network(settings), "traffic": traffic, "duration_s": duration_s}
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        empty_ms = theory.ping_rtt_ms(network(settings).path_hops("h1", "h2"))
+        echoes = result.pings.dropna()
+        lost = len(result.pings) - len(echoes)
+        comparison = plots.Comparison(
+            x_label="Time (s)",
+            y_label="RTT (ms)",
+            residual="absolute",
+            title=f"{len(result.pings)} pings, {lost} lost; theory is the empty way, {empty_ms:.1f} ms",
+        ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, duration_s], [empty_ms, empty_ms])
+        # Axes that stand still: a slider must not move the scale by which the eye compares.
+        return comparison.figure.update_yaxes(range=[0, _LONGEST_MS], row=1, col=1)
+
+    return Panel(
+        {
+            "delay_ms": slider("Delay, each way", 20, 0, 80, 5, "ms"),
+            "rate_mbps": slider("Rate", 10, 5, 20, 1, "Mbit/s"),
+            "beside_mbps": slider("UDP beside the pings", 0, 0, 20, 1, "Mbit/s"),
+        },
+        scenario,
+        show,
+        run=run,
+    )

@@ -1,0 +1,23 @@
+"""What "Start here" measures on. No answers are here."""
+
+from __future__ import annotations
+
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+
+DELAYS_MS = {"h1": 5, "h2": 10, "h3": 20}
+RATE_MBPS = 10
+QUEUE_PACKETS = 100
+
+
+def three_hosts() -> Topology:
+    """Three hosts around a router, each at its own distance; the way to h3 is slow."""
+    return Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        links=[
+            Link("h1", "r1", delay_ms=DELAYS_MS["h1"]),
+            Link("r1", "h2", delay_ms=DELAYS_MS["h2"]),
+            Link("r1", "h3", delay_ms=DELAYS_MS["h3"], rate_mbps=RATE_MBPS, queue_packets=QUEUE_PACKETS),
+        ],
+    )

@@ -1,0 +1,151 @@
+# %% [markdown] id="title"
+# # Start here
+#
+# **What can I do with this laboratory?**
+#
+# You can build networks, send real traffic through them, and see how theory and measurement agree. Nothing that you do here can
+# break your computer or anybody's network. After this page you know how all other chapters work.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: nothing. *Runs on*: any machine on which the next cell says "Ready".
+#
+# A page consists of cells. Click on the next one and press **Shift+Enter**: it runs, and its answer appears below it. Run all cells of a page in
+# order. Code that is yours to write stands as `...` in a cell.
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import netlab as nl
+from netlab.chapters import start_here
+
+chapter = start_here.begin()
+print(nl.preflight())
+
+# %% [markdown] id="network-text"
+# ## A network
+#
+# A network has *hosts*, which send and receive; *routers*, which pass packets on; and *links* between them. A link has a
+# *delay* (how long a bit travels, one way), and may have a *rate* (how many bits a second) with a *queue* before it, where packets wait.
+
+# %% id="network" tags=["figure"]
+network = nl.Topology(
+    hosts=["h1", "h2", "h3"],
+    routers=["r1"],
+    links=[
+        nl.Link("h1", "r1", delay_ms=5),
+        nl.Link("r1", "h2", delay_ms=10),
+        nl.Link("r1", "h3", delay_ms=20, rate_mbps=10, queue_packets=100),
+    ],
+)
+nl.plots.topology(network, title="Three hosts and a router")
+
+# %% [markdown] id="predict-text"
+# ## A prediction, and a ping
+#
+# A *ping* is a small packet that the other side sends back. The time until it is back is the *round-trip time*. Before you see it: how many
+# milliseconds will a ping from `h1` to `h2` take? Write the figure in place of `...`. Nobody grades predictions. They
+# help you to notice what you did not know.
+
+# %% id="predict"
+my_rtt_ms = 30  # SOLUTION
+
+prediction = nl.checks.predict("round-trip time h1-h2", my_rtt_ms, unit="ms", low=0)
+
+# %% id="ping"
+pings = nl.run(network, [nl.Ping("h1", "h2", count=5)], duration_s=2)
+prediction.compare(pings.flows["rtt_ms"].iloc[0])
+
+# %% [markdown] id="rtt-text"
+# ## An exercise, and its check
+#
+# How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, it says what to look
+# at; try again as often as you like. `chapter.check.rtt.hint()` in a cell of your own gives a hint, and a stronger one each time.
+
+# %% id="rtt"
+rtt_ms = 60  # SOLUTION
+
+# %% id="rtt-check" tags=["minutes-4"]
+chapter.check.rtt(rtt_ms)
+
+# %% [markdown] id="flow-text"
+# ## A flow
+#
+# A *flow* is one conversation. Here `h1` sends to `h3` for 10 s with TCP, as a download does, through the slow link of 10 Mbit/s. Its *goodput* is the data that
+# arrives, without headers. `run.flows` has a row for each flow.
+
+# %% id="flow"
+run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=10)
+print(f"goodput {run.flows['goodput_mbps'].iloc[0]:.1f} Mbit/s, round-trip time {run.flows['rtt_ms'].iloc[0]:.0f} ms")
+
+# %% [markdown] id="panel-text"
+# A ping from `h1` to `h3` takes 50 ms when nobody else sends. The download made the time longer. Why? Packets stand in the queue. The chapters are about such questions.
+#
+# ## A panel
+#
+# Drag a slider, or type a figure beside it; the experiment runs again. First add 5, then 10 Mbit/s of other traffic. What happens to the pings?
+
+# %% id="panel" tags=["figure", "nbval-ignore-output"]
+chapter.panel()
+
+# %% [markdown] id="progress-text"
+# ## Where you are
+#
+# The next cell lists all chapters and what you have passed. (In a terminal: `netlab progress`.) It is kept on this computer only.
+
+# %% id="progress" tags=["nbval-ignore-output"]
+nl.progress()
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. Describe a network (`nl.Topology`, `nl.Link`) and traffic (`nl.Ping`, `nl.Udp`, `nl.Tcp`), then `nl.run` it.
+# 2. Predict first, measure, and ask: why do they differ?
+# 3. A check says what to look at, a hint says more, and nothing is spoiled by a wrong try.
+
+# %% [markdown] id="chapters"
+# ## The chapters
+#
+# | chapter | the question | builds on |
+# |---|---|---|
+# | [1 UDP loss](01_udp_loss.ipynb) | Which rate would you choose, and what does a wrong choice cost? | this page |
+# | [2 Delay and jitter](02_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
+# | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
+# | [4 Congestion control](04_congestion_control.ipynb) | What is one lost packet worth? | 3 |
+# | [5 Multiplexing](05_multiplexing.ipynb) | Who gets what when paths cross? | 3, 4 |
+# | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 4, 5 |
+# | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the polite one? | 1, 4 |
+# | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
+# | [9 Fair by which measure?](09_fairness.ipynb) | RTT fairness, several bottlenecks | 4, 5 |
+# | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 4 |
+#
+# Each takes at most 90 minutes, what is after its summary is optional.
+
+# %% [markdown] id="labs"
+# ## The published labs
+#
+# Five labs from universities asked these questions before. They published what they measured; the chapters measure the same, and explain the gaps. They call
+# them by short names:
+#
+# | name | lab |
+# |---|---|
+# | `simpleperf` | *Simpleperf and performance evaluation*, portfolio 1 of DATA2410, OsloMet, 2023 |
+# | `siit` | *Performance Analysis of Transport Protocols over Wireless LAN and Ethernet*, assignment of ITS 413, SIIT, Thammasat University |
+# | `epfl` | *Congestion Control; TCP, UDP*, lab 5 of TCP/IP Networking, EPFL, 2021 |
+# | `ece6110` | *TCP Throughput Measurements*, lab 1 of ECE 6110, CAD for Communication Networks |
+# | `lab9` | *Enhancing TCP Throughput with Parallel Streams*, lab 9 of Network Tools and Protocols, 2019 |
+
+# %% [markdown] id="tools"
+# ## What runs here
+#
+# - **The pocket kernel** is a real Linux, compiled as an ordinary program. `nl.run` starts one, builds your network in it, and ends it. That is why you
+#   need no root password, and why nothing is left behind.
+# - **Mininet** builds the network: each host is a part of that Linux with interfaces and addresses of its own.
+# - **tc** is Linux's program for queues. It gives a link its rate and its queue.
+# - **netem** is the part of Linux that holds packets back (delay, jitter) or drops them (loss).
+# - **Virtual time**: the clock of the pocket kernel stands still while anything computes, and jumps ahead when everything waits. So a minute of network time takes a second
+#   or two, a slow computer gives the same figures as a fast one, and the same run gives the same figures again. What a busy processor does to a network cannot be seen this way.
+# - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` throws the dice anew.
+#
+# More words are in the glossary, `docs/glossary.md`, symbols in `docs/symbols.md`.
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = run.settings
+print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")

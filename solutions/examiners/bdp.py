@@ -1,0 +1,46 @@
+"""How the chapter "BDP" is marked: hidden cases and points. For the instructor alone."""
+
+from typing import Any
+
+from netlab.chapters.bdp.check import PaperTransfer
+from netlab.grading.examiner import Draw, Exercise, Words
+
+
+def _path(draw: Draw) -> dict[str, Any]:
+    links = draw.whole(1, 4)
+    return {
+        "rates_mbps": [draw.decades(1, 1000) for _ in range(links)],
+        "delays_ms": [draw.between(0, 60) for _ in range(links)],
+        "payload_bytes": draw.whole(16, 1400),
+    }
+
+
+EXERCISES = {
+    "rtt": Exercise(
+        points=2,
+        cases=_path,
+        edges=[
+            {"rates_mbps": [10], "delays_ms": [0], "payload_bytes": 56},
+            {"rates_mbps": [10, 10], "delays_ms": [5, 5], "payload_bytes": 0},
+        ],
+        same_as=["theory.ping_rtt_ms", "theory.path_delay_ms"],
+    ),
+    "goodput": Exercise(
+        points=2,
+        cases=lambda draw: {
+            "window_bytes": draw.whole(3_000, 2_000_000),
+            "rate_mbps": draw.decades(2, 1000),
+            "rtt_ms": draw.decades(2, 600),
+        },
+        same_as=["theory.windowed_goodput_mbps", "theory.window_limit_mbps"],
+    ),
+    # One flow; its window; one link with the rate; the delay; the router's queue; plain links; long enough; full.
+    "overfull": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]),
+    "waiting": Exercise(points=1),
+    "uncle-words": Words(points=3),
+    "window": Exercise(
+        points=3,
+        cases=lambda draw: {"transfer": PaperTransfer(draw.decades(20, 200), draw.between(10, 35))},
+        number=5,
+    ),
+}

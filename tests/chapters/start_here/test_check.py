@@ -1,0 +1,25 @@
+"""The check of the first page."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab.chapters import start_here
+from tests.chapters.checking import passes, said
+
+chapter = start_here.begin()
+
+
+@pytest.mark.parametrize("answer", [60, 60.16, 60.5])
+def test_right_answers_pass(answer: float) -> None:
+    passes(chapter.check.rtt, answer)
+
+
+def test_a_wrong_answer_hears_of_the_hint() -> None:
+    assert "chapter.check.rtt.hint()" in said(chapter.check.rtt, 55)
+
+
+def test_the_hosts_are_joined_as_the_page_draws_them() -> None:
+    network = chapter.settings.three_hosts()
+    assert network.problems() == []
+    assert network.path("h2", "h3") == ["h2", "r1", "h3"]

@@ -1,0 +1,30 @@
+"""The panel runs what its controls say and draws it beside theory. No kernel is needed."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from netlab.chapters import start_here
+from tests.drawn import PATIENCE_S, by_role
+
+
+@pytest.mark.parametrize(("beside_mbps", "kinds"), [(0, ["ping"]), (12, ["ping", "udp"])])
+def test_the_panel_draws_pings_beside_the_empty_way(beside_mbps, kinds):
+    asked = []
+
+    def fake(*, topology, traffic, duration_s, progress, cancel):
+        asked.append((topology, traffic))
+        return SimpleNamespace(pings=pd.DataFrame({"t_s": [0.0, 0.2, 0.4], "rtt_ms": [40.1, 45.0, None]}))
+
+    panel = start_here.begin().panel(run=fake)
+    panel.controls["beside_mbps"].value = beside_mbps
+    panel.refresh()
+    assert panel.wait(PATIENCE_S)
+    topology, traffic = asked[-1]
+    assert panel.message == ""
+    assert topology.problems() == [] and all(item.problems("flow") == [] for item in traffic)
+    assert [item.kind for item in traffic] == kinds
+    (measured,) = by_role(panel, "measured")
+    assert measured.y == pytest.approx((40.1, 45.0))
+    assert "3 pings, 1 lost; theory is the empty way, 40.2 ms" in panel.figure.layout.title.text
