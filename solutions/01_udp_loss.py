@@ -268,7 +268,7 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="delay-text"
-# Now see the queue at work. A ping goes the same way and waits in the same queue. Theory: the wait grows evenly until the
+# Now see the queue at work. A ping goes the same way and waits in the same queue; its round-trip time (RTT) shows it. Theory: the wait grows evenly until the
 # queue is full, and then it stays. A full queue of 100 packets of 1042 bytes takes
 # $100 \cdot 1042 \cdot 8 / 5$ µs, that is 167 ms.
 
@@ -478,7 +478,7 @@ print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 # ## Limits
 #
 # Everything here ran through Linux's own UDP, IP and queues. But time was virtual: computing takes no time, so nothing on this page shows what a
-# slow CPU does to a fast sender. The link drops only when its queue is full, while `epfl`'s router had RED and ECN switched on; a sender that
+# slow CPU does to a fast sender. The link drops only when its queue is full, while `epfl`'s router drops and marks earlier (RED, ECN; chapter 10); a sender that
 # does not react loses the same in the long run, but not at the same moments. One link was the bottleneck at a time, and nobody else was on the
 # hidden path. On a real host the sending socket may wait for its own network card.
 #
