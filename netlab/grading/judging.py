@@ -239,7 +239,7 @@ class Examination:
             return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
         raise NetlabError("The grader does not know this question.")
 
-    def _probed(self, number: Any, values: Any, named: Any) -> float:
+    def _probed(self, number: Any, values: Any, named: Any) -> float | list[float]:
         if not (isinstance(number, int) and 0 <= number < len(self._probes)):
             raise NetlabError("There is no such probe.")
         if not (isinstance(values, list) and isinstance(named, dict)):
@@ -247,7 +247,8 @@ class Examination:
         if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in [*values, *named.values()]):
             raise NetlabError("A probe takes finite numbers.")
         try:
-            return float(self._probes[number](*values, **named))
+            found = self._probes[number](*values, **named)
+            return [float(value) for value in found] if isinstance(found, tuple) else float(found)
         except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
             raise NetlabError(str(error)) from None
 
