@@ -117,6 +117,11 @@ def chapters(root: Path) -> list[Chapter]:
     return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
 
 
+def how_tos(root: Path) -> list[Chapter]:
+    """Return the pages under `root` that say how to do something and ask nothing."""
+    return [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
+
+
 def topic_of(source: Path) -> str:
     """Return the topic of a chapter, the name of its folder of code.
 
@@ -349,7 +354,7 @@ def differences(chapter: Chapter) -> list[str]:
 
 def orphans(root: Path) -> list[str]:
     """Name the notebooks under `root` that no source stands for."""
-    made = {path for chapter in chapters(root) for path in (chapter.student, chapter.solution)}
+    made = {path for page in chapters(root) + how_tos(root) for path in (page.student, page.solution)}
     there = [*(root / "notebooks").glob("*.ipynb"), *(root / "solutions").glob("*.ipynb")]
     return [f"{path} has no source in solutions/." for path in sorted(there) if path not in made]
 
@@ -361,7 +366,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="compare with the sources and write nothing")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="directory with solutions/ (default: here)")
     options = parser.parse_args(arguments)
-    known = {chapter.source.stem: chapter for chapter in chapters(options.root)}
+    known = {page.source.stem: page for page in chapters(options.root) + how_tos(options.root)}
     unknown = [name for name in options.names if name not in known]
     if unknown or not known:
         print(

@@ -1,4 +1,4 @@
-"""A ping beside a download. Theory: 100 packets at 5 Mbit/s are 242 ms, on top of the RTT of 20 ms."""
+"""A ping beside a download. Theory: 242 ms (100 frames) + 20 ms; more, as Mininet counts a segment of many frames once."""
 
 from mininet.link import TCLink
 from mininet.log import setLogLevel

@@ -19,10 +19,10 @@ h2 = net.addHost("h2", ip="10.0.3.2/24", defaultRoute="via 10.0.3.1")
 r1 = net.addHost("r1", cls=LinuxRouter, ip="10.0.1.1/24")
 r2 = net.addHost("r2", cls=LinuxRouter, ip="10.0.3.1/24")
 net.addLink(h1, r1)
+net.addLink(h2, r2)
 net.addLink(
     r1, r2, bw=10, delay="5ms", max_queue_size=100, params1={"ip": "10.0.2.1/24"}, params2={"ip": "10.0.2.2/24"}
 )
-net.addLink(h2, r2)
 net.build()
 r1.cmd("ip route add 10.0.3.0/24 via 10.0.2.2")
 r2.cmd("ip route add 10.0.1.0/24 via 10.0.2.1")

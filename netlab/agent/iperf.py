@@ -98,16 +98,18 @@ def serve_udp(port: int) -> None:
         now_s = time.monotonic()
         (sequence, _, _) = HEADER.unpack_from(data)
         if sequence >= 0:
-            begun = counts.setdefault(peer, [now_s, 0, 0])
+            begun = counts.setdefault(peer, [now_s, 0, 0, now_s])
             begun[1] += len(data)
             begun[2] += 1
+            # Until the last datagram: the sender's end may come much later, when it was lost a few times.
+            begun[3] = now_s
             continue
         if peer in counts:
-            first_s, total, got = counts.pop(peer)
+            first_s, total, got, last_s = counts.pop(peer)
             number += 1
             lost = -sequence - int(got)
             say(
-                f"{report(number, now_s - first_s, int(total))}   0.000 ms {lost}/{-sequence} ({100 * lost / max(1, -sequence):.2g}%)"
+                f"{report(number, last_s - first_s, int(total))}   0.000 ms {lost}/{-sequence} ({100 * lost / max(1, -sequence):.2g}%)"
             )
         sock.sendto(data, peer)
 

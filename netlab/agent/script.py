@@ -174,9 +174,9 @@ def adapt_the_prompt() -> None:
 def main(words: list[str]) -> None:
     """Become the script: `words` are its path and its arguments."""
     stand_in_for_distutils()
-    from netlab.agent.switches import stand_in_for_open_vswitch
+    from netlab.agent import mininet_classes
 
-    stand_in_for_open_vswitch()
+    mininet_classes.stand_in()
     adapt_the_prompt()
     path = words[0]
     sys.argv[:] = words

@@ -28,9 +28,8 @@ class Terminals:
         """Start a program on a new pty, which it has to take as its own (`setsid -c`); returns its pid."""
         master, slave = pty.openpty()
         _resize(master, rows, columns)
-        process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, cwd=directory, env=environment, start_new_session=True
-        )
+        # `setsid` makes the session: a leader of one already would have to fork for it, and end.
+        process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=directory, env=environment)
         os.close(slave)
         os.set_blocking(master, False)
         self._open[process.pid] = (process, master)

@@ -252,7 +252,8 @@ class Lab:
 
         figure = watch.Growing(quantities, interfaces)
         display(figure.chart)  # type: ignore[no-untyped-call]
-        self.advance(duration_s, pace=pace, on_step=lambda: figure.draw(self.run))
+        self.advance(duration_s, pace=pace, on_step=lambda: figure.draw_now_and_then(lambda: self.run))
+        figure.draw(self.run)
 
     def start(self, item: Traffic) -> LiveFlow:
         """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.

@@ -12,6 +12,7 @@ import html
 import json
 import os
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -47,15 +48,19 @@ class Terminal:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
+    @property
+    def command(self) -> str:
+        """What joins it, in any shell: the whole path, because a new shell need not know where netlab is."""
+        own = Path(sys.executable).parent / "netlab"
+        return f"{shlex.quote(str(own)) if own.is_file() else 'netlab'} attach {self.node}"
+
     def __repr__(self) -> str:
-        return (
-            f"Terminal of {self.node}: in a shell, such as a terminal of JupyterLab's, type: netlab attach {self.node}"
-        )
+        return f"Terminal of {self.node}: in a shell, such as a terminal of JupyterLab's, type: {self.command}"
 
     def _repr_html_(self) -> str:
         return (
-            f"<p>Terminal of <b>{html.escape(self.node)}</b>: open one of JupyterLab's (File, New, Terminal) and type "
-            f"<code>netlab attach {html.escape(self.node)}</code></p>"
+            f"<p>Terminal of <b>{html.escape(self.node)}</b>: open one of JupyterLab's (File, New, Terminal) and type</p>"
+            f"<pre>{html.escape(self.command)}</pre>"
         )
 
     def close(self) -> None:

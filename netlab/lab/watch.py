@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from netlab import plots
 from netlab.errors import NetlabError
 from netlab.results import Run
 from netlab.widgets import Chart
 
 DEFAULT = ("goodput_mbps", "cwnd_segments")
+EVERY_S = 1.0
+"""A browser on a busy machine needs some tenths of a second for a figure; given more of them it stops answering."""
 
 
 class Growing:
@@ -15,16 +20,23 @@ class Growing:
 
     Parameters
     ----------
-    quantities : sequence of str
+    quantities : tuple of str
         Columns of `run.intervals`, a strip each.
-    interfaces : sequence of str, optional
+    interfaces : tuple of str, optional
         Queues to draw, as `netlab.plots.time_series` takes them.
     """
 
     def __init__(self, quantities: tuple[str, ...], interfaces: tuple[str, ...] | None) -> None:
         self._quantities = quantities
         self._interfaces = interfaces
+        self._drawn_s = 0.0
         self.chart = Chart()
+
+    def draw_now_and_then(self, run: Callable[[], Run]) -> None:
+        """Draw once a second on the wall's clock, however often this is called."""
+        if time.monotonic() - self._drawn_s >= EVERY_S:
+            self.draw(run())
+            self._drawn_s = time.monotonic()
 
     def draw(self, run: Run) -> None:
         """Draw what there is; before the first interval that is nothing.

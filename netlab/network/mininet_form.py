@@ -156,6 +156,10 @@ def start():
     net.start()
     for node, command in SET_UP:
         net[node].cmd(command)
+    for node in net.hosts:
+        # Mininet's own commands ask for the addresses that it knows.
+        for interface in node.intfList():
+            interface.updateIP()
     return net
 
 

@@ -1,7 +1,8 @@
-"""Linux bridges in the place of Open vSwitch, for Mininet's scripts.
+"""Classes in the place of those of Mininet's that want more than a guest has.
 
 Open vSwitch is another package, with a database and a daemon of its own. Where a controller lets switches learn, as Mininet's
-own does, a Linux bridge forwards the same; what an OpenFlow program decides, it does not.
+own does, a Linux bridge forwards the same; what an OpenFlow program decides, it does not. Limits on CPU time mean
+nothing where computing takes no time.
 """
 
 from __future__ import annotations
@@ -12,8 +13,15 @@ import mininet.node
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
-NOTE = "*** netlab: Linux bridges stand in for OpenFlow switches; they learn by themselves and ask no controller\n"
-_told: list[str] = []
+BRIDGES = "*** netlab: Linux bridges stand in for OpenFlow switches; they learn by themselves and ask no controller\n"
+NO_LIMITS = "*** netlab: limits on CPU time are ignored: computing takes none of a pocket kernel's virtual time\n"
+_told: set[str] = set()
+
+
+def _tell_once(note: str) -> None:
+    if note not in _told:
+        _told.add(note)
+        warn(note)
 
 
 class Bridge(LinuxBridge):  # type: ignore[misc]
@@ -37,9 +45,7 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
 
     def start(self, controllers: Any) -> None:
         """Start the bridge."""
-        if not _told:
-            _told.append(NOTE)
-            warn(NOTE)
+        _tell_once(BRIDGES)
         super().start(controllers)
 
     def attach(self, intf: Any) -> None:
@@ -65,12 +71,32 @@ class Bridge(LinuxBridge):  # type: ignore[misc]
         return False
 
 
+class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
+    """What a script gets when it asks for a host with less CPU time."""
+
+    def __init__(self, name: str, sched: str = "cfs", **params: Any) -> None:
+        _tell_once(NO_LIMITS)
+        super().__init__(name, **params)
+
+    def setCPUFrac(self, f: float, sched: str | None = None) -> str:  # noqa: N802 (Mininet's names)
+        """Nothing."""
+        return ""
+
+    def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
+        """Nothing."""
+
+    def config(self, cpu: float = -1, cores: Any = None, **params: Any) -> Any:
+        """What a host does, without the limits."""
+        return super().config(**params)
+
+
 def _nothing(*_words: Any) -> None:
     """A controller that nobody asks needs no program."""
 
 
-def stand_in_for_open_vswitch() -> None:
-    """Let every script that asks for OpenFlow's switches get bridges; to be called before it imports anything of Mininet's."""
+def stand_in() -> None:
+    """Put these classes in their places; to be called before a script imports anything of Mininet's."""
+    mininet.node.CPULimitedHost = UnlimitedHost
     for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):
         setattr(mininet.node, name, Bridge)
     controller = mininet.node.Controller

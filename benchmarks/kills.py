@@ -1,0 +1,169 @@
+"""Kill labs, shells, notebooks, scripts and runs at random moments, and look whether anything is left.
+
+    python benchmarks/kills.py [ROUNDS]     # default 200
+
+Left would be: a process of a guest ten seconds later, or a directory of a guest's after the next run has begun.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections import Counter
+from pathlib import Path
+
+PATIENCE_S = 10.0
+NETLAB = str(Path(sys.executable).parent / "netlab")
+NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
+OPEN = f"import netlab as nl; lab = nl.live({NETWORK!r}, wall_limit_s=1000)"
+
+LAB = f"""
+{OPEN}
+server = lab["h2"].start("python3 -m http.server 80")
+flow = lab.start(nl.Tcp("h1", "h2"))
+while True:
+    lab["h1"].run("ping -c20 h2")
+    lab.advance(20)
+"""
+BUSY = f"""
+{OPEN}
+lab["h1"].run("trap '' INT; while :; do :; done")
+"""
+RUNS = f"""
+import netlab as nl
+while True:
+    nl.run({NETWORK!r}, [nl.Tcp("h1", "h2")], duration_s=30)
+"""
+NOTEBOOK = f"""
+import time
+from jupyter_client import KernelManager
+kernel = KernelManager()
+kernel.start_kernel()
+client = kernel.client()
+client.start_channels()
+print(kernel.provisioner.pid, flush=True)
+client.execute({LAB!r})
+time.sleep(1000)
+"""
+SCRIPT = """
+from mininet.cli import CLI
+from mininet.net import Mininet
+from mininet.topo import LinearTopo
+net = Mininet(LinearTopo(k=2))
+net.start()
+while True:
+    net.pingAll()
+    net["h1"].cmd("sleep 5")
+"""
+KINDS = ("lab", "busy", "runs", "notebook", "prompt", "script")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+
+
+def command(kind: str, place: Path) -> list[str]:
+    """What is started."""
+    if kind in ("prompt", "script"):
+        (place / "network.json").write_text(json.dumps(NETWORK))
+        (place / "script.py").write_text(SCRIPT)
+        own = f"{NETLAB} live network.json" if kind == "prompt" else f"{NETLAB} mininet script.py"
+        # On a terminal, which goes when it is killed.
+        return ["script", "-qec", own, "/dev/null"]
+    code = {"lab": LAB, "busy": BUSY, "runs": RUNS, "notebook": NOTEBOOK}[kind]
+    return [sys.executable, "-c", textwrap.dedent(code)]
+
+
+def sessions(tag: str) -> set[int]:
+    """Sessions of the processes that were started with this directory."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if tag.encode() in (path / "environ").read_bytes():
+                found.add(os.getsid(int(path.name)))
+        except (OSError, ProcessLookupError):
+            continue
+    return found
+
+
+def living(wanted: set[int]) -> list[str]:
+    """Processes of these sessions, but for the dead that nobody has waited for."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            head, _, rest = path.read_text().rpartition(")")
+        except OSError:
+            continue
+        fields = rest.split()
+        if int(fields[3]) in wanted and fields[0] not in "ZX":
+            found.append(f"{path.parent.name} {head.partition('(')[2]}")
+    return found
+
+
+def kill(kind: str, how: signal.Signals, after_s: float, place: Path) -> tuple[bool, list[str]]:
+    """Start something and end it after a while; returns whether a guest was there then, and what is left."""
+    tmp = place / "tmp"
+    tmp.mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp), "NETLAB_PROGRESS": "0", "NETLAB_WARM": "1"}
+    child = subprocess.Popen(
+        command(kind, place), cwd=place, env=environment, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert child.stdin is not None
+    if kind == "prompt":
+        child.stdin.write(b"h1 ping h2\n")
+        child.stdin.flush()
+    time.sleep(after_s)
+    started = sessions(str(tmp))
+    target = child.pid
+    if kind == "notebook":
+        assert child.stdout is not None
+        os.set_blocking(child.stdout.fileno(), False)
+        said = child.stdout.read() or b""
+        target = int(said.split()[0]) if said.strip() else child.pid
+    os.kill(target, how)
+    if how == signal.SIGINT or (kind == "notebook" and how != signal.SIGKILL):
+        # A first Ctrl-C may stop a command only; the terminal is closed after it.
+        time.sleep(1)
+    if child.poll() is None:
+        child.kill()
+    child.wait()
+    started |= sessions(str(tmp))
+    end_s = time.monotonic() + PATIENCE_S
+    while (left := living(started)) and time.monotonic() < end_s:
+        time.sleep(0.1)
+    code = "from netlab.engines import scratch\nwith scratch.run_directory(): pass"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    left += [str(path) for path in tmp.glob("netlab-*/run-*")]
+    for session in started:
+        # Whatever was left must not disturb the next round.
+        for name in living({session}):
+            os.kill(int(name.split()[0]), signal.SIGKILL)
+    return bool(started - {child.pid}), left
+
+
+def main(rounds: int) -> int:
+    """Kill so many times; returns an exit code."""
+    chance = random.Random(1)  # noqa: S311
+    done: Counter[str] = Counter()
+    bad = guests = 0
+    for number in range(rounds):
+        kind, how = KINDS[number % len(KINDS)], SIGNALS[number // len(KINDS) % len(SIGNALS)]
+        after_s = chance.uniform(0.2, 6)
+        with tempfile.TemporaryDirectory(prefix="netlab-kills-", ignore_cleanup_errors=True) as place:
+            there, left = kill(kind, how, after_s, Path(place))
+        done[f"{kind} {how.name}"] += 1
+        guests += there
+        if left:
+            bad += 1
+            print(f"{kind} {how.name} after {after_s:.2f} s left {left}", flush=True)
+    print(f"{rounds} kills, {guests} while a guest was there, {bad} left something: {dict(done)}", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 200))
