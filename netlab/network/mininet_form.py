@@ -224,6 +224,8 @@ def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any
         problems.append(
             f"{where}: Mininet's TCLink counts its queue in packets; give queue_packets instead of queue_bytes"
         )
+    if shape.medium is not None:
+        problems.append(f"{where}: Mininet's TCLink has no shared medium such as {shape.medium!r}")
     if shape.burst_loss or shape.duplicate_rate:
         problems.append(f"{where}: Mininet's TCLink has no bursts of loss and no duplicates")
     return found

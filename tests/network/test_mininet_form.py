@@ -78,7 +78,19 @@ def test_a_script_that_was_written_reads_back_as_the_same_network(topology: Topo
     assert wires[0] == wires[1], "each interface leads where it led, with the same properties"
 
 
-def test_what_mininet_cannot_do_is_said() -> None:
-    topology = Topology(["h1", "h2"], links=[Link("h1", "h2", rate_mbps=5, aqm="codel")])
-    with pytest.raises(ScenarioError, match="codel"):
-        topology.to_mininet()
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        (Link("h1", "h2", rate_mbps=5, aqm="codel"), "codel"),
+        (Link("h1", "h2", medium="802.11g"), "shared medium such as '802.11g'"),
+        (Link("h1", "h2", duplicate_rate=0.1), "no duplicates"),
+    ],
+)
+def test_what_mininet_cannot_do_is_said(link: Link, said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        Topology(["h1", "h2"], links=[link]).to_mininet()
+
+
+def test_a_script_that_was_written_lets_mininet_know_the_addresses() -> None:
+    text = topologies.dumbbell(pairs=1).to_mininet()
+    assert "interface.updateIP()" in text, "pingAll asks for them, and would ping None"
