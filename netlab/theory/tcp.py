@@ -504,7 +504,12 @@ def _timeout_chance(p: Array, window: Array) -> Array:
 
 
 def parallel_streams_mbps(
-    streams: Value, mss_bytes: int, rtt_ms: float, loss_rate: float, rate_mbps: float = math.inf
+    streams: Value,
+    mss_bytes: int,
+    rtt_ms: float,
+    loss_rate: float,
+    rate_mbps: float = math.inf,
+    c: float = MATHIS_C,
 ) -> Value:
     """Rate of K parallel TCP streams under random loss: K times one stream, up to what the link gives.
 
@@ -523,6 +528,8 @@ def parallel_streams_mbps(
         Chance that a segment is lost, in (0, 1].
     rate_mbps : float
         The most that the link gives, as goodput in Mbit/s, above 0.
+    c : float
+        The constant of `mathis_mbps`: `MATHIS_RANDOM_C` is the one for random loss, `MATHIS_C` that of the paper.
 
     Returns
     -------
@@ -546,4 +553,4 @@ def parallel_streams_mbps(
     """
     within("streams", streams, 1, math.inf)
     positive("rate_mbps", rate_mbps)
-    return like(np.minimum(np.asarray(streams) * mathis_mbps(mss_bytes, rtt_ms, loss_rate), rate_mbps))
+    return like(np.minimum(np.asarray(streams) * mathis_mbps(mss_bytes, rtt_ms, loss_rate, c), rate_mbps))

@@ -1,6 +1,9 @@
-"""The chapter on parallel streams: its settings, its checks and its panel."""
+"""The chapter on parallel streams: how its notebook opens it."""
 
+from netlab.chapters.opening import opener
 from netlab.chapters.parallel_streams import check, settings
 from netlab.chapters.parallel_streams.panel import panel
 
-__all__ = ["check", "panel", "settings"]
+begin = opener("parallel_streams", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -3,246 +3,192 @@
 from __future__ import annotations
 
 import math
+from typing import Any, cast
 
 from netlab import theory
-from netlab.chapters.parallel_streams.settings import LOSS_RATE, RTT_MS, SLOW_MBPS, WAN_MBPS
-from netlab.checks import Build, Condition, Function, Number, Trap
-from netlab.traffic import Tcp
+from netlab.chapters.parallel_streams import settings
+from netlab.chapters.parallel_streams.settings import SLOW_MBPS
+from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.own_figures import Own
+from netlab.results import Run
 
-_WAN_LIMIT_MBPS = theory.tcp_goodput_limit_mbps(WAN_MBPS)
-_PUBLISHED_MBPS = 7590.0
-_SPARE = 1.1
-_NEARLY = 0.9999
-"""Who computes with 9564 Mbit/s, as the text has it, gets 23 910 000 bytes; the limit has decimals behind it."""
-
-
-def _windows_mbps(streams: int, window_bytes: float, rtt_ms: float, limit_mbps: float) -> float:
-    return min(streams * theory.window_limit_mbps(window_bytes, rtt_ms), limit_mbps)
+_NEARLY, _SPARE = 0.9999, 1.1
+_FULL = 0.93
+"""Share of the limit that a window without spare room reaches: its round trip is a little longer than the delay."""
 
 
-windows = Function(
-    name="goodput of K windows",
-    reference=_windows_mbps,
-    cases=[
-        {"streams": 3, "window_bytes": 1_000_000, "rtt_ms": 40, "limit_mbps": 1000},
-        {"streams": 1, "window_bytes": 8_388_608, "rtt_ms": 20, "limit_mbps": 9564},
-        {"streams": 8, "window_bytes": 8_388_608, "rtt_ms": 20, "limit_mbps": 9564},
-    ],
-    unit="Mbit/s",
-    tolerance=0.001,
-    traps=[
-        Trap(
-            lambda streams, window_bytes, rtt_ms, limit_mbps: streams * theory.window_limit_mbps(window_bytes, rtt_ms),
-            "Nothing stops it at the link's limit: however many windows there are, the link carries limit_mbps.",
-        ),
-        Trap(
-            lambda streams, window_bytes, rtt_ms, limit_mbps: min(
-                theory.window_limit_mbps(window_bytes, rtt_ms), limit_mbps
+def _flow(run: Run) -> dict[str, Any]:
+    [flow] = run.scenario["traffic"]
+    return cast("dict[str, Any]", flow)
+
+
+def _link(run: Run) -> dict[str, Any]:
+    [link] = run.scenario["topology"]["links"]
+    return cast("dict[str, Any]", link)
+
+
+def _of_own_path(run: Run, own: Own) -> bool:
+    link = _link(run)
+    back_ms = (link.get("reverse") or {}).get("delay_ms", link.get("delay_ms"))
+    return link["rate_mbps"] == own.run_mbps and math.isclose(link["delay_ms"] + back_ms, own.run_delay_ms)
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        self.windows = Function(
+            name="goodput of K windows",
+            reference=settings.window_mbps,
+            cases=[
+                {"streams": own.streams, "window_bytes": own.window_bytes, "rtt_ms": own.rtt_ms, "limit_mbps": 1000},
+                {"streams": 1, "window_bytes": 8_388_608, "rtt_ms": 20, "limit_mbps": 9564},
+                {"streams": 8, "window_bytes": 8_388_608, "rtt_ms": 20, "limit_mbps": 9564},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda streams, window_bytes, rtt_ms, limit_mbps: (
+                        streams * theory.window_limit_mbps(window_bytes, rtt_ms)
+                    ),
+                    "Nothing stops it at the link's limit: however many windows there are, the link carries limit_mbps.",
+                ),
+                Trap(
+                    lambda streams, window_bytes, rtt_ms, limit_mbps: min(
+                        theory.window_limit_mbps(window_bytes, rtt_ms), limit_mbps
+                    ),
+                    "This is one connection. Each of the K has a window of its own.",
+                ),
+                Trap(
+                    lambda streams, window_bytes, rtt_ms, limit_mbps: min(
+                        streams * theory.window_limit_mbps(window_bytes, rtt_ms) / 8, limit_mbps
+                    ),
+                    "A window counts bytes, a rate counts bits: a byte has 8 bits.",
+                ),
+                Trap(
+                    lambda streams, window_bytes, rtt_ms, limit_mbps: min(
+                        streams * theory.window_limit_mbps(window_bytes, rtt_ms) / 1000, limit_mbps
+                    ),
+                    "It is a thousand times too small: the round-trip time is given in milliseconds.",
+                ),
+                Trap(
+                    lambda streams, window_bytes, rtt_ms, limit_mbps: limit_mbps,
+                    "This is the link's limit, but the windows need not fill the link. Is the rate in Mbit/s when it meets "
+                    "limit_mbps, and not in bit/s?",
+                ),
+            ],
+            right="K connections have K windows, and nobody else has less for it, as long as the link is not full.",
+            hints=[
+                "In one round-trip time a connection can send one window. How much is that in a second? And K of them?",
+                "One: window_bytes * 8 bits in rtt_ms / 1000 seconds. K: K times that. Then look at the link.",
+                "min(streams * window_bytes * 8 / (rtt_ms * 1000), limit_mbps)",
+            ],
+        )
+
+        limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
+
+        def window_mbps(run: Run) -> float:
+            window = _flow(run)["window_bytes"]
+            return math.inf if window is None else float(theory.window_limit_mbps(float(window), own.run_delay_ms))
+
+        self.my_run = Measurement(
+            name="one connection that fills the link",
+            conditions=[
+                Condition(
+                    lambda run: _of_own_path(run, own),
+                    f"There is one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
+                    "settings.wan(delay_ms, rate_mbps=...) makes it.",
+                ),
+                Condition(
+                    lambda run: (_flow(run)["kind"], _flow(run)["src"], _flow(run)["dst"]) == ("tcp", "h1", "h2"),
+                    "The only flow is TCP from h1 to h2.",
+                    "nl.Tcp('h1', 'h2', ...), and nothing beside it.",
+                ),
+                Condition(
+                    lambda run: _flow(run)["streams"] == 1,
+                    "It is a single connection.",
+                    "Leave `streams` out.",
+                ),
+                Condition(
+                    lambda run: window_mbps(run) >= _NEARLY * limit_mbps,
+                    "By theory its window allows what the link allows.",
+                    "How many bytes must be under way, so that a window for each round trip fills the link?",
+                ),
+                Condition(
+                    lambda run: window_mbps(run) <= _SPARE * limit_mbps,
+                    "Its window is no more than a tenth larger than needed.",
+                    "What is more than a busy link has under way waits in the queue.",
+                ),
+                Condition(
+                    lambda run: run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL * limit_mbps,
+                    "It runs for 3 s at least, and from the second second on the link is full.",
+                    "run.goodput_mbps(after_s=1) says what was measured.",
+                ),
+            ],
+            right="A window that fits the path does what several small ones do.",
+            hints=[
+                "The bandwidth-delay product is what a busy link has under way during a round trip.",
+                "Bytes = the link's goodput limit in bit/s, times the round trip in s, over 8; int(...) makes it whole.",
+                (
+                    "nl.run(settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [nl.Tcp('h1', 'h2', window_bytes=...)], "
+                    "duration_s=3)"
+                ),
+            ],
+        )
+
+        def filling(rate_mbps: float, c: float = theory.MATHIS_RANDOM_C, rtt_ms: float = own.big_rtt_ms) -> float:
+            return rate_mbps / float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, own.big_loss_rate, c))
+
+        big_limit_mbps = theory.tcp_goodput_limit_mbps(own.big_mbps)
+        self.needed = Number(
+            name="connections that fill the big link",
+            expected=lambda: float(settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate)),
+            unit="",
+            tolerance=0.005,
+            traps=[
+                Trap(filling(own.big_mbps), "The link's rate carries headers, too: of 1514 bytes 1448 are data."),
+                Trap(
+                    filling(big_limit_mbps, theory.MATHIS_C),
+                    "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
+                ),
+                Trap(filling(big_limit_mbps) * 8, "A segment has bytes, a rate counts bits: a byte has 8 bits."),
+                Trap(
+                    filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
+                    "Divide one connection's rate by the square root of the loss rate, not by the loss rate.",
+                ),
+            ],
+            right="So many connections, where one cleaner cable would do.",
+            hints=[
+                "What does one connection get by the formula? How often does that go into what the link carries?",
+                "One: 1.31 * 1448 * 8 / (round trip in s * sqrt(loss rate)) bit/s. The link: its rate * 1448 / 1514.",
+                "math.ceil(rate_mbps * 1448 / 1514 / one_mbps)",
+            ],
+        )
+
+        one = settings.one_mbps(own.free_loss_rate)
+        slow_limit_mbps = theory.tcp_goodput_limit_mbps(SLOW_MBPS)
+        fit = math.floor(slow_limit_mbps / one)
+        free_traps = [
+            Trap(fit, "This is how many fit on the link together. How many of them are h1's?"),
+            Trap(fit + 1 - own.neighbours, "With h2's that is more than the link carries. Round down."),
+            Trap(slow_limit_mbps / one, "So many fill the link. How many whole ones are that, and how many are h1's?"),
+            Trap(
+                slow_limit_mbps / one - own.neighbours,
+                "Connections come whole: with one more the link would be full.",
             ),
-            "This is one connection. Each of the K has a window of its own.",
-        ),
-        Trap(
-            lambda streams, window_bytes, rtt_ms, limit_mbps: min(
-                streams * theory.window_limit_mbps(window_bytes, rtt_ms) / 8, limit_mbps
-            ),
-            "A window counts bytes, a rate counts bits: a byte has 8 bits.",
-        ),
-        Trap(
-            lambda streams, window_bytes, rtt_ms, limit_mbps: min(
-                streams * theory.window_limit_mbps(window_bytes, rtt_ms) / 1000, limit_mbps
-            ),
-            "It is a thousand times too small: the round-trip time is given in milliseconds.",
-        ),
-        Trap(
-            lambda streams, window_bytes, rtt_ms, limit_mbps: limit_mbps,
-            "This is the link's limit, but the windows need not fill the link. Is the rate in Mbit/s when it meets "
-            "limit_mbps, and not in bit/s?",
-        ),
-    ],
-    right="K connections have K windows, and nobody else has less for it, as long as the link is not full.",
-    hints=[
-        "In one round-trip time a connection can send one window. How much is that in a second? And K of them?",
-        "One: window_bytes * 8 bits in rtt_ms / 1000 seconds. K: K times that. Then look at the link.",
-        "min(streams * window_bytes * 8 / (rtt_ms * 1000), limit_mbps), in Mbit/s.",
-    ],
-)
-
-
-def _window_mbps(flow: Tcp) -> float:
-    return math.inf if flow.window_bytes is None else theory.window_limit_mbps(float(flow.window_bytes), RTT_MS)
-
-
-single = Build(
-    name="one connection that fills the link",
-    kind=Tcp,
-    conditions=[
-        Condition(
-            lambda flow: (flow.src, flow.dst) == ("h1", "h2") and not flow.problems("flow"),
-            "It must be a TCP flow from h1 to h2 that can run.",
-            "Copy the flow from above; its window is a whole number of bytes, and int(...) makes one.",
-        ),
-        Condition(
-            lambda flow: flow.streams == 1,
-            "It must be a single connection.",
-            "Leave `streams` out.",
-        ),
-        Condition(
-            lambda flow: _window_mbps(flow) >= _NEARLY * _WAN_LIMIT_MBPS,
-            "By theory its window must allow what the link allows.",
-            "Turn exercise 1 round: how many bytes must be under way, so that a window per 20 ms is 9564 Mbit/s?",
-        ),
-        Condition(
-            lambda flow: _window_mbps(flow) <= _SPARE * _WAN_LIMIT_MBPS,
-            "Its window must be no more than a tenth larger than needed.",
-            "What is more than a busy link has under way in a round trip does not travel, it waits in the queue.",
-        ),
-    ],
-    right="A window that fits the path does what several small ones do.",
-    hints=[
-        "The bandwidth-delay product is what a busy link has under way during a round trip.",
-        "9564 Mbit/s for 0.02 s: how many bits is that, and how many bytes?",
-        'nl.Tcp("h1", "h2", window_bytes=24_000_000) has 24 million bytes; 23.91 million are needed.',
-    ],
-)
-
-
-def _rtt_ms(c: float) -> float:
-    return theory.mathis_mbps(theory.MSS_BYTES, 1.0, LOSS_RATE, c) / _PUBLISHED_MBPS
-
-
-rtt = Number(
-    name="round trip behind the published figure",
-    expected=_rtt_ms(theory.MATHIS_C),
-    unit="ms",
-    tolerance=0.01,
-    traps=[
-        Trap(
-            _rtt_ms(1.0), "This is the formula with the constant 1, as the lab prints it. Take the square root of 3/2."
-        ),
-        Trap(_rtt_ms(theory.MATHIS_C) / 8, "A segment has 1448 bytes, a rate counts bits: a byte has 8 bits."),
-        Trap(_rtt_ms(theory.MATHIS_C) / 1000, "This is in seconds. Asked are milliseconds."),
-        Trap(
-            _rtt_ms(theory.MATHIS_C) * math.sqrt(LOSS_RATE),
-            "The loss rate has been left out: divide by its square root, 0.1.",
-        ),
-        Trap(_rtt_ms(theory.MATHIS_C) * 1000, "This is in microseconds. Asked are milliseconds."),
-        Trap(
-            _rtt_ms(theory.MATHIS_C) * theory.tcp_goodput_limit_mbps(1.0) ** -1,
-            "The frame has 1514 bytes on the link. The formula counts the data in it, 1448 bytes.",
-        ),
-    ],
-    right="That is a thousandth of the 20 ms. The next paragraph compares it with the lab's ping.",
-    hints=[
-        "The rate and the round-trip time are inversely proportional. What does the formula give for 20 ms?",
-        "At 20 ms one connection gets 7.094 Mbit/s. How many times more is 7590 Mbit/s?",
-        "20 ms * 7.094 / 7590.",
-    ],
-)
-
-
-_FILLING = theory.tcp_goodput_limit_mbps(SLOW_MBPS) / theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, LOSS_RATE)
-
-free = Number(
-    name="most connections that cost nobody anything",
-    expected=4,
-    unit="",
-    tolerance=0.001,
-    traps=[
-        Trap(6, "This is how many fit on the link together. How many of them are h1's?"),
-        Trap(5, "h2 has two, so then there are 7, and 7 * 7.094 = 49.66 Mbit/s are more than the link's 47.82."),
-        Trap(8, "6 fit on the link together, and h2's two are among them. Take them off."),
-        Trap(7, "7 connections want 49.66 Mbit/s, more than the link's 47.82. And two of all that fit are h2's."),
-        Trap(
-            _FILLING,
-            "So many fill the link together. How many whole connections is that, and how many of them are h2's?",
-        ),
-        Trap(
-            _FILLING - 2,
-            "Connections come whole: with a fifth one of h1 the link would be full, and h2 would get less.",
-        ),
-        Trap(3, "There is room for more: with h2's two that is 5 * 7.094 = 35.47 Mbit/s of 47.82."),
-        Trap(2, "There is room for more: with h2's two that is 4 * 7.094 = 28.38 Mbit/s of 47.82."),
-    ],
-    right="Up to there each connection is held back by the random losses alone, h2's too.",
-    hints=[
-        "What does each connection get while the link is not full? How many such connections fill the link?",
-        "47.82 / 7.094 = 6.74. So how many whole connections fit without filling it, and how many are h2's?",
-        "6 fit. Two are h2's.",
-    ],
-)
-
-
-def _price(connections: float, mss_bytes: float, rtt_ms: float, limit_mbps: float) -> float:
-    window = limit_mbps / connections * rtt_ms * 1000 / 8 / mss_bytes
-    return 1.5 / window**2
-
-
-price = Function(
-    name="loss rate that N connections cause",
-    reference=_price,
-    cases=[
-        {"connections": 10, "mss_bytes": 1448, "rtt_ms": 100, "limit_mbps": 28.69},
-        {"connections": 3, "mss_bytes": 1448, "rtt_ms": 80, "limit_mbps": 28.69},
-        {"connections": 34, "mss_bytes": 536, "rtt_ms": 100, "limit_mbps": 10},
-    ],
-    unit="",
-    tolerance=0.005,
-    traps=[
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(1, mss_bytes, rtt_ms, limit_mbps),
-            "This is for a single connection. Each of the N has only the Nth part of the limit.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: (
-                _price(connections, mss_bytes, rtt_ms, limit_mbps) / connections
-            ),
-            "It grows with N, but should grow with its square: the share of each, L / N, is squared with the rest.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(connections, mss_bytes, rtt_ms, limit_mbps) / 1.5,
-            "The constant is missing: the square of sqrt(3/2) is 1.5.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(connections, mss_bytes, rtt_ms, limit_mbps) / 64,
-            "A segment has bytes, a rate counts bits: multiply mss_bytes by 8.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: math.sqrt(
-                _price(connections, mss_bytes, rtt_ms, limit_mbps)
-            ),
-            "This is the square root of the loss rate. Square it.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: math.sqrt(
-                1.5 * _price(connections, mss_bytes, rtt_ms, limit_mbps)
-            ),
-            "The constant is right, but what stands behind it must be squared.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(1 / connections, mss_bytes, rtt_ms, limit_mbps),
-            "N is upside down: the smaller the share of each, the more it must lose.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: (
-                _price(connections, mss_bytes, rtt_ms, limit_mbps) * (8 / 3) / 1.5
-            ),
-            "8/3 belongs to the largest window. The rate follows the mean window, and there it is 3/2.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: _price(connections, mss_bytes, rtt_ms, limit_mbps) / 1e6,
-            "The round-trip time is given in milliseconds, and it is squared: divide rtt_ms by 1000.",
-        ),
-        Trap(
-            lambda connections, mss_bytes, rtt_ms, limit_mbps: (
-                _price(connections, mss_bytes, rtt_ms, limit_mbps) * 1e12
-            ),
-            "The limit is given in Mbit/s, and it is squared: multiply limit_mbps by 1e6.",
-        ),
-    ],
-    right="Twice the connections, four times the losses: for all that share the link.",
-    hints=[
-        "Each connection gets limit_mbps / connections. Put this into Mathis' formula as the rate and solve it for p.",
-        "rate = sqrt(1.5 / p) * S / T, so p = 1.5 * (S / (T * rate))**2, with S in bits, T in s and the rate in bit/s.",
-        "1.5 * (connections * mss_bytes * 8 / (rtt_ms / 1000 * limit_mbps * 1e6))**2.",
-    ],
-)
+            Trap(fit - own.neighbours - 1, "There is room for one more."),
+        ]
+        self.free = Number(
+            name="most connections that cost nobody anything",
+            expected=lambda: float(settings.most_free(own.neighbours, own.free_loss_rate)),
+            unit="",
+            tolerance=0.001,
+            traps=free_traps,
+            right="Up to there each connection is held back by the random losses alone, the neighbour's too.",
+            hints=[
+                "What does each connection get while the link is not full? How many such connections fill the link?",
+                "The link carries 47.82 Mbit/s of data. Divide by what one gets, and round down.",
+                "Take off the neighbour's connections.",
+            ],
+        )

@@ -53,7 +53,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
         one = theory.window_limit_mbps(float(whole_bytes), RTT_MS)
         if loss_rate:
-            one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate))
+            one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate, theory.MATHIS_RANDOM_C))
         # What is lost behind the queue has taken its time on the link all the same.
         limit = theory.tcp_goodput_limit_mbps(SLOW_MBPS) * (1 - loss_rate)
         if not settings["queue_per_host"]:

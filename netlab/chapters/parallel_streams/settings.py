@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from netlab import theory
+from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.own_figures import Own, OwnFigures
+from netlab.results import Run
+from netlab.sweeps import sweep
+from netlab.traffic import Tcp
 
 WAN_MBPS = 10_000
 RTT_MS = 20
@@ -41,3 +52,148 @@ def slow_path(pairs: int, loss_rate: float = LOSS_RATE, **more: Any) -> Topology
 def shared(**queue: Any) -> Topology:
     """Three pairs of hosts through the link that `simpleperf`'s paths share: 30 Mbit/s, 60 ms of round trip, 100 packets."""
     return topologies.dumbbell(3, rate_mbps=30, delay_ms=30, queue_packets=100, **queue)
+
+
+def window_mbps(streams: int, window_bytes: float, rtt_ms: float, limit_mbps: float) -> float:
+    """Goodput of some connections with a window each, in Mbit/s."""
+    return float(min(streams * theory.window_limit_mbps(float(window_bytes), rtt_ms), limit_mbps))
+
+
+def one_mbps(loss_rate: float, rtt_ms: float = RTT_MS) -> float:
+    """Goodput of one connection under random loss, in Mbit/s."""
+    return float(theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate, theory.MATHIS_RANDOM_C))
+
+
+def needed(rate_mbps: float, rtt_ms: float, loss_rate: float) -> int:
+    """The connections that fill a link by the square-root formula."""
+    return math.ceil(theory.tcp_goodput_limit_mbps(rate_mbps) / one_mbps(loss_rate, rtt_ms))
+
+
+def most_free(neighbours: int, loss_rate: float) -> int:
+    """The connections of h1 beside which all still get what the random losses allow, on the slow path."""
+    return math.floor(theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(loss_rate)) - neighbours
+
+
+def _derived(own: Own) -> Mapping[str, Any]:
+    return {
+        "worked_mbps": window_mbps(own.streams, own.window_bytes, own.rtt_ms, 1000),
+        "free_one_mbps": one_mbps(own.free_loss_rate),
+    }
+
+
+def _serves(own: Own) -> bool:
+    # A whole number of connections must not just fill the link, and the worked number must not be the link's limit.
+    filling = theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(own.free_loss_rate)
+    return 0.1 < filling % 1 < 0.9 and window_mbps(own.streams, own.window_bytes, own.rtt_ms, 1000) < 990
+
+
+FIGURES = OwnFigures(
+    {
+        "streams": (3, 2, 4, 5),
+        "window_bytes": (1_000_000, 600_000, 800_000, 500_000),
+        "rtt_ms": (40, 35, 50),
+        "run_mbps": (1000, 600, 800, 900, 1200),
+        "run_delay_ms": (25, 20, 30, 40),
+        "big_mbps": (10_000, 2_500, 5_000, 8_000),
+        "big_rtt_ms": (20, 15, 30, 40),
+        "big_loss_rate": (0.01, 0.005, 0.02),
+        "neighbours": (2, 3, 4),
+        "free_loss_rate": (0.01, 0.008, 0.009),
+    },
+    holds=_serves,
+    derive=_derived,
+)
+
+_T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
+
+
+def mean_and_interval(values: Iterable[float]) -> tuple[float, float]:
+    """Mean of 2 to 8 draws, and half the width of its 95 % confidence interval (Student's t)."""
+    draws = np.asarray(list(values), dtype=float)
+    return float(draws.mean()), float(_T95[len(draws)] * draws.std(ddof=1) / math.sqrt(len(draws)))
+
+
+def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:
+    """Goodput of each sender in Mbit/s, a row for each run, without the first after_s seconds."""
+    rows = [run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for run in runs.values()]
+    return pd.DataFrame(rows).set_axis(pd.Index(list(runs)))
+
+
+def moments_s(draw: Any, count: int = 3, within_s: float = 1) -> list[float]:
+    """When the senders start, in s: other moments for every draw."""
+    return [round(float(moment), 3) for moment in np.random.default_rng(draw).uniform(0, within_s, count)]
+
+
+# ---- part 2: what the lab lost
+
+CASES = (
+    (20, "frames", "cubic", 1),
+    (20, "frames", "cubic", 8),
+    (20, "super-segments", "cubic", 1),
+    (0.05, "frames", "cubic", 1),
+    (0.05, "super-segments", "cubic", 1),
+    (0.05, "super-segments", "reno", 1),
+    (0.05, "super-segments", "cubic", 8),
+)
+"""Delay in ms, what is lost as one, congestion control, connections."""
+
+
+def suspect(delay_ms: float, lost_as: str, congestion: str, streams: int) -> Scenario:
+    """1 % of loss on 10 Gbit/s: of single frames, or of super-segments of up to 64 kB."""
+    network = wan(delay_ms, loss_rate=LOSS_RATE, segmentation_offload=lost_as == "super-segments")
+    duration_s = 15.0 if delay_ms == RTT_MS else 0.6 if lost_as == "frames" else 1.6
+    return Scenario(network, [Tcp("h1", "h2", congestion=congestion, streams=streams)], duration_s=duration_s)
+
+
+def suspects() -> pd.DataFrame:
+    """What each case of `CASES` gives, in Mbit/s, beside the formula for single losses."""
+    runs = sweep({case: suspect(*case) for case in CASES})
+    limit = theory.tcp_goodput_limit_mbps(WAN_MBPS)
+    rows = [
+        (
+            *case,
+            min(case[3] * one_mbps(LOSS_RATE, case[0]), limit),
+            float(run.goodput_mbps(4 if case[0] == RTT_MS else 0.2).iloc[0]),
+            7590 if case[3] == 1 else 9600,
+        )
+        for case, run in runs.items()
+    ]
+    return pd.DataFrame(rows, columns=["delay (ms)", "lost as", "control", "K", "formula", "measured", "published"])
+
+
+# ---- part 3: on a full link
+
+
+def case5(draw: int) -> Scenario:
+    """`simpleperf` case 5: two connections of h1 beside one each of h2 and h3, each for 25 s."""
+    first_s, second_s, third_s = moments_s(draw)
+    flows = [
+        Tcp("h1", "h4", streams=2, start_s=first_s, duration_s=25),
+        Tcp("h2", "h5", start_s=second_s, duration_s=25),
+        Tcp("h3", "h6", start_s=third_s, duration_s=25),
+    ]
+    return Scenario(topologies.portfolio(), flows, duration_s=26, interval_s=0.5)
+
+
+def beside_two(streams: int, draw: int = 0) -> Scenario:
+    """Some connections of h1 beside one each of h2 and h3, Reno, on 10 Mbit/s and 60 ms."""
+    network = topologies.dumbbell(3, rate_mbps=10, delay_ms=30, queue_packets=50)
+    counts = (streams, 1, 1)
+    starts_s = moments_s([draw, streams])
+    flows = [
+        Tcp(f"h{1 + place}", f"h{4 + place}", streams=count, congestion="reno", start_s=starts_s[place])
+        for place, count in enumerate(counts)
+    ]
+    return Scenario(network, flows, duration_s=50, interval_s=1)
+
+
+# ---- part 4: random losses and a neighbour
+
+
+def free_or_taken(streams: int, neighbours: int, loss_rate: float, seed: int = 1) -> Scenario:
+    """h1 with some connections beside h2 with its own, on the slow path with random losses."""
+    flows = [
+        Tcp("h1", "h3", streams=streams, congestion="reno"),
+        Tcp("h2", "h4", streams=neighbours, congestion="reno"),
+    ]
+    return Scenario(slow_path(2, loss_rate=loss_rate), flows, duration_s=10, interval_s=1, seed=seed)

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.chapters import parallel_streams as chapter
+from netlab.chapters.parallel_streams import settings
 from tests.figures import agrees, tcp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 
 
-WINDOW_BYTES = chapter.settings.WINDOW_BYTES
+WINDOW_BYTES = settings.WINDOW_BYTES
 MATHIS_20_MS_MBPS = np.sqrt(1.5) * 1448 * 8 / 0.020 / 1e6  # times 1/sqrt(p)
-path = chapter.settings.wan
+path = settings.wan
 
 
 def goodput_mbps(topology: nl.Topology, flow: nl.Tcp, duration_s: float, after_s: float) -> float:
@@ -60,7 +60,7 @@ def test_the_lab_measured_without_its_delay_and_lost_offloaded_segments(
 @pytest.mark.parametrize("streams", [2, 4, 16])
 def test_k_connections_get_k_times_mathis_until_the_link_is_full(streams: int) -> None:
     """50 Mbit/s, 20 ms, 1 % loss behind the queue: within 10 % below the knee, within 0.5 % far above it."""
-    topology = chapter.settings.slow_path(1)
+    topology = settings.slow_path(1)
     measured = goodput_mbps(topology, nl.Tcp("h1", "h2", streams=streams, congestion="reno"), 30, 5)
     full_mbps = 0.99 * tcp_limit_mbps(50)
     expected = min(streams * MATHIS_20_MS_MBPS / np.sqrt(0.01), full_mbps)
@@ -70,7 +70,7 @@ def test_k_connections_get_k_times_mathis_until_the_link_is_full(streams: int) -
 @pytest.mark.parametrize("streams", [2, 8, 32])
 def test_beside_two_others_k_connections_get_their_share_of_k_plus_two(streams: int) -> None:
     """Reno over 30 Mbit/s and 60 ms: the sum within 1.5 %, the share of h1 within 0.06 over two draws."""
-    topology = chapter.settings.shared()
+    topology = settings.shared()
     shares = []
     for draw in range(2):
         starts_s = np.random.default_rng([draw, streams]).uniform(0, 1, 3).round(3)
@@ -87,7 +87,7 @@ def test_beside_two_others_k_connections_get_their_share_of_k_plus_two(streams: 
 @pytest.mark.parametrize(("aqm", "share", "tolerance"), [("fq_codel", 16 / 18, 0.01), ("cake", 1 / 3, 0.11)])
 def test_a_queue_per_host_stops_what_a_queue_per_connection_does_not(aqm: str, share: float, tolerance: float) -> None:
     """16 connections of h1 beside one each of h2 and h3; lone connections rest after a loss, which leaves h1 some more."""
-    topology = chapter.settings.shared(aqm=aqm)
+    topology = settings.shared(aqm=aqm)
     flows = [nl.Tcp("h1", "h4", streams=16, congestion="reno")]
     flows += [nl.Tcp("h2", "h5", congestion="reno"), nl.Tcp("h3", "h6", congestion="reno")]
     goodputs = nl.run(topology, flows, duration_s=30, interval_s=1).goodput_mbps(10)
