@@ -1,7 +1,7 @@
 """What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
-    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, aarch64
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, pythons, aarch64
 
 Each check prints what it did, what it saw, and ok or FAILED; the status is the number that failed. `aarch64` needs
 `netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces.
@@ -203,6 +203,42 @@ def cage() -> tuple[bool, str]:
     )
 
 
+ENGINE_ALONE = """
+import hashlib, json, sys
+sys.path.insert(0, sys.argv[1])
+from netlab.engines.library import LibraryEngine
+found = {}
+for name, plan in json.load(sys.stdin).items():
+    outcome = LibraryEngine().execute(plan, on_event=lambda event: None)
+    del outcome["python"]
+    found[name] = hashlib.sha256(json.dumps(outcome, sort_keys=True).encode()).hexdigest()
+print(json.dumps([sys.version.split()[0], found]))
+"""
+
+
+def pythons() -> tuple[bool, str]:
+    """Every Python from 3.10 to 3.14 on PATH or in pyenv gives the same counters; the engine needs no package."""
+    plans = json.dumps({name: scenario.plan() for name, scenario in scenarios().items()})
+    names = [f"python3.{minor}" for minor in range(10, 15)]
+    found = {shutil.which(name) for name in names}
+    found |= {str(path) for name in names for path in Path.home().glob(f".pyenv/versions/*/bin/{name}")}
+    seen: dict[str, object] = {}
+    for program in sorted(path for path in found if path):
+        done = subprocess.run(
+            [program, "-B", "-c", ENGINE_ALONE, str(Path(__file__).resolve().parent.parent)],
+            input=plans, capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode != 0:
+            # A shim of pyenv without a version behind it, or another broken interpreter.
+            continue
+        version, outcomes = json.loads(done.stdout)
+        seen[version] = outcomes
+    equal = all(outcomes == next(iter(seen.values())) for outcomes in seen.values())
+    return equal and len(
+        seen
+    ) > 1, f"{len(scenarios())} scenarios in Python {', '.join(seen)}: {'equal' if equal else 'different'}"
+
+
 def aarch64() -> tuple[bool, str]:
     """The program for aarch64 under an emulator gives the same bytes as the one for x86-64."""
     programs = [
@@ -230,7 +266,7 @@ def aarch64() -> tuple[bool, str]:
 
 
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
-    "busy": busy, "cage": cage, "aarch64": aarch64, "kills": kills, "hour": hour, "runs": runs,
+    "busy": busy, "cage": cage, "pythons": pythons, "aarch64": aarch64, "kills": kills, "hour": hour, "runs": runs,
 }  # fmt: skip
 
 
