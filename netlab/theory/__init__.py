@@ -47,6 +47,7 @@ from netlab.theory.framing import (
     udp_wire_bytes,
 )
 from netlab.theory.ranges import TheoryError
+from netlab.theory.slow_start import slow_start_fill_s, slow_start_goodput_mbps
 from netlab.theory.tcp import (
     MATHIS_C,
     MATHIS_RANDOM_C,
@@ -107,6 +108,8 @@ __all__ = [
     "reno_optimum_mbps",
     "rtt_shares_mbps",
     "segment_rtt_ms",
+    "slow_start_fill_s",
+    "slow_start_goodput_mbps",
     "tcp_goodput_limit_mbps",
     "tcp_wire_bytes",
     "transmission_delay_ms",

@@ -1,0 +1,230 @@
+"""Checks of the chapter "Delay and jitter". Whoever reads on finds the answers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from netlab import theory
+from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES
+from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.own_figures import Own
+from netlab.results import Run
+
+_INITIAL_SEGMENTS = 10
+_ROOM_TO_SPARE = 1.3
+_LONGEST_BYTES = 1472
+
+
+def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
+    return goodput_mbps * 1e6 * rtt_s / (8 * theory.MSS_BYTES)
+
+
+def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
+    """Time from the first data until the window fills the path, in s."""
+    return rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS))
+
+
+def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
+    """The most that one UDP sender gets through 802.11g, in Mbit/s."""
+    return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
+
+
+def _cycle_us(payload_bytes: int, rate_mbps: int, *, headers_bytes: int = 64, whole: bool = True) -> float:
+    symbols = (8 * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
+    return 28 + 67.5 + 26 + 4 * (math.ceil(symbols) if whole else symbols) + 10 + 34
+
+
+def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
+    """The smallest payload with which one UDP sender gets so much through 802.11g, in bytes."""
+    return next(size for size in range(1, _LONGEST_BYTES + 1) if udp_ceiling_mbps(size, rate_mbps) >= target_mbps)
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        self.fill = Function(
+            name="time to fill the path",
+            reference=fill_time_s,
+            cases=[
+                {"goodput_mbps": 25, "rtt_s": 0.5},
+                {"goodput_mbps": 94.15, "rtt_s": 0.3},
+                {"goodput_mbps": 94.15, "rtt_s": 3},
+                {"goodput_mbps": 950, "rtt_s": 0.1},
+            ],
+            unit="s",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda goodput_mbps, rtt_s: rtt_s * math.log2(_path_segments(goodput_mbps, rtt_s) / 10),
+                    "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
+                ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: rtt_s * math.floor(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)),
+                    "In that round the window is still too small: round up, not down.",
+                ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s))),
+                    "The first window has 10 segments, not 1.",
+                ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: (
+                        rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) * 8 / 10))
+                    ),
+                    "A segment has 1448 bytes, and a byte has 8 bits.",
+                ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: float(math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10))),
+                    "This is the number of rounds. How long is each?",
+                ),
+            ],
+            hints=[
+                "How many segments does the path take in one RTT? How many has the window after k rounds?",
+                "10 * 2**k must reach goodput_mbps * 1e6 * rtt_s / (8 * 1448); find the smallest whole k.",
+                "rtt_s * math.ceil(math.log2(segments / 10)), with those segments.",
+            ],
+        )
+        self.buffer = _buffer(own)
+        self.air = Function(
+            name="ceiling for UDP",
+            reference=udp_ceiling_mbps,
+            cases=[
+                {"payload_bytes": 500, "rate_mbps": 24},
+                {"payload_bytes": 1472, "rate_mbps": 54},
+                {"payload_bytes": 100, "rate_mbps": 54},
+                {"payload_bytes": 1000, "rate_mbps": 36},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 67.5),
+                    "The backoff is missing: 7.5 slots of 9 µs on average.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 44),
+                    "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=0)
+                    ),
+                    "The headers are missing: 64 bytes travel in the frame beside the payload.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=36)
+                    ),
+                    "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, whole=False)
+                    ),
+                    "A symbol is sent whole: round their number up.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: rate_mbps,
+                    "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
+                ),
+            ],
+            hints=[
+                "Add up the times of one row of the table, in µs; then 8 * payload_bytes bits come in that time.",
+                "Only the data frame depends on the payload: 26 µs, and 4 µs for each symbol.",
+                "symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps)); bits per µs are Mbit/s.",
+            ],
+        )
+        self.payload = Number(
+            name="smallest payload",
+            expected=lambda: smallest_payload_bytes(own.target_mbps, own.air_mbps),
+            unit="bytes",
+            tolerance=0.01,
+            traps=[
+                Trap(
+                    _LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(_LONGEST_BYTES, own.air_mbps),
+                    "This takes goodput and payload as proportional. Look at the figure: they are not.",
+                ),
+                Trap(
+                    _LONGEST_BYTES * own.target_mbps / own.air_mbps,
+                    "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
+                ),
+            ],
+            right="You found it without a single run.",
+            hints=[
+                "Your function says what each payload gets. Which is the first that gets enough?",
+                "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
+            ],
+        )
+
+
+def _commands(run: Run) -> list[str]:
+    return [item["command"] for item in run.scenario["traffic"] if item["kind"] == "command"]
+
+
+def _udp(run: Run) -> dict[str, Any]:
+    (flow,) = [item for item in run.scenario["traffic"] if item["kind"] == "udp"]
+    return dict(flow)
+
+
+def _limit_packets(run: Run) -> int:
+    (command,) = _commands(run)
+    found = re.search(r"\blimit (\d+)\b", command)
+    return int(found.group(1)) if found else 1000
+
+
+def _buffer(own: Own) -> Measurement:
+    wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
+    return Measurement(
+        name="a buffer that is large enough",
+        conditions=[
+            Condition(
+                lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run)[0])),
+                f"One command on h1 makes a netem with a delay of {own.wait_ms} ms.",
+                f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
+            ),
+            Condition(
+                lambda run: (_udp(run)["src"], _udp(run)["dst"]) == ("h1", "h2"),
+                "One UDP flow goes from h1 to h2.",
+                "Look at the list of traffic that you gave to `nl.run`.",
+            ),
+            Condition(
+                lambda run: (
+                    math.isclose(_udp(run)["rate_mbps"], own.sent_mbps)
+                    and _udp(run).get("payload_bytes") == IPERF_PAYLOAD_BYTES
+                ),
+                f"It sends {own.sent_mbps:g} Mbit/s in datagrams of {IPERF_PAYLOAD_BYTES} bytes.",
+                "`nl.Udp` has `rate_mbps` and `payload_bytes`.",
+            ),
+            Condition(
+                lambda run: run.flows.set_index("kind")["received_datagrams"]["udp"] >= 5000,
+                "It sends long enough for the buffer to fill: 5000 datagrams or more arrive.",
+                "Give the flow a `duration_s` of 2 s, and the run 2 s more, so that the last ones can arrive.",
+            ),
+            Condition(
+                lambda run: run.flows.set_index("kind")["delay_ms"]["udp"] > 0.99 * own.wait_ms,
+                "The datagrams were delayed.",
+                "Start the flow with `start_s=0.5`, after the command; look at `my_run.commands` for its errors.",
+            ),
+            Condition(
+                lambda run: run.flows.set_index("kind")["loss_rate"]["udp"] == 0,
+                "Nothing is lost.",
+                "Either the limit is too small, or the run ends before the last datagrams arrive.",
+            ),
+            Condition(
+                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * own.needed_packets,
+                "The limit is computed, not just enormous.",
+                "How many datagrams are under way at once? Take at most a quarter more.",
+            ),
+        ],
+        right="The same rate, the same delay, and no loss: it was the buffer, not the delay.",
+        hints=[
+            "Every datagram stands in netem for the whole delay. How many are sent in that time?",
+            "Datagrams under way: rate in bit/s * delay in s / (8 * 1470).",
+            (
+                "Two items of traffic: nl.Command('h1', '...') and nl.Udp('h1', 'h2', ..., start_s=0.5, duration_s=2); "
+                "duration_s=5 for the run."
+            ),
+        ],
+    )

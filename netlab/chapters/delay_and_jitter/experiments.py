@@ -1,0 +1,194 @@
+"""The chapter's experiments that take several runs: what a student reads is their outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import experiment, theory
+from netlab.chapters.delay_and_jitter.settings import (
+    CABLE_MBPS,
+    IPERF_PAYLOAD_BYTES,
+    NETEM_PACKETS,
+    OFFERED_MBPS,
+    TCP_VARIANTS,
+    WINDOW_BYTES,
+    air,
+    cable,
+    jittery,
+)
+from netlab.experiment import Scenario
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.results import Run
+from netlab.sweeps import sweep
+from netlab.traffic import Command, Tcp, Udp
+
+SETTLE_S = 0.5
+STEP_S = 0.4
+PAUSE_S = 0.1
+
+
+def by_delay(delays_ms: Iterable[float], duration_s: float = 10) -> pd.DataFrame:
+    """Goodput of TCP and of UDP at 54.2 Mbit/s over the cable, a row for each delay in ms."""
+    delays_ms = list(delays_ms)
+    udp = Udp("h1", "h2", rate_mbps=OFFERED_MBPS, payload_bytes=IPERF_PAYLOAD_BYTES)
+    scenarios = {("tcp", d): Scenario(cable(d), [Tcp("h1", "h2")], duration_s, interval_s=1) for d in delays_ms}
+    scenarios |= {("udp", d): Scenario(cable(d), [udp], 1, interval_s=0.5) for d in delays_ms}
+    runs = sweep(scenarios, progress=False)
+    return pd.DataFrame(
+        {
+            "delay_ms": delays_ms,
+            "tcp_mbps": [runs["tcp", d].flows.goodput_mbps[0] for d in delays_ms],
+            "udp_mbps": [runs["udp", d].flows.goodput_mbps[0] for d in delays_ms],
+            "udp_loss": [runs["udp", d].flows.loss_rate[0] for d in delays_ms],
+        }
+    )
+
+
+def tcp_in_ten_seconds_mbps(delay_ms: float) -> float:
+    """What theory says of TCP in `by_delay`: data first arrive after the handshake, three delays after the start."""
+    # Not quite to the end: the round that would arrive at this very moment does not count.
+    active_s = 10 - 3 * delay_ms / 1000 - 1e-6
+    return theory.slow_start_goodput_mbps(CABLE_MBPS, delay_ms, active_s, framing="ethernet")
+
+
+def through_netem(delay_ms: float, limit_packets: int = NETEM_PACKETS, sent_mbps: float = OFFERED_MBPS) -> Run:
+    """UDP through a netem that the lab's command made: 1.5 s or more, a whole number of times the delay."""
+    command = f"tc qdisc add dev h1-eth0 root netem delay {delay_ms}ms limit {limit_packets}"
+    send_s = max(1, round(1500 / delay_ms)) * delay_ms / 1000
+    udp = Udp("h1", "h2", rate_mbps=sent_mbps, payload_bytes=IPERF_PAYLOAD_BYTES, start_s=SETTLE_S, duration_s=send_s)
+    network = Topology(hosts=["h1", "h2"], links=[Link("h1", "h2")])
+    return experiment.run(
+        network, [Command("h1", command), udp], SETTLE_S + send_s + delay_ms / 1000, interval_s=0.5, progress=False
+    )
+
+
+def netem_losses(delays_ms: Iterable[float]) -> list[float]:
+    """Loss rate of UDP at 54.2 Mbit/s through the lab's netem, for each delay in ms."""
+    return [float(through_netem(d).flows.set_index("kind").loss_rate["udp"]) for d in delays_ms]
+
+
+def netem_loss(delay_ms: float, limit_packets: int = NETEM_PACKETS, sent_mbps: float = OFFERED_MBPS) -> float:
+    """What theory says: netem takes in `limit_packets` in each time of one delay, and drops the rest."""
+    sent_packets = sent_mbps * 1e6 * delay_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
+    return max(0.0, 1 - limit_packets / sent_packets)
+
+
+def udp_with_jitter(jitter_ms: float) -> pd.DataFrame:
+    """A UDP flow of 10 Mbit/s over the link with jitter, with the order kept and without."""
+    udp = Udp("h1", "h2", rate_mbps=10, payload_bytes=IPERF_PAYLOAD_BYTES)
+    rows = {}
+    for name, reorder in (("order kept", False), ("overtaking", True)):
+        run = experiment.run(jittery(jitter_ms, reorder=reorder), [udp], 5, progress=False)
+        rows[name] = run.flows.iloc[0][["goodput_mbps", "loss_rate", "delay_ms", "jitter_ms", "reordered"]]
+    return pd.DataFrame(rows).T
+
+
+def tcp_with_jitter(jitters_ms: Iterable[float], seeds: Iterable[int] = (1, 2, 3)) -> pd.DataFrame:
+    """A TCP flow with a window of 150 kB over the link with jitter, a row for each variant of TCP, jitter and seed."""
+    flow = Tcp("h1", "h2", congestion="reno", window_bytes=WINDOW_BYTES)
+    scenarios = {
+        (name, jitter_ms, seed): Scenario(
+            jittery(jitter_ms, reorder=reorder), [flow], 6, seed=seed, interval_s=1, sysctls=sysctls
+        )
+        for name, (reorder, sysctls) in TCP_VARIANTS.items()
+        for jitter_ms in jitters_ms
+        for seed in seeds
+    }
+    rows = [
+        {
+            "tcp": name,
+            "jitter_ms": jitter_ms,
+            "seed": seed,
+            "goodput_mbps": run.flows.goodput_mbps[0],
+            "sent_again": run.flows.loss_rate[0],
+            "dropped": run.queues.groupby("interface").drops.max().sum(),
+        }
+        for (name, jitter_ms, seed), run in sweep(scenarios, progress=False).items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean goodput and its 95 % interval (Student's t), and the share sent again, over the seeds."""
+    rows = []
+    for (name, jitter_ms), group in table.groupby(["tcp", "jitter_ms"], sort=False):
+        n = len(group)
+        # Student's t at 97.5 % for 2 to 5 values.
+        t = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}.get(n, 2.0)
+        rows.append(
+            {
+                "TCP": name,
+                "jitter (ms)": jitter_ms,
+                "goodput (Mbit/s)": group.goodput_mbps.mean(),
+                "± (95 %)": t * group.goodput_mbps.std() / np.sqrt(n),
+                "sent again (%)": 100 * group.sent_again.mean(),
+                "dropped": int(group.dropped.sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+LAB_SETTINGS: dict[str, dict[str, Any]] = {
+    "nothing before a frame": {},
+    "RTS and CTS at 24 Mbit/s": {"protection": "rts", "protect_above_bytes": 250},
+    "CTS to itself at 11 Mbit/s": {"protection": "cts", "protection_rate_mbps": 11},
+    "RTS and CTS at 11 Mbit/s, short preamble": {
+        "protection": "rts",
+        "protection_rate_mbps": 11,
+        "protect_above_bytes": 250,
+        "short_preamble": True,
+    },
+    "RTS and CTS at 11 Mbit/s, long preamble": {
+        "protection": "rts",
+        "protection_rate_mbps": 11,
+        "protect_above_bytes": 250,
+    },
+}
+"""By name: options of the medium that the lab may have had."""
+
+
+def segments_per_ack(run: Run, after_s: float = 0.5) -> float:
+    """How many data frames h1 sent for each frame of h2, after the start."""
+    sent = run.queues.pivot_table(index="t_s", columns="interface", values="sent_packets")
+    late = sent.iloc[-1] - sent[sent.index >= after_s].iloc[0]
+    return float(late["h1-eth0"] / late["h2-eth0"])
+
+
+def tcp_over_air() -> pd.DataFrame:
+    """TCP over 802.11g at 54 Mbit/s, a row for each setting that the lab may have had."""
+    rows = []
+    for name, medium in LAB_SETTINGS.items():
+        run = experiment.run(air(**medium), [Tcp("h1", "h2")], 2, progress=False)
+        per_ack = segments_per_ack(run)
+        rows.append(
+            {
+                "before each large frame": name,
+                "theory": theory.wifi_tcp_limit_mbps(options=medium, segments_per_ack=per_ack),
+                "here": float(run.goodput_mbps(0.5).iloc[0]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def udp_over_air(payloads_bytes: Iterable[int], rate_mbps: int = 54) -> list[float]:
+    """Goodput in Mbit/s of UDP that always has a datagram waiting, one payload after the other."""
+    flows = [
+        Udp(
+            "h1",
+            "h2",
+            rate_mbps=min(40.0, 0.06 * size),
+            payload_bytes=int(size),
+            spacing="even",
+            start_s=step * (STEP_S + PAUSE_S),
+            duration_s=STEP_S,
+        )
+        for step, size in enumerate(payloads_bytes)
+    ]
+    network = air(queue_packets=20, rate_mbps=rate_mbps)
+    run = experiment.run(network, flows, len(flows) * (STEP_S + PAUSE_S), progress=False)
+    return [float(goodput) for goodput in run.flows.goodput_mbps]

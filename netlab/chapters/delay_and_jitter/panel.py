@@ -1,0 +1,90 @@
+"""The panel of the chapter on delay and jitter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import experiment, plots, theory
+from netlab.chapters.delay_and_jitter.settings import air
+from netlab.media import OFDM_RATES_MBPS
+from netlab.traffic import Udp
+from netlab.widgets import Panel, Settings, slider, toggle
+
+PAYLOADS_BYTES = np.arange(40, 1473, 8)
+
+
+def options(rate_mbps: int, rts: bool) -> dict[str, Any]:
+    """The medium's options: its rate, and whether RTS and CTS at 11 Mbit/s go before each frame."""
+    protection = {"protection": "rts", "protection_rate_mbps": 11} if rts else {}
+    return {"rate_mbps": rate_mbps, **protection}
+
+
+def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 0.5) -> Panel:
+    """UDP over 802.11g: what do payload, rate, protection and a second sender do to the goodput?
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+    duration_s : float
+        Network time of a run in s, above 0.
+
+    Returns
+    -------
+    Panel
+        With the controls payload_bytes, rate_mbps, two_senders and rts.
+    """
+
+    def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
+        ends = [("h1", "h2"), ("h2", "h1")][: 1 + two_senders]
+        limit_mbps = theory.wifi_udp_limit_mbps(payload_bytes, options(rate_mbps, rts))
+        return {
+            "topology": air(queue_packets=20, **options(rate_mbps, rts)),
+            "traffic": [Udp(*pair, rate_mbps=1.2 * limit_mbps, payload_bytes=payload_bytes) for pair in ends],
+            "duration_s": duration_s,
+        }
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        rate_mbps, stations = settings["rate_mbps"], 1 + settings["two_senders"]
+        medium = options(rate_mbps, settings["rts"])
+        goodput_mbps = float(result.flows["goodput_mbps"].sum())
+        who = "two senders together" if stations == 2 else "one sender"
+        protected = " behind RTS/CTS" if settings["rts"] else ""
+        comparison = plots.Comparison(
+            "Payload (bytes)",
+            "Goodput (Mbit/s)",
+            f"{rate_mbps} Mbit/s{protected}, {who}: {goodput_mbps:.2f} Mbit/s",
+        ).add(
+            "measured",
+            [settings["payload_bytes"]],
+            [goodput_mbps],
+            PAYLOADS_BYTES,
+            lambda size: theory.wifi_saturation(stations, int(size), medium).goodput_mbps,
+        )
+        figure = comparison.figure.update_xaxes(range=[0, 1500])
+        figure.update_yaxes(range=[0, 32], row=1, col=1)
+        return figure
+
+    return Panel(
+        {
+            "payload_bytes": slider("Payload", 1000, 40, 1472, 8, "bytes"),
+            "rate_mbps": ipywidgets.SelectionSlider(
+                options=OFDM_RATES_MBPS,
+                value=54,
+                description="Rate (Mbit/s)",
+                continuous_update=False,
+                style={"description_width": "13em"},
+                layout={"width": "100%", "max_width": "46em"},
+            ),
+            "two_senders": toggle("A second sender"),
+            "rts": toggle("RTS/CTS at 11 Mbit/s"),
+        },
+        scenario,
+        show,
+        run=run,
+    )

@@ -1,0 +1,433 @@
+# %% [markdown] id="title"
+# # Delay and jitter
+#
+# **What do they do to TCP and to UDP?**
+#
+# Three students of the assignment of ITS 413 (SIIT, Thammasat University; we call it `siit`) delayed packets by up to 3 s, let the delay vary, and
+# measured TCP and UDP over a cable and over Wi-Fi. They concluded that delay and jitter cost throughput and lose packets. Is that so?
+#
+# After this chapter you can
+#
+# 1. say what a long delay really costs TCP, and what it does not cost UDP;
+# 2. say why TCP takes a late packet for a lost one, and what SACK, RACK and DSACK do about it;
+# 3. derive what Wi-Fi leaves of its 54 Mbit/s, microsecond by microsecond.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: UDP loss. *Runs on*: any machine on which the next cell says "Ready" and names the pocket engine.
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import math
+
+import numpy as np
+
+import netlab as nl
+from netlab.chapters import delay_and_jitter
+from netlab.chapters.delay_and_jitter import experiments, plots
+
+chapter = delay_and_jitter.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# - UDP at 54.2 Mbit/s crosses a link that is fast enough and delays each packet by 3000 ms. Which fraction is lost?
+# - The delay of each packet is 20 ms, give or take 10 ms, so packets overtake each other. None is lost. Which fraction of its segments
+#   does a TCP of the 1990s send twice?
+# - Wi-Fi says "54 Mbit/s" (802.11g). How many Mbit/s does one TCP flow get, with nobody else on the air?
+
+# %% id="predict"
+my_loss_rate = 0.1  # SOLUTION
+my_sent_twice = 0.02  # SOLUTION
+my_wifi_mbps = 40  # SOLUTION
+
+loss_prediction = nl.checks.predict("UDP loss at 3000 ms", my_loss_rate, low=0, high=1)
+twice_prediction = nl.checks.predict("share sent twice", my_sent_twice, low=0, high=1)
+wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps, unit="Mbit/s", low=0, high=54)
+
+# %% [markdown] id="network-text"
+# ## Part 1: delay
+#
+# Two hosts and a cable of 100 Mbit/s. Packets from `h1` to `h2` are delayed by $D$, as in the lab, those from `h2` to
+# `h1` are not. So $D$ is also the round-trip time $T$. We offer UDP at 54.2 Mbit/s, the lab's rate, and TCP for 10 s, which is
+# what the lab's tool (iperf) does if it is not told otherwise.
+
+# %% id="network" tags=["figure"]
+nl.plots.topology(chapter.settings.cable(delay_ms=300), title="The cable, here with a delay of 300 ms")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $D$ | `delay_ms` | ms | one-way propagation delay |
+# | $T$ | `rtt_ms`, `rtt_s` | ms, s | round-trip time |
+# | $V$ | `jitter_ms` | ms | half width of the delay's random part |
+# | $R$ | `rate_mbps` | Mbit/s | rate of a link, or of the bits in a frame |
+# | $P$ | `payload_bytes` | bytes | application data in a datagram |
+# | $M$ | `mss_bytes` | bytes | application data in a full TCP segment: 1448 |
+# | $X$ | `offered_mbps` | Mbit/s | application data that a sender offers |
+# | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
+# | $p$ | `loss_rate` | fraction | packets lost / packets sent |
+# | $A$ | `exchange_us` | µs | time that one packet takes from a shared medium |
+
+# %% id="delay" tags=["figure"]
+by_delay = experiments.by_delay([1, 10, 100, 300, 1000, 3000])
+line_ms = np.geomspace(1, 3000, 200)
+
+nl.plots.Comparison("Delay (ms)", "Goodput (Mbit/s)", "Goodput against delay, 10 s of TCP", log_x=True).add(
+    "UDP", by_delay["delay_ms"], by_delay["udp_mbps"], [1, 3000], [54.2, 54.2],
+).add(
+    "TCP", by_delay["delay_ms"], by_delay["tcp_mbps"], line_ms, experiments.tcp_in_ten_seconds_mbps,
+)
+
+# %% id="delay-table"
+print(by_delay.round(2).to_string(index=False))
+
+# %% [markdown] id="delay-why"
+# UDP does not notice. What is sent arrives, later. The delay is not a part of any formula for its goodput.
+#
+# TCP suffers, most of all above 300 ms, and the dashed line knows by how much. A TCP sender does not know what the path takes. It begins
+# with a *window* of 10 segments: so many may be under way without an acknowledgement. Each acknowledgement lets the window grow, and it
+# doubles once in each round-trip time. (This is *slow start*.) In round $k$, counted from 0, it has $10 \cdot 2^k$ segments. The path
+# takes
+#
+# $$\frac{G \cdot 10^6 \cdot T}{8 \cdot M}$$
+#
+# segments in one round-trip time ($G$ in Mbit/s, $T$ in s). From the first round on whose window is at least that, the path is full.
+# Until then TCP pays for the delay, afterwards no longer. It holds if nothing is lost before, and if neither host limits the window.
+#
+# ### Exercise 1: how long until the path is full?
+#
+# Write the function: the time in s from the first data until the round begins in which the path is full. A worked number:
+# 25 Mbit/s of goodput and 0.5 s give 3.5 s. Tolerance: 0.1 %.
+
+# %% id="fill"
+def fill_time_s(goodput_mbps, rtt_s):
+    """Time from the first data until slow start has filled the path, in s."""
+    # BEGIN SOLUTION
+    path_segments = goodput_mbps * 1e6 * rtt_s / (8 * 1448)
+    rounds = math.ceil(math.log2(path_segments / 10))
+    return rounds * rtt_s
+    # END SOLUTION
+
+# %% id="fill-check"
+chapter.check.fill(fill_time_s)
+
+# %% id="fill-table"
+fill = chapter.check.fill.take(fill_time_s, chapter.check.fill.reference)
+for rtt_s in (0.1, 0.3, 1, 3):
+    print(f"RTT {1000 * rtt_s:4.0f} ms: the path is full after {fill(94.15, rtt_s):5.1f} s")
+
+# %% [markdown] id="fill-why"
+# At 3000 ms the test of 10 s is over long before the path is full. Who tests for a minute gets another result: the formula says
+# 37 Mbit/s at 3000 ms. So the lab's fall of TCP says less about the delay than about the length of the test. **State how long you measured,
+# and leave slow start out if you want to know what the path carries.**
+#
+# ## The lab's losses
+#
+# The lab saw UDP lose packets: "as many as delay applies, the less throughput we get or even loss for UDP". We saw none. But we did not
+# do quite what they did. They typed
+#
+#     tc qdisc add dev eth0 root netem delay 300ms
+#
+# *netem* is the part of Linux that imitates a wire. Here is the lab's command on our host, with nothing else on the way.
+
+# %% id="netem"
+delays_ms = [100, 300, 1000, 3000]
+losses = experiments.netem_losses(delays_ms)
+for delay_ms, loss_rate in zip(delays_ms, losses):
+    print(f"netem delay {delay_ms:4} ms: {loss_rate:6.1%} of 54.2 Mbit/s lost")
+loss_prediction.compare(losses[-1])
+
+# %% [markdown] id="buffer-text"
+# There it is. Who loses them? A long wire needs no memory: the packets are on it. netem is a program. It must keep each packet for the whole
+# delay, and it keeps at most 1000 if it is not told otherwise (`man tc-netem`: `limit`). That is a suspect, no proof.
+#
+# ### Exercise 2: a measurement of your own
+#
+# Show that it was the buffer and not the delay. Run the same experiment so that **nothing is lost**:
+#
+# - hosts `h1` and `h2`, joined by a link without any limits;
+# - `nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay [[wait_ms]]ms limit ...")`. The limit is yours to compute: large enough,
+#   and at most a quarter more than needed, because "a million, just in case" would explain nothing;
+# - `nl.Udp` from `h1` to `h2` at [[sent_mbps]] Mbit/s with datagrams of 1470 bytes, `start_s=0.5` (the command comes first), `duration_s=2`;
+# - a run of 5 s, so that the last datagrams can arrive. Keep what `nl.run` returns as `my_run`.
+
+# %% id="buffer"
+my_run = ...
+# BEGIN SOLUTION NO PROMPT
+under_way = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (8 * 1470)
+limit_packets = math.ceil(1.1 * under_way)
+my_run = nl.run(
+    nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")]),
+    [
+        nl.Command("h1", f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit {limit_packets}"),
+        nl.Udp("h1", "h2", rate_mbps=own.sent_mbps, payload_bytes=1470, start_s=0.5, duration_s=2),
+    ],
+    duration_s=5,
+)
+# END SOLUTION
+
+# %% id="buffer-check"
+chapter.check.buffer(my_run)
+
+# %% [markdown] id="buffer-why"
+# If netem holds 1000 packets and each stays for $D$, at most $1000 / D$ packets pass in a second. The rest is dropped:
+# $p = 1 - 1000 / (\text{packets sent during } D)$. The figure compares this with the losses above.
+
+# %% id="netem-figure" tags=["figure"]
+nl.plots.Comparison("Delay (ms)", "Loss rate", "Loss in netem's buffer", residual="absolute", log_x=True).add(
+    "measured", delays_ms, losses, np.geomspace(100, 3000, 100), experiments.netem_loss,
+)
+
+# %% [markdown] id="netem-why"
+# **Why do they differ?** They do not: the explanation agrees to a part in a thousand, and the remedy works. Whether the lab lost its packets this way
+# we cannot know, because its graphs are not in the report. But its command, as printed, must lose them from 217 ms on. **Test your tool
+# before you blame the network.**
+#
+# ## Part 2: jitter
+#
+# *Jitter* is delay that varies. Our link now has 20 Mbit/s, and $20 \pm V$ ms towards `h2`; each packet draws its own delay. Two kinds
+# are to be told apart. A real queue delays packets but keeps their order. netem, as the lab used it, lets them *overtake* each other.
+# First UDP, 10 Mbit/s, with $V$ = 10 ms, the lab's value.
+
+# %% id="jitter-udp"
+print(experiments.udp_with_jitter(10).astype(float).round(2).to_string())
+
+# %% [markdown] id="jitter-udp-why"
+# Nothing is lost, either way. Keeping the order costs time: everybody waits behind the slowest. Overtaking costs order: most datagrams arrive after
+# one that was sent later. (A few arrive after the flow's end; they are missing in the goodput.) UDP leaves it to the application what to do about that.
+#
+# TCP promises the order, so it must do something. The receiver keeps what came early, and with each early segment it sends
+# a *duplicate acknowledgement*: "I still wait for number 5." When the sender gets such a message, is number 5 lost or late? It cannot know. Its answers
+# have changed with time:
+#
+# - **1990s** (*fast retransmit*): after three duplicates it is lost. Send it again and halve the window.
+# - **SACK** (RFC 2018, 1996): the receiver also says *which* later segments it has. So the sender knows what is missing.
+# - **RACK** (RFC 8985, 2021) counts time, not packets: 5 is lost if something sent later has arrived and a part of the RTT has passed since then.
+# - **DSACK** (RFC 2883, 2000): the receiver reports what came *twice*. Then the sender sees that it was wrong, takes the smaller window back,
+#   and RACK waits longer.
+#
+# One Reno flow with a window of 150 kB: enough to fill the link, too little to fill its queue. So **no packet is lost in this network**, and every segment
+# sent again is sent for nothing.
+
+# %% id="jitter" tags=["figure"]
+found = experiments.tcp_with_jitter([5, 10])
+plots.jitter(found, title="Reno with a window of 150 kB, no loss, three seeds each")
+
+# %% id="jitter-table"
+print(experiments.summary(found).round(2).to_string(index=False))
+old = found.query("tcp.str.startswith('three') and jitter_ms == 10")
+twice_prediction.compare(old["sent_again"].mean())
+
+# %% [markdown] id="jitter-words"
+# ### Exercise 3: explain it
+#
+# A friend runs a game server over a link with such jitter. "No loss," he says, "and still TCP crawls." Write four to six sentences for him. Why does a
+# TCP of the 1990s get a fifth of the link or less, although nothing is lost? What does each row of the table add? Why does jitter that keeps the order do no harm?
+#
+# <!-- BEGIN SOLUTION -->
+# Packets overtake each other, so segments arrive early, and each early one makes a duplicate acknowledgement. With a jitter of 10 ms more than three segments
+# often overtake a late one (a segment takes 0.6 ms on this link). The old TCP takes three duplicates for a loss: it sends the segment again, for nothing, and,
+# worse, halves its window. It does so again and again, so the window stays far below what the path needs. With SACK and RACK the sender waits for a part of the RTT before it
+# decides, so most late segments arrive in time. With DSACK it is told of each segment that came twice; it takes the smaller window back and
+# waits longer the next time. If the order is kept, there are no duplicates, and TCP sees nothing but a longer RTT.
+#
+# Rubric:
+#
+# - reordering makes duplicate acknowledgements, three of which are taken for a loss;
+# - the harm is the halved window, not the segment sent again;
+# - RACK waits for time instead of counting, DSACK tells of mistakes so that they are undone (two of the two named).
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="jitter-why"
+# Without DSACK more is sent in vain than with it: nobody tells the sender that it was wrong.
+#
+# The lab reports that TCP bore its jitter and that UDP lost packets. The first fits the last rows: Linux has had SACK and DSACK for long, and also raises the count of
+# three when it notices reordering. (For the old TCP we had to forbid that: `tcp_max_reordering=3`.) The second fits netem's buffer. The kernel
+# here uses RACK whenever SACK is on; what came before it can no longer be chosen, so this page cannot tell the two apart.
+#
+# ## Part 3: Wi-Fi
+#
+# In the lab TCP got 94.5 Mbit/s from the cable of 100, and 14.4 Mbit/s from Wi-Fi of 54 (802.11g). "TCP performs poorly on wireless",
+# it says. Why?
+#
+# Wi-Fi is a *shared, half-duplex medium*: only one station may send at a time, in either direction. So there are rules before, between and
+# behind the frames (IEEE 802.11: the *distributed coordination function*). Each packet, UDP's and TCP's acknowledgements alike, takes
+#
+# | part | µs | what it is for |
+# |---|---|---|
+# | DIFS | 28 | everybody listens: is the medium free? |
+# | backoff | $7.5 \cdot 9$ on average | 0 to 15 slots of 9 µs, drawn at random, so that two do not start together |
+# | preamble | 20 | the receiver tunes in |
+# | the frame | 4 for each symbol | a symbol has $4R$ bits; the frame has $8 (P + 64) + 22$ bits |
+# | signal extension | 6 | a peculiarity of 802.11g |
+# | SIFS | 10 | the receiver turns round |
+# | ACK | 34 | "it came": every frame is acknowledged at once, because the air loses many |
+#
+# The 64 bytes are UDP 8, IP 20, and 36 for the wireless frame. A symbol is sent whole, so their number is rounded up. The sum is $A$, and
+# $G = 8 P / A$. It holds for one sender that always has a packet waiting, and rates of 24 Mbit/s or more.
+#
+# ### Exercise 4: the ceiling
+#
+# Write the function. A worked number: 500 bytes at 24 Mbit/s give 11.19 Mbit/s. Tolerance: 0.1 %.
+
+# %% id="air"
+def udp_ceiling_mbps(payload_bytes, rate_mbps):
+    """The most application data that one UDP sender gets through 802.11g, in Mbit/s."""
+    # BEGIN SOLUTION
+    symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps))
+    exchange_us = 28 + 7.5 * 9 + 20 + 4 * symbols + 6 + 10 + 34
+    return 8 * payload_bytes / exchange_us
+    # END SOLUTION
+
+# %% id="air-check"
+chapter.check.air(udp_ceiling_mbps)
+
+# %% [markdown] id="air-run-text"
+# Now measure it. `nl.Link("h1", "h2", medium="802.11g")` is such a medium: a program takes each frame from one host, waits as the rules say, and hands
+# it to the other. The frames are real, the air is a model: no distance, no noise.
+
+# %% id="air-run" tags=["figure"]
+ceiling = chapter.check.air.take(udp_ceiling_mbps, chapter.check.air.reference)
+payloads_bytes = [50, 100, 200, 500, 1000, 1472]
+goodputs_mbps = experiments.udp_over_air(payloads_bytes)
+
+nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender").add(
+    "measured", payloads_bytes, goodputs_mbps, range(20, 1473, 4), lambda payload: ceiling(int(payload), 54),
+)
+
+# %% [markdown] id="air-why"
+# **Why do they differ?** By half a per cent: the backoffs are random, and 0.4 s has 1000 to 2000 of them.
+#
+# Even the largest packet gets only 30 of 54 Mbit/s. Of its 393.5 µs only 218 carry your data. A faster rate would shorten the frame and nothing
+# else. And a payload of 50 bytes, as in a call, gets 2 Mbit/s.
+#
+# ### Exercise 5: design
+#
+# An application needs [[target_mbps]] Mbit/s of goodput over 802.11g at [[air_mbps]] Mbit/s. Small datagrams are better for it: less waits until a datagram is full. Which is
+# the **smallest payload** that gets enough? You have one run to confirm it, so trying is out. Tolerance: 1 %.
+
+# %% id="payload"
+my_payload_bytes = ...
+# BEGIN SOLUTION NO PROMPT
+my_payload_bytes = next(
+    payload for payload in range(1, 1473) if udp_ceiling_mbps(payload, own.air_mbps) >= own.target_mbps
+)
+# END SOLUTION
+
+# %% id="payload-check"
+chapter.check.payload(my_payload_bytes)
+
+# %% id="payload-run"
+payload_bytes = chapter.check.payload.take(my_payload_bytes, 1472)
+(confirmed_mbps,) = experiments.udp_over_air([payload_bytes], own.air_mbps)
+print(f"{own.target_mbps} Mbit/s wanted, measured {confirmed_mbps:.1f}")
+
+# %% [markdown] id="tcp-air-text"
+# ### TCP: the way back is the same air
+#
+# On a cable, acknowledgements cost nothing: the way back is a wire of its own. On the air they wait for the same medium. A TCP receiver sends one
+# for every two segments (*delayed ACK*), and each, with its 52 bytes, takes 181.5 µs. The simple budget is two data frames and one acknowledgement:
+#
+# $$G = \frac{2 \cdot 8 M}{2 \cdot 393.5 + 181.5} = 23.9 \text{ Mbit/s}$$
+
+# %% id="tcp-air"
+wifi = nl.run(chapter.settings.air(), [nl.Tcp("h1", "h2")], duration_s=3)
+stations = wifi.more["stations"].set_index("interface")
+collided = stations["collisions"].iloc[0] / stations["frames"].sum()
+per_ack = experiments.segments_per_ack(wifi)
+tcp_mbps = wifi.goodput_mbps(after_s=0.5).iloc[0]
+
+print(f"TCP: {tcp_mbps:.1f} Mbit/s; simple budget {nl.theory.wifi_tcp_limit_mbps(contention=False):.1f}")
+print(f"segments for each acknowledgement: {per_ack:.1f}; collisions: {collided:.0%} of the frames")
+print(f"theory with both: {nl.theory.wifi_tcp_limit_mbps(segments_per_ack=per_ack):.1f} Mbit/s")
+wifi_prediction.compare(tcp_mbps, theory=nl.theory.wifi_tcp_limit_mbps(segments_per_ack=per_ack))
+
+# %% [markdown] id="tcp-air-why"
+# **Why do they differ?** Three small things, all counted. The receiver acknowledges a little more often than every second segment. Sometimes both stations
+# draw the same slot: their frames *collide*, nobody gets an ACK, and both try again with twice the window of slots. Against that, both count
+# their backoffs at the same time, which saves some. The formula with all three agrees within a per cent.
+#
+# ## Explore
+#
+# The panel sends UDP over 802.11g for half a second. **When is a second sender a gain?**
+#
+# 1. One sender at 54 Mbit/s, then two. Is the sum of two larger or smaller? Look at the table of parts: which of them do they share?
+# 2. *RTS/CTS* asks for the medium with two short frames before each data frame, so that a collision costs little. Here they have a rate that
+#    802.11b understands too. What does it cost one sender, at large and at small payloads?
+
+# %% id="panel" tags=["figure", "nbval-ignore-output"]
+chapter.panel()
+
+# %% [markdown] id="published"
+# ## What the lab measured
+#
+# Theory and our model say 24 Mbit/s where the lab has 14.4. The lab's table of parameters helps: "RTS/CTS threshold 250 bytes", and a router for 802.11b *and* g.
+# So a frame of more than 250 bytes was announced by RTS and CTS, perhaps at a rate that 802.11b understands. The report does not say which rate, nor
+# which of the two 802.11b preambles (192 or 96 µs). Here are some possibilities.
+
+# %% id="published-run"
+print("TCP over 802.11g at 54 Mbit/s, in Mbit/s; published: 14.4 (and 94.5 over the cable, here "
+      f"{by_delay['tcp_mbps'].iloc[0]:.1f})")
+print(experiments.tcp_over_air().round(1).to_string(index=False))
+
+# %% [markdown] id="published-why"
+# Protection for 802.11b is enough to explain the lab's figure: between its two preambles lies 14.4. It is no proof. A slower rate (24 Mbit/s), frames
+# repeated because of noise, or neighbours on channel 3 would do it too. What is certain: TCP is not the one who performs poorly. It gets what the rules of the medium leave.
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. Delay takes nothing from UDP and, once the window has grown, nothing from TCP; what the lab saw was slow start in a short test, and very likely a
+#    buffer of its tool that was too small.
+# 2. Jitter harms TCP where packets overtake each other: late looks like lost, and the answer to a loss is half the window; SACK, RACK and DSACK wait, and
+#    undo mistakes.
+# 3. On a shared medium each packet pays its turn: 802.11g leaves UDP 30 and TCP 24 of 54 Mbit/s, and less with protection.
+
+# %% [markdown] id="more-errors"
+# ## Optional: what the air does to a packet
+#
+# Frames get lost on the air, and the sender tries up to seven times. Hardly a datagram is lost for good: **the air's losses become delay and jitter.**
+
+# %% id="errors"
+for error_rate in (0, 0.2, 0.5):
+    run = nl.run(
+        chapter.settings.air(error_rate=error_rate),
+        [nl.Udp("h1", "h2", rate_mbps=5, payload_bytes=1472)],
+        duration_s=1,
+    )
+    flow, station = run.flows.iloc[0], run.more["stations"].iloc[0]
+    print(f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost, mean delay {flow['delay_ms']:.2f} ms, "
+          f"{station['errors'] / station['frames']:.2f} repetitions for each datagram")
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# 1. Set $V$ to 2, 3, 4 ms in `experiments.tcp_with_jitter`. Where does the old TCP begin to suffer, and how many segments overtake then?
+# 2. Give the TCP flow of part 1 a window of 1 MB (`window_bytes`). What does a delay of 300 ms cost now, for ever? (See the chapter BDP.)
+# 3. How many calls fit on 802.11g, each 50 datagrams of 160 bytes a second in both directions? Compute, then measure.
+# 4. **Challenge.** Two stations with the rates 54 and 6 Mbit/s send as much as they can. The rules give both the same number of frames. What does each get? (Heusse and
+#    others, 2003, call it the performance anomaly of 802.11.)
+#
+# ### Reading
+#
+# - `siit`: P. Samervongs, C. Horkaew, I. Nimawarodom, *Performance Analysis of Transport Protocols over Wireless LAN and Ethernet*, ITS 413, SIIT; tasks 1 and 5.
+# - M. Allman, V. Paxson, E. Blanton, *TCP Congestion Control*, RFC 5681, 2009; J. Chu and others, *Increasing TCP's Initial Window*, RFC 6928, 2013.
+# - M. Mathis and others, *TCP Selective Acknowledgment Options*, RFC 2018, 1996; S. Floyd and others, RFC 2883, 2000 (DSACK).
+# - Y. Cheng, N. Cardwell, N. Dukkipati, P. Jha, *The RACK-TLP Loss Detection Algorithm for TCP*, RFC 8985, 2021.
+# - IEEE 802.11-2016, clauses 10.3 (DCF), 17.4.3 (duration of a frame).
+# - J. Jun, P. Peddabachagari, M. Sichitiu, *Theoretical Maximum Throughput of IEEE 802.11 and its Applications*, IEEE NCA, 2003.
+# - G. Bianchi, *Performance Analysis of the IEEE 802.11 Distributed Coordination Function*, IEEE JSAC, 2000.
+# - M. Heusse and others, *Performance Anomaly of 802.11b*, IEEE INFOCOM, 2003.
+#
+# ## Limits
+#
+# Time was virtual; what a busy processor does to delay is not shown. netem draws each packet's delay by itself; on a real path neighbours have similar delays, so fewer
+# overtake. The medium has two stations that hear each other, one rate, and no noise but what `error_rate` says; real cards change their rate, and newer Wi-Fi sends
+# many packets in one frame.
+#
+# ## Versions and seed
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = wifi.settings
+print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")

@@ -1,0 +1,84 @@
+"""The chapter's checks: right answers pass, wrong ones get their sentence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from netlab.chapters import delay_and_jitter
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.results import Run
+from netlab.traffic import Command, Udp
+from tests.chapters.checking import passes, said
+
+chapter = delay_and_jitter.begin()
+own = chapter.own
+
+
+def fill(goodput_mbps: float, rtt_s: float) -> float:
+    return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
+
+
+def ceiling(payload_bytes: int, rate_mbps: int) -> float:
+    symbols = -(-(8 * (payload_bytes + 64) + 22) // (4 * rate_mbps))
+    return 8 * payload_bytes / (28 + 67.5 + 26 + 4 * symbols + 44)
+
+
+def run(
+    command: str = "", *, loss_rate: float = 0.0, received: int = 9000, delay_ms: float = own.wait_ms, **flow: Any
+) -> Run:
+    """A run as the exercise asks for it, but for what is given; nothing is measured."""
+    command = command or f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit 2000"
+    ends = {"src": flow.pop("src", "h1"), "dst": flow.pop("dst", "h2")}
+    udp = Udp(**ends, **{"rate_mbps": own.sent_mbps, "payload_bytes": 1470, "start_s": 0.5, **flow})
+    network = Topology(hosts=["h1", "h2"], links=[Link("h1", "h2")])
+    scenario = {
+        "topology": network.to_dict(),
+        "traffic": [Command("h1", command).to_dict(), udp.to_dict()],
+        "duration_s": 5,
+    }
+    empty = pd.DataFrame()
+    seen = {"loss_rate": loss_rate, "received_datagrams": received, "delay_ms": delay_ms}
+    table = pd.DataFrame([{"kind": "command"}, {"kind": "udp", **seen}])
+    return Run(table, empty, empty, empty, empty, empty, empty, {"scenario": scenario})
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"), [("fill", fill), ("buffer", run()), ("air", ceiling), ("payload", 700), ("payload", 704)]
+)
+def test_right_answers_pass(key: str, answer: object) -> None:
+    passes(chapter.checks[key], answer)
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben", "chris"])
+def test_each_copy_has_a_payload_that_just_gets_enough(token: str) -> None:
+    opened = delay_and_jitter.begin(token)
+    payload = next(p for p in range(1, 1473) if ceiling(p, opened.own.air_mbps) >= opened.own.target_mbps)
+    passes(opened.check.payload, payload)
+    assert 100 < payload < 1400
+
+
+def test_there_are_figures_for_a_thousand_students() -> None:
+    assert len(chapter.settings.FIGURES) >= 1000
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (run("tc qdisc add dev h1-eth0 root netem delay 100ms limit 2000"), "with a delay of 400 ms"),
+        (run("sleep 1"), "with a delay of 400 ms"),
+        (run(src="h2", dst="h1"), "One UDP flow goes from h1 to h2."),
+        (run(payload_bytes=1000), "in datagrams of 1470 bytes"),
+        (run(received=100), "5000 datagrams or more arrive"),
+        (run(delay_ms=0.1), "The datagrams were delayed."),
+        (run(loss_rate=0.01), "Nothing is lost."),
+        (run(f"tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit 100000"), "computed, not just enormous"),
+        (3, "expected what nl.run(...) returns"),
+    ],
+)
+def test_a_measurement_that_misses_something_hears_what(answer: object, sentence: str) -> None:
+    assert sentence in said(chapter.check.buffer, answer)
