@@ -1,0 +1,150 @@
+"""The checks of the chapter "Queues that speak up", for one student's figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netlab import theory
+from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
+from netlab.checks import Condition, Function, Measurement, Trap
+from netlab.headers import FRAME_BYTES
+from netlab.own_figures import Own
+from netlab.results import Run
+
+SHORTEST_S = 20
+
+
+def _slow_link(run: Run) -> dict[str, Any]:
+    (link,) = (link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None)
+    return dict(link)
+
+
+def _senders(run: Run) -> set[str]:
+    return {item["congestion"] for item in run.scenario["traffic"] if item["kind"] == "tcp"}
+
+
+def _goodput_mbps(run: Run) -> float:
+    return float(run.goodput_mbps(after_s=WARM_UP_S).sum())
+
+
+def _mean_rtt_ms(run: Run) -> float:
+    return float(run.intervals.loc[run.intervals["t_s"] > WARM_UP_S, "rtt_ms"].mean())
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
+        limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
+        self.full_queue = Function(
+            name="wait behind a full queue",
+            reference=full_queue_wait_ms,
+            cases=[
+                {"queue_packets": own.queue_packets, "rate_mbps": rate_mbps, "frame_bytes": own.frame_bytes},
+                {"queue_packets": 64, "rate_mbps": 1.5, "frame_bytes": 578},
+                {"queue_packets": 20, "rate_mbps": 1000, "frame_bytes": own.frame_bytes + 100},
+            ],
+            unit="ms",
+            tolerance=0.002,
+            traps=[
+                Trap(
+                    lambda queue_packets, rate_mbps, frame_bytes: full_queue_wait_ms(1, rate_mbps, frame_bytes),
+                    "This is the time of one frame. How many stand before the packet that comes last?",
+                ),
+                Trap(
+                    lambda queue_packets, rate_mbps, frame_bytes: full_queue_wait_ms(
+                        queue_packets, rate_mbps, FRAME_BYTES
+                    ),
+                    "This counts full frames of 1514 bytes, whatever frame_bytes is.",
+                ),
+                Trap(
+                    lambda queue_packets, rate_mbps, frame_bytes: full_queue_wait_ms(
+                        queue_packets, rate_mbps, frame_bytes + 24
+                    ),
+                    "This adds preamble, checksum and gap. frame_bytes is all that this link counts.",
+                ),
+            ],
+            hints=[
+                "A packet that comes last waits until all before it have been sent. How many bits are that?",
+                "Bits / (Mbit/s) are microseconds.",
+                "queue_packets * frame_bytes * 8 / rate_mbps / 1000",
+            ],
+        )
+        here = [
+            Condition(
+                lambda run: (
+                    _slow_link(run)["rate_mbps"] == rate_mbps
+                    and rtt_ms - 1 < run.flows["rtt_min_ms"].min() < rtt_ms + 5
+                ),
+                "The slow link must have the rate and the round-trip time that the exercise asks for.",
+                "Look at rate_mbps and base_rtt_ms of your network.",
+            ),
+            Condition(
+                lambda run: run.settings["network_s"] >= SHORTEST_S,
+                f"The run must last {SHORTEST_S} s at least.",
+                "Look at duration_s.",
+            ),
+        ]
+        self.ecn_run = Measurement(
+            name="marks instead of losses",
+            conditions=[
+                *here,
+                Condition(
+                    lambda run: _senders(run) == {"cubic"}, "All TCP flows must be CUBIC.", "Look at congestion=."
+                ),
+                Condition(
+                    lambda run: run.queues["marks"].max() > 0,
+                    "The queue must have marked packets.",
+                    "Two must agree: the queue marks (aqm_options), and the sender asks for it (sysctls).",
+                ),
+                Condition(
+                    lambda run: run.flows["retransmits"].sum() == 0,
+                    "No segment may have been sent again.",
+                    "Was there room for slow start? Or did the queue drop what it might have marked?",
+                ),
+                Condition(
+                    lambda run: _goodput_mbps(run) > 0.88 * limit_mbps,
+                    f"After {WARM_UP_S} s the goodput must be 88 % of the link's limit at least.",
+                    "Print run.goodput_mbps(after_s=5). Does the queue speak too early for this path?",
+                ),
+            ],
+            right="The sender slowed down each time, and not one packet was lost.",
+            hints=[
+                "chapter.settings.one_link(...) builds the network; aqm= and aqm_options= say what the queue does.",
+                'aqm="codel" or "fq_codel" with aqm_options={"ecn": True}, and 1000 packets of room.',
+                'nl.run(network, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})',
+            ],
+        )
+        self.threshold_run = Measurement(
+            name="full and nearly empty",
+            conditions=[
+                *here,
+                Condition(lambda run: _senders(run) == {"dctcp"}, "The sender must be DCTCP.", "Look at congestion=."),
+                Condition(
+                    lambda run: (
+                        _slow_link(run).get("aqm") == "red"
+                        and _slow_link(run)["aqm_options"]["max_packets"]
+                        == _slow_link(run)["aqm_options"]["min_packets"] + 1
+                    ),
+                    "The queue must be a step of marks.",
+                    "chapter.settings.marking(threshold, rate_mbps, base_rtt_ms) builds it.",
+                ),
+                Condition(
+                    lambda run: _goodput_mbps(run) > 0.99 * limit_mbps,
+                    f"After {WARM_UP_S} s the goodput must be 99 % of the link's limit at least.",
+                    "The queue runs empty at times: let it grow a little longer before it marks.",
+                ),
+                Condition(
+                    lambda run: _mean_rtt_ms(run) - run.flows["rtt_min_ms"].min() < own.most_wait_ms,
+                    f"After {WARM_UP_S} s packets must wait less than the exercise allows, on average.",
+                    "Much stands in the queue and is not needed there: let it mark earlier.",
+                ),
+            ],
+            right="The link is full, and the queue is a quarter of a BDP at most.",
+            hints=[
+                "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
+                "DCTCP's authors found that a seventh of it is enough.",
+                'nl.run(chapter.settings.marking(threshold, ...), [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)',
+            ],
+        )

@@ -1,0 +1,287 @@
+"""What the chapter "Queues that speak up" does with its runs: tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from scipy import stats
+
+from netlab import plots, sweeps, theory
+from netlab.chapters.queues.settings import (
+    BASE_RTT_MS,
+    CASES,
+    LAB_RATE_MBPS,
+    LAB_RED,
+    LONG_QUEUE_PACKETS,
+    RATE_MBPS,
+    Case,
+    marking,
+    one_link,
+)
+from netlab.experiment import Scenario
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
+from netlab.results import Run
+from netlab.traffic import Ping, Tcp, Traffic
+
+WARM_UP_S = 5
+PAGE_BYTES = 100_000
+PAGES = 10
+PAGE_EVERY_S = 2.1
+SLOW_LINK = "r1-eth2"
+NOT_ECT, ECT_1, ECT_0, CE = range(4)
+PUBLISHED = {
+    "CUBIC, 1000 packets": (2.10, 2.65, 3000),
+    "CUBIC, RED": (2.373, 2.411, 50),
+    "DCTCP, RED and ECN": (2.39, 2.39, 55),
+}
+"""`epfl` section 4: goodputs of h1 and h2 in Mbit/s, round-trip time in ms."""
+
+
+def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: float) -> float:
+    """The wait behind a full queue, by `theory.transmission_delay_ms`."""
+    return float(queue_packets * theory.transmission_delay_ms(frame_bytes, rate_mbps))
+
+
+def late(run: Run, flow: str | None = None) -> pd.DataFrame:
+    """The intervals of one flow (the first, when none is named) after the warm-up."""
+    name = run.flows["flow"].iloc[0] if flow is None else flow
+    return run.intervals[(run.intervals["flow"] == name) & (run.intervals["t_s"] > WARM_UP_S)]
+
+
+def lab_runs() -> dict[str, Run]:
+    """The published lab's three settings: two flows, 5 Mbit/s, no propagation delay."""
+    red = {"aqm": "red", "aqm_options": LAB_RED}
+    marks = {"aqm": "red", "aqm_options": {**LAB_RED, "ecn": True}}
+    settings: dict[str, tuple[dict[str, Any], str]] = {
+        "CUBIC, 1000 packets": ({"queue_packets": LONG_QUEUE_PACKETS}, "cubic"),
+        "CUBIC, RED": (red, "cubic"),
+        "DCTCP, RED and ECN": (marks, "dctcp"),
+    }
+    return sweeps.sweep(
+        {
+            name: Scenario(
+                one_link(LAB_RATE_MBPS, 0, **queue),
+                [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)],
+                duration_s=180,
+                interval_s=0.5,
+            )
+            for name, (queue, congestion) in settings.items()
+        }
+    )
+
+
+def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
+    """Goodputs and round-trip times of the lab's settings, here and published."""
+    rows = []
+    for name, run in runs.items():
+        first_mbps, second_mbps = run.goodput_mbps(after_s=60)
+        rtt_ms = run.intervals.loc[run.intervals["t_s"] > 60, "rtt_ms"].mean()
+        theirs = PUBLISHED[name]
+        rows.append(
+            {
+                "": name,
+                "goodputs here": f"{first_mbps:.1f} / {second_mbps:.1f}",
+                "epfl": f"{theirs[0]:.1f} / {theirs[1]:.1f}",
+                "RTT here (ms)": f"{rtt_ms:.0f}" if rtt_ms < 1000 else f"{round(rtt_ms, -2):.0f}",
+                "epfl ": f"{theirs[2]:.0f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
+    """What a capture before the receiver saw: data by the two bits of ECN, and the two flags of TCP; a row for each run."""
+    rows = []
+    for name, run in runs.items():
+        packets = run.packets
+        there = packets[(packets["node"] == "h3") & (packets["protocol"] == "tcp")]
+        data = there[~there["departs"] & (there["payload_bytes"] > 0)]
+        answers = there[there["departs"]]
+        rows.append(
+            {
+                "": name,
+                "data 00": int((data["ecn"] == NOT_ECT).sum()),
+                "10": int((data["ecn"] == ECT_0).sum()),
+                "11": int((data["ecn"] == CE).sum()),
+                "ACKs with ECE": int(answers["flags"].str.contains("E").sum()),
+                "data with CWR": int(data["flags"].str.contains("C").sum()),
+                "sent again": int(run.flows["retransmits"].sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> pd.DataFrame:
+    """DCTCP behind a step of marks: goodput and mean wait, a row for each threshold."""
+    runs = sweeps.sweep(
+        {
+            value: Scenario(
+                marking(value, rate_mbps, base_rtt_ms),
+                [Tcp("h1", "h3", congestion="dctcp")],
+                duration_s=20,
+                interval_s=0.1,
+            )
+            for value in values
+        }
+    )
+    return pd.DataFrame(
+        [
+            {
+                "threshold": value,
+                "goodput_mbps": late(run)["goodput_mbps"].mean(),
+                "wait_ms": late(run)["rtt_ms"].mean() - run.flows["rtt_min_ms"].iloc[0],
+            }
+            for value, run in runs.items()
+        ]
+    )
+
+
+def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> plots.Comparison:
+    """Goodput behind each threshold beside the link's limit, and a seventh of the BDP as a line."""
+    limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
+    comparison = plots.Comparison(
+        x_label="Threshold (packets)",
+        y_label="Goodput (Mbit/s)",
+        title=f"DCTCP by marking threshold, {rate_mbps:g} Mbit/s and {base_rtt_ms:g} ms",
+    ).add(
+        "measured",
+        found["threshold"],
+        found["goodput_mbps"],
+        [0, max(found["threshold"])],
+        [limit_mbps, limit_mbps],
+        details=[f"wait {wait:.1f} ms" for wait in found["wait_ms"]],
+    )
+    comparison.figure.add_vline(
+        x=theory.dctcp_threshold_packets(rate_mbps, base_rtt_ms),
+        line={"dash": "dot", "width": 1.5, "color": TEXT},
+        annotation_text="BDP / 7",
+        annotation_position="bottom right",
+        row=1,
+        col=1,
+    )
+    comparison.figure.update_yaxes(range=[0.95 * limit_mbps, 1.01 * limit_mbps], rangemode="normal", row=1, col=1)
+    return comparison
+
+
+def _beside_pages(case: Case) -> Scenario:
+    pages = [
+        Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=WARM_UP_S + number * PAGE_EVERY_S, congestion=case.congestion)
+        for number in range(PAGES)
+    ]
+    traffic: list[Traffic] = [Tcp("h1", "h3", congestion=case.congestion), Ping("h2", "h3", interval_s=0.05), *pages]
+    return Scenario(one_link(**case.queue), traffic, duration_s=30, interval_s=0.1, sysctls=case.sysctls)
+
+
+def page_times_s(run: Run) -> list[float]:
+    """How long each page took, from the start of its connection to its last byte, in s."""
+    pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")].set_index("flow")
+    ends = run.streams.set_index("flow")["last_s"]
+    return [float(ends[flow] - pages["start_s"][flow]) for flow in pages.index if flow in ends]
+
+
+def compared() -> pd.DataFrame:
+    """Bulk goodput, the bulk's own wait, a neighbour's wait and page times behind each queue of `CASES`."""
+    runs = sweeps.sweep({name: _beside_pages(case) for name, case in CASES.items()})
+    rows = []
+    for name, run in runs.items():
+        pings = run.pings.loc[run.pings["t_s"] > WARM_UP_S, "rtt_ms"]
+        queue = run.queues[(run.queues["interface"] == SLOW_LINK) & (run.queues["t_s"] >= WARM_UP_S)]
+        seconds = queue["t_s"].iloc[-1] - queue["t_s"].iloc[0]
+        sent_mbps = (queue["sent_bytes"].iloc[-1] - queue["sent_bytes"].iloc[0]) * 8e-6 / seconds
+        times_s = page_times_s(run)
+        rows.append(
+            {
+                "queue": name,
+                "full": sent_mbps / RATE_MBPS,
+                "bulk_wait_ms": late(run)["rtt_ms"].mean() - BASE_RTT_MS,
+                "other_wait_ms": pings.mean() - BASE_RTT_MS,
+                "page_s": float(np.median(times_s)),
+                "slowest_s": max(times_s),
+                "pages": len(times_s),
+                "lost_pings": float(pings.isna().mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def compared_figure(found: pd.DataFrame) -> go.Figure:
+    """How full the link is over how long the bulk flow's packets wait; the corner above left is the aim."""
+    figure = go.Figure()
+    for number, (name, wait_ms, full) in enumerate(
+        zip(found["queue"], found["bulk_wait_ms"], found["full"], strict=True)
+    ):
+        figure.add_scatter(
+            x=[float(wait_ms)],
+            y=[100 * float(full)],
+            mode="markers",
+            name=name,
+            marker={
+                "size": 12,
+                "symbol": SYMBOLS[number % len(SYMBOLS)],
+                "color": COLOURS[number % len(COLOURS)],
+                "line": {"width": 2 if number >= len(COLOURS) else 0, "color": TEXT},
+            },
+            hovertemplate=f"{name}<br>waits %{{x:.1f}} ms<br>link full to %{{y:.1f}} %<extra></extra>",
+        )
+    figure.update_layout(
+        template="netlab",
+        title_text=f"A bulk flow and some pages, {RATE_MBPS} Mbit/s and {BASE_RTT_MS} ms",
+        legend={"orientation": "v", "x": 1.02, "y": 1, "xanchor": "left", "yanchor": "top"},
+        height=430,
+    )
+    figure.update_xaxes(
+        title_text="Mean wait of the bulk flow (ms)", type="log", tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500]
+    )
+    figure.update_yaxes(title_text="Link in use (%)", range=[86, 101])
+    return figure
+
+
+def pages_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Page times and waits behind each queue, rounded."""
+    return pd.DataFrame(
+        {
+            "queue": found["queue"],
+            "link in use": [f"{value:.0%}" for value in found["full"]],
+            "bulk waits (ms)": [f"{value:.0f}" for value in found["bulk_wait_ms"]],
+            "others wait (ms)": [f"{value:.0f}" for value in found["other_wait_ms"]],
+            "page, median (s)": [f"{value:.2f}" for value in found["page_s"]],
+            "page, slowest (s)": [f"{value:.1f}" for value in found["slowest_s"]],
+        }
+    )
+
+
+def mean_and_half(values: Any) -> tuple[float, float]:
+    """Mean, and half the width of its 95 % interval (Student's t over the seeds)."""
+    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    return float(np.mean(values)), float(half)
+
+
+def together(seeds: Iterable[int]) -> pd.DataFrame:
+    """A DCTCP and a CUBIC flow behind one step of marks and behind DualPI2: goodputs and waits, with intervals."""
+    queues = {"one queue, step of 10": marking(10), "DualPI2": one_link(**CASES["DualPI2, DCTCP"].queue)}
+    rows = []
+    for name, network in queues.items():
+        scenarios = []
+        for seed in seeds:
+            draw = np.random.default_rng(seed)
+            starts = [round(float(start), 3) for start in draw.uniform(0, 2, size=2)]
+            traffic = [Tcp("h1", "h3", congestion="dctcp", start_s=starts[0]), Tcp("h2", "h3", start_s=starts[1])]
+            scenarios.append(Scenario(network, traffic, duration_s=30, interval_s=0.1, seed=seed))
+        runs = sweeps.sweep(scenarios)
+        row = {"": name}
+        for place, flow in enumerate(("DCTCP", "CUBIC")):
+            labels = [run.flows["flow"].iloc[place] for run in runs]
+            goodput, half = mean_and_half(
+                [late(run, label)["goodput_mbps"].mean() for run, label in zip(runs, labels, strict=True)]
+            )
+            wait, _ = mean_and_half(
+                [late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)]
+            )
+            row[f"{flow} (Mbit/s)"] = f"{goodput:.0f} ± {half:.0f}"
+            row[f"{flow} waits (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
+        rows.append(row)
+    return pd.DataFrame(rows)

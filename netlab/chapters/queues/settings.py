@@ -1,0 +1,101 @@
+"""What the chapter "Queues that speak up" measures on: its networks and each student's own figures. No answers are here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from netlab import theory
+from netlab.headers import FRAME_BYTES
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.own_figures import Own, OwnFigures
+
+RATE_MBPS = 20
+BASE_RTT_MS = 20
+LONG_QUEUE_PACKETS = 1000
+LAB_RATE_MBPS = 5
+LAB_RED: Mapping[str, Any] = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
+"""What Mininet's enable_red sets; the published lab used it."""
+ASK_FOR_ECN: Mapping[str, Any] = {"net.ipv4.tcp_ecn": 1}
+UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
+
+
+def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
+    """The bandwidth-delay product in full frames."""
+    return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
+
+
+def _derived(own: Own) -> dict[str, float]:
+    frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
+    return {
+        "worked_ms": 250 * theory.transmission_delay_ms(own.frame_bytes, own.rate_mbps),
+        "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
+        "most_wait_ms": round(frame_ms * bdp_frames(own.rate_mbps, own.base_rtt_ms) / 4, 1),
+    }
+
+
+FIGURES = OwnFigures(
+    {
+        "rate_mbps": (20, 16, 18, 24, 25, 30),
+        "base_rtt_ms": (30, 24, 28, 36, 40, 32),
+        "queue_packets": (400, 300, 500, 600, 700, 800),
+        "frame_bytes": (1014, 914, 814, 1214, 1314),
+    },
+    derive=_derived,
+)
+
+
+def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **queue: Any) -> Topology:
+    """Senders h1 and h2, the receiver h3, and one slow link before it; the way back has all of the delay.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        Of the slow link, in Mbit/s.
+    base_rtt_ms : float
+        Round-trip time with an empty queue in ms.
+    queue
+        Fields of the slow link, such as ``queue_packets=100``, ``aqm="codel"`` or ``aqm_options={"ecn": True}``.
+    """
+    room = {} if "queue_packets" in queue or "queue_bytes" in queue else {"queue_packets": LONG_QUEUE_PACKETS}
+    return Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        links=[
+            Link("h1", "r1"),
+            Link("h2", "r1"),
+            Link("r1", "h3", rate_mbps=rate_mbps, **room, **queue, reverse={**UNLIMITED, "delay_ms": base_rtt_ms}),
+        ],
+    )
+
+
+def marking(threshold_packets: int, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
+    """`one_link` with a step: below `threshold_packets` nothing is marked, above it everything that may be."""
+    step = {"min_packets": threshold_packets, "max_packets": threshold_packets + 1, "probability": 1.0, "ecn": True}
+    return one_link(rate_mbps, base_rtt_ms, aqm="red", aqm_options=step)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A queue and the senders that it meets."""
+
+    queue: Mapping[str, Any]
+    congestion: str = "cubic"
+    sysctls: Mapping[str, Any] = field(default_factory=dict)
+
+
+CASES: dict[str, Case] = {
+    "long drop-tail": Case({"queue_packets": LONG_QUEUE_PACKETS}),
+    "drop-tail, 1 BDP": Case({"queue_packets": 33}),
+    "drop-tail, 5": Case({"queue_packets": 5}),
+    "RED": Case({"aqm": "red", "aqm_options": {"min_packets": 10, "max_packets": 30}}),
+    "PIE": Case({"aqm": "pie"}),
+    "CoDel": Case({"aqm": "codel"}),
+    "CoDel, ECN": Case({"aqm": "codel", "aqm_options": {"ecn": True}}, sysctls=ASK_FOR_ECN),
+    "fq_codel": Case({"aqm": "fq_codel"}),
+    "CAKE": Case({"aqm": "cake"}),
+    "DualPI2, DCTCP": Case({"aqm": "dualpi2", "aqm_options": {"any_ecn": True, "step_ms": 3}}, "dctcp"),
+}
+"""What part 4 compares, at 20 Mbit/s and 20 ms. DualPI2's step is 3 ms, five frames at this rate, instead of 1 ms."""

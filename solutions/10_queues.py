@@ -1,0 +1,309 @@
+# %% [markdown] id="title"
+# # Queues that speak up
+#
+# **Can we have a full link and an empty queue?**
+#
+# After this chapter you can
+#
+# 1. say what a long queue costs everybody who shares it, in milliseconds and in page load time;
+# 2. read in a capture how a queue marks packets instead of dropping them (ECN), and who must agree to it;
+# 3. choose a queue discipline by what it does to delay, throughput and neighbours.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: BDP; Congestion control. *Runs on*: any machine on which the next cell
+# says "Ready".
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import math
+
+import netlab as nl
+from netlab.chapters import queues
+from netlab.chapters.queues import experiments
+
+chapter = queues.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# Write two figures down before you see them.
+#
+# - Before a link of 5 Mbit/s is a queue with room for 1000 packets. Two TCP flows send as fast as they may. What is the mean
+#   round-trip time, when the wires themselves take no time?
+# - A page of 100 kB comes over an idle link of 20 Mbit/s, with a round-trip time of 20 ms, in about 0.1 s. Now a
+#   neighbour downloads something large through the same link, behind a queue of 1000 packets. How many seconds does the page take?
+
+# %% id="predict"
+my_rtt_ms = 1000  # SOLUTION
+my_page_s = 0.5  # SOLUTION
+
+rtt_prediction = nl.checks.predict("mean round-trip time", my_rtt_ms, unit="ms", low=0, high=100_000)
+page_prediction = nl.checks.predict("page beside a download", my_page_s, unit="s", low=0.05, high=100)
+
+# %% [markdown] id="network-text"
+# ## The network
+#
+# Two senders, one receiver, one slow link before it. All of the propagation delay is on the way back. Only the queue
+# before the slow link will change in this chapter.
+
+# %% id="network" tags=["figure"]
+network = chapter.settings.one_link(rate_mbps=5, base_rtt_ms=0, queue_packets=1000)
+nl.plots.topology(network, title="Everything waits in one queue")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $R$ | `rate_mbps` | Mbit/s ($10^6$ bit/s) | rate of a link |
+# | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time, queueing included |
+# | $T_0$ | `base_rtt_ms` | ms | round-trip time with empty queues |
+# | $Q$ | `queue_packets` | packets | room in the queue before the link |
+# | $B$ | `bdp_bytes` | bytes | bandwidth-delay product, $R \cdot T_0$ |
+# | $k$ | `threshold_packets` | packets | queue at which marking begins |
+# | $m$ | `marked_share` | fraction | share of packets that came back marked |
+#
+# ## Part 1: the long queue
+#
+# A queue is there for bursts. But TCP fills whatever room it finds: it learns of a full queue by a loss, and not before.
+# A large drop-tail queue that stays full is called **bufferbloat**.
+#
+# ### Exercise 1: the wait
+#
+# How long does a packet wait that finds a queue with `queue_packets` frames before it? Write the function. A worked
+# number: 250 frames of [[frame_bytes]] bytes, before a link of [[rate_mbps]] Mbit/s, make [[worked_ms:.2f]] ms. Tolerance: 0.2 %.
+
+# %% id="full_queue"
+def full_queue_wait_ms(queue_packets, rate_mbps, frame_bytes):
+    """Time that a full queue needs to drain, in ms."""
+    return queue_packets * frame_bytes * 8 / rate_mbps / 1000  # SOLUTION
+
+
+# %% id="full_queue-check"
+chapter.check.full_queue(full_queue_wait_ms)
+
+# %% [markdown] id="lab-text"
+# ### What the published lab measured
+#
+# `epfl` is lab 5 of *TCP/IP Networking*, EPFL, 2021. Its last part sends two flows through this network in three ways: CUBIC
+# with room for 1000 packets; CUBIC with **RED** (Random Early Detection), which drops early, here from 20 packets on and
+# nearly everything above 23; and DCTCP with the same RED, which marks packets instead of dropping them. We come to that soon.
+# Each run is three minutes of network time; all three together take five seconds.
+
+# %% id="lab"
+lab = experiments.lab_runs()
+print(experiments.lab_table(lab).to_string(index=False))
+
+# %% id="lab-figure" tags=["figure"]
+long_run = lab["CUBIC, 1000 packets"]
+nl.plots.time_series(long_run, ("rtt_ms",), interfaces=["r1-eth2"], title="Two CUBIC flows and 1000 places")
+
+# %% id="lab-compare"
+wait_ms = chapter.check.full_queue.take(full_queue_wait_ms, experiments.full_queue_wait_ms)
+late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > 60, "rtt_ms"].mean()
+rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(wait_ms(1000, 5, 1514)))
+
+# %% [markdown] id="lab-why"
+# The goodputs are the same in all three. The delay is not: over two seconds, or fifty milliseconds. So 95 % of the queue
+# was of no use to anybody.
+#
+# **Why do they differ?** Theory is the wait behind a *full* queue; CUBIC gives up three tenths of its window at a
+# loss, so the queue is between seven tenths and full. The published round-trip times go from 2000 to 5000 ms. A queue
+# of 1000 full frames cannot hold a packet for more than 2422 ms. But the lab's captures show segments of 2986 bytes: with
+# **segmentation offload** two frames travel as one packet and count as one. 1000 of those take twice as long. That is
+# likely the reason, for such a queue (2000 frames) gave us a mean of 4200 ms; it is not proved.
+#
+# ## Part 2: marks instead of losses
+#
+# A loss is a costly way of saying "slower". **ECN** (Explicit Congestion Notification, RFC 3168) says it with two bits of the
+# IP header and two flags of TCP:
+#
+# | where | value | meaning |
+# |---|---|---|
+# | IP | 00 | this packet may not be marked |
+# | IP | 10 | ECT(0): it may be marked |
+# | IP | 11 | CE: a queue marked it |
+# | TCP, from the receiver | ECE | a marked packet came |
+# | TCP, from the sender | CWR | understood, the window is smaller now |
+#
+# Three must play along: the queue, the sender and the receiver. Let us look at the packets before the receiver. The
+# lab's RED may mark now. CUBIC sends as Linux ships it; then CUBIC with `tcp_ecn=1`, which makes Linux ask for ECN; then
+# DCTCP, which always asks.
+
+# %% id="capture"
+red = chapter.settings.one_link(5, 0, aqm="red", aqm_options={**chapter.settings.LAB_RED, "ecn": True})
+seen = {}
+for name, congestion, sysctls in (
+    ("CUBIC", "cubic", {}),
+    ("CUBIC, asks", "cubic", {"net.ipv4.tcp_ecn": 1}),
+    ("DCTCP", "dctcp", {}),
+):
+    flows = [nl.Tcp("h1", "h3", congestion=congestion), nl.Tcp("h2", "h3", congestion=congestion)]
+    seen[name] = nl.run(red, flows, duration_s=10, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
+print("packets at h3 in 10 s")
+print(experiments.ecn_table(seen).to_string(index=False))
+
+# %% [markdown] id="verdict-words"
+# ### Exercise 2: the lab's verdict
+#
+# The lab's students enabled ECN at the router, sent with CUBIC, captured, and found retransmissions and no packet with an ECN flag. The
+# published solution says: "ECN is not working properly with CUBIC in this linux machine." Use the table. What was missing, and where?
+# What did RED do instead? How would you prove it? Write four or five sentences.
+# <!-- BEGIN SOLUTION -->
+# Nothing was broken. Linux answers a request for ECN but does not make one by itself (`tcp_ecn` is 2), so all data left as
+# 00, "may not be marked". A queue may not mark such packets, so RED dropped them: the first row shows no 10, no 11, and segments that were
+# sent again. The router's setting was right; the sender's was missing. The proof is the second row: the same CUBIC, the
+# same queue, one setting of the sender changed, and packets come as 10 and 11, ECE and CWR appear, and nothing is sent again.
+#
+# Rubric:
+#
+# - says that the sender must ask for ECN and that Linux's CUBIC did not, with the 00 of the first row;
+# - says that the queue dropped what it could not mark (retransmissions);
+# - names a comparison in which only the sender's setting changes.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="ecn_run-text"
+# ### Exercise 3: a measurement of your own
+#
+# Show a transfer that is slowed down and loses nothing. Use `chapter.settings.one_link(...)` with [[rate_mbps]] Mbit/s and a
+# base round-trip time of [[base_rtt_ms]] ms, a queue discipline that can mark, and one CUBIC flow for 20 s at least. The
+# queue must mark, nothing may be sent again, and after 5 s the goodput must be 88 % of the link's limit at least. Keep the
+# run as `my_run` and print what it shows.
+
+# %% id="ecn_run"
+my_run = ...
+# BEGIN SOLUTION NO PROMPT
+marking_queue = chapter.settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True})
+my_run = nl.run(marking_queue, [nl.Tcp("h1", "h3")], duration_s=20, sysctls={"net.ipv4.tcp_ecn": 1})
+print(f"marks {my_run.queues['marks'].max():.0f}, sent again {my_run.flows['retransmits'].sum():.0f}")
+print(f"goodput {my_run.goodput_mbps(after_s=5).iloc[0]:.1f} Mbit/s")
+# END SOLUTION
+
+# %% id="ecn_run-check"
+chapter.check.ecn_run(my_run)
+
+# %% [markdown] id="dctcp"
+# ## Part 3: full and empty
+#
+# CUBIC takes a mark for a loss: whether one packet was marked or all, three tenths of the window go. To stay full
+# through such a cut, the link needs a queue of 0.43 BDP. **DCTCP** (Data Center TCP, RFC 8257) listens
+# to *how many* packets were marked. With the marked share $m$, averaged (the RFC calls it $\alpha$), each round trip with marks makes
+#
+# $$W \leftarrow W\left(1 - \frac{m}{2}\right).$$
+#
+# Few marks, a small cut. So its window swings by about $\sqrt{W/2}$ only, and a short queue bridges that. Its authors (Alizadeh
+# and others, 2010) derive that a threshold of $k > B/7$, in packets, keeps the link full for any number of flows in step. It is an upper
+# bound: less may do. It says nothing about senders that halve.
+#
+# ### Exercise 4: full and nearly empty
+#
+# `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
+# marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
+# goodput shall be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
+# [[most_wait_ms]] ms. You have five runs of 20 s. Compute before you try. Keep the run as `best_run`.
+
+# %% id="threshold_run"
+best_run = ...
+# BEGIN SOLUTION NO PROMPT
+threshold_packets = math.ceil(nl.theory.bdp_bytes(own.rate_mbps, own.base_rtt_ms) / 1514 / 7)
+step = chapter.settings.marking(threshold_packets, own.rate_mbps, own.base_rtt_ms)
+best_run = nl.run(step, [nl.Tcp("h1", "h3", congestion="dctcp")], duration_s=20)
+# END SOLUTION
+
+# %% id="threshold_run-check"
+chapter.check.threshold_run(best_run)
+
+# %% id="thresholds" tags=["figure"]
+steps = experiments.thresholds((1, 2, 3, 5, 8, 12, 18), own.rate_mbps, own.base_rtt_ms)
+experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
+
+# %% [markdown] id="thresholds-why"
+# So the answer to the chapter's question is: nearly. Even a threshold of one packet costs a per cent or two, because with
+# one flow the swing is small. (The dashes are the link's limit. Point at a dot to see the wait.)
+#
+# There is a catch. Behind this step, who may not be marked is *dropped*, and who takes a mark for a loss backs off much too
+# far. A DCTCP flow and a CUBIC flow share the link, three draws with other starting moments:
+
+# %% id="together"
+print(experiments.together(seeds=(1, 2, 3)).to_string(index=False))
+
+# %% [markdown] id="together-why"
+# In one queue DCTCP takes everything. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
+# way out: two queues, one for senders that answer each mark a little, one for all others. **DualPI2** (RFC 9332) couples
+# them: it marks the first as often as makes both kinds of sender about equally fast, and serves it first. Above, both live, and
+# DCTCP still waits little. The sender made for L4S is called Prague; this kernel has DualPI2 and not Prague, so DCTCP stands in. (It
+# calls its packets 10 where L4S says 01; the option `any_ecn` lets DualPI2 take both.)
+#
+# ## Part 4: which queue would you choose?
+#
+# Most people cannot choose their neighbours' senders, but an operator chooses the queue. Four more to know:
+#
+# - **PIE**: steers a drop probability so that the wait is near 15 ms.
+# - **CoDel**: drops (or marks) while packets have waited longer than 5 ms for 100 ms on end.
+# - **fq_codel**: a queue for each flow, served in turn, each under CoDel. Linux's default on many systems.
+# - **CAKE**: the same idea for home routers, with more to set.
+#
+# Now 20 Mbit/s and 20 ms. `h1` downloads all the time. `h2` loads a page of 100 kB ten times, one after the other, and sends
+# a ping every 50 ms. Ten queues, a run each; together about ten seconds. The senders are CUBIC, behind DualPI2 they are DCTCP.
+
+# %% id="alone"
+page = nl.Tcp("h2", "h3", num_bytes=100_000)
+alone = nl.run(chapter.settings.one_link(), [page], duration_s=2)
+print(f"the page alone: {experiments.page_times_s(alone)[0]:.2f} s")
+
+# %% id="compared" tags=["figure"]
+compared = experiments.compared()
+experiments.compared_figure(compared)
+
+# %% id="compared-table"
+print(experiments.pages_table(compared).to_string(index=False))
+page_prediction.compare(round(compared["page_s"].iloc[0], 1))
+
+# %% [markdown] id="compared-why"
+# The corner above left is the aim: a full link and no wait. The long drop-tail queue is far to the right, and a page takes
+# more than twenty times as long as alone. A tiny drop-tail queue has no wait, and leaves a tenth of the link idle.
+# A queue of one BDP is not bad for the download, but *all* others wait with it, and some pages lose the wrong packet and stand in a
+# timeout.
+#
+# Look at the two columns of waits. Behind RED, PIE and CoDel everybody waits as long as the download. Behind fq_codel and CAKE
+# the others wait a millisecond or so: the download waits in a queue of its own.
+# A page is nearly as fast as alone. ECN changes little here, because losses are few: it saves the retransmissions.
+#
+# Pages of DCTCP beside a download of DCTCP are slower than behind CoDel, though they wait less. A guess: they
+# share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. These are
+# single runs with ten pages each; differences of a factor are facts, of a tenth they are not.
+#
+# ## Summary
+
+# %% [markdown] id="summary"
+# A drop-tail queue is as full as TCP can make it, and everybody waits in it; a queue that speaks early, by a drop or better by a mark,
+# keeps nearly the same goodput at a small part of the delay. Marks need the sender to ask, the queue to mark and the receiver to
+# echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
+# beside others. A queue for each flow protects everybody from the longest queue but their own.
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# - BBR needs no queue to speak up. Put it behind the long drop-tail queue: where does it lie in the figure, and what happens to
+#   pages of CUBIC beside it?
+# - Set CoDel's target to 1 ms and to 50 ms (`aqm_options={"target_ms": ...}`). Draw goodput over wait. Where is the knee?
+# - Test the guess about DCTCP's pages: which measurement would refute it?
+#
+# ## Sources
+#
+# - J. Gettys and K. Nichols, Bufferbloat: dark buffers in the Internet, ACM Queue 9(11), 2011.
+# - S. Floyd and V. Jacobson, Random Early Detection gateways, IEEE/ACM Transactions on Networking 1(4), 1993.
+# - RFC 3168 (ECN), RFC 7567 (why queues should be managed), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE), RFC 8257
+#   (DCTCP), RFC 9330 and 9332 (L4S, DualPI2).
+# - M. Alizadeh and others, Data Center TCP (DCTCP), ACM SIGCOMM 2010, equations 8 to 13.
+# - T. Høiland-Jørgensen, D. Täht and J. Morton, Piece of CAKE, IEEE LANMAN 2018.
+# - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 4.
+#
+# ## Limits
+#
+# One download and one neighbour; a home has more. DualPI2's step is 3 ms here, five frames of this link, because 1 ms
+# are less than two frames, and DCTCP then gets less than its share. RED is set as each part says; other settings give other
+# waits. A ping is not a game or a call, but it waits as they do.
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = long_run.settings
+print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")

@@ -1,0 +1,86 @@
+"""The chapter's checks: right answers pass; runs are judged by what ran and what was measured."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from netlab import Tcp
+from netlab.chapters import queues
+from netlab.experiment import Scenario
+from netlab.network.topology import Topology
+from netlab.results import Run
+from tests.chapters.checking import passes, said
+
+
+def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: float) -> float:
+    return queue_packets * frame_bytes * 8 / (rate_mbps * 1000)
+
+
+def stand_in(topology: Topology, *, congestion: str = "cubic", seconds: float = 20, **figures: Any) -> Run:
+    """A run that nobody made."""
+    seen = {"goodput_mbps": 18.9, "marks": 12, "retransmits": 0, "rtt_ms": 33.0, "rtt_min_ms": 30.6, **figures}
+    traffic = [Tcp("h1", "h3", congestion=congestion)]
+    label = traffic[0].label
+    intervals = pd.DataFrame(
+        {
+            "flow": label,
+            "t_s": [float(second) for second in range(1, int(seconds) + 1)],
+            "goodput_mbps": seen["goodput_mbps"],
+            "rtt_ms": seen["rtt_ms"],
+        }
+    )
+    flows = pd.DataFrame({"flow": [label], "rtt_min_ms": seen["rtt_min_ms"], "retransmits": seen["retransmits"]})
+    table = pd.DataFrame({"interface": ["r1-eth2"], "marks": [seen["marks"]]})
+    scenario = Scenario(topology, traffic, duration_s=seconds, interval_s=1).to_dict()
+    empty = pd.DataFrame()
+    settings = {"scenario": scenario, "network_s": seconds}
+    return Run(flows, intervals, empty, empty, table, empty, empty, settings)
+
+
+@pytest.fixture
+def opened() -> SimpleNamespace:
+    chapter = queues.begin()
+    own, settings = chapter.own, chapter.settings
+    return SimpleNamespace(
+        check=chapter.check,
+        marks=settings.one_link(own.rate_mbps, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
+        step=settings.marking(8, own.rate_mbps, own.base_rtt_ms),
+        other=settings.one_link(own.rate_mbps + 1, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
+    )
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_the_wait_behind_a_full_queue_passes(token: str) -> None:
+    passes(queues.begin(token).check.full_queue, full_queue_wait_ms)
+
+
+def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: SimpleNamespace) -> None:
+    check = opened.check.ecn_run
+    passes(check, stand_in(opened.marks))
+    cases = {
+        "the round-trip time that the exercise asks for": stand_in(opened.other),
+        "20 s at least": stand_in(opened.marks, seconds=10),
+        "must be CUBIC": stand_in(opened.marks, congestion="dctcp"),
+        "must have marked": stand_in(opened.marks, marks=0),
+        "No segment may have been sent again": stand_in(opened.marks, retransmits=1),
+        "88 % of the link's limit": stand_in(opened.marks, goodput_mbps=15.0),
+    }
+    for sentence, run in cases.items():
+        assert sentence in said(check, run)
+
+
+def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(opened: SimpleNamespace) -> None:
+    check = opened.check.threshold_run
+    passes(check, stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1))
+    cases = {
+        "must be DCTCP": stand_in(opened.step, goodput_mbps=19.1),
+        "a step of marks": stand_in(opened.marks, congestion="dctcp", goodput_mbps=19.1),
+        "99 % of the link's limit": stand_in(opened.step, congestion="dctcp", goodput_mbps=18.0),
+        "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1, rtt_ms=45.0),
+    }
+    for sentence, run in cases.items():
+        assert sentence in said(check, run)
