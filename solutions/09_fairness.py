@@ -119,17 +119,17 @@ far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(li
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
 # the windows: when the queue is full, *both* flows are cut, and soon after each other.
 #
-# One run is one draw. Which packet finds the queue full is luck, and four minutes hold few losses. So we draw four times,
+# One run is one draw. Which packet finds the queue full is luck, and four minutes hold few losses. So we draw six times,
 # with other starting moments and another seed, and give each mean with its **95 % interval**: if we did all this again and
 # again, 95 of 100 such intervals would hold the true mean (Student's $t$).
 #
 # We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
 # packets by lot, long before it is full, more of them the longer it is. How RED works is the next chapter's matter.
-# The sixteen runs take about ten seconds.
+# The 24 runs take about ten seconds.
 
 # %% id="many" tags=["figure"]
 cases = [(congestion, queue, 800) for congestion, queue, _ in experiments.CASES]
-found = experiments.distances(cases, seeds=4)
+found = experiments.distances(cases, seeds=6)
 experiments.parts_figure(found, share)
 
 # %% id="many-table"
@@ -194,11 +194,11 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 print(experiments.allocations().round(2).to_string())
 
 # %% [markdown] id="crossing-text"
-# The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Six draws
+# The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Ten draws
 # for each sender, for the four notions lie close together.
 
 # %% id="crossing-run" tags=["figure"]
-shared = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=6)
+shared = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=10)
 experiments.crossing_figure(shared)
 
 # %% id="crossing-table"
@@ -217,16 +217,16 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # whether theory and measurement correspond. Look at the last table and the figure. Which of the four notions do our intervals
 # allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write four or five sentences.
 # <!-- BEGIN SOLUTION -->
-# For Reno the interval (0.61 to 0.83) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
-# optimum (0.71) lies within. For CUBIC the interval (0.51 to 0.65) excludes max-min fairness and Reno's optimum, and it holds
-# CUBIC's own (0.59). Proportional fairness lies at its very edge: six draws hardly tell these two apart. The lab's 0.59 comes from one run and has no
-# interval; it lies nearer to CUBIC's own optimum than to 0.50. So "Yes" is not wrong, but it is not shown either:
-# a figure that agrees with two theories decides for none. And it does not speak for TCP as such, because Reno does something else.
+# For Reno the interval (0.64 to 0.80) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
+# optimum (0.71) lies within. For CUBIC the interval (0.54 to 0.61) excludes proportional and max-min fairness and Reno's optimum too; only
+# CUBIC's own optimum (0.59) lies within. So "Yes" was not right. The lab's own ratio, 0.59, lies in our interval. But the lab had one run and
+# no interval, compared Mbit/s (1.74 with 1.67) instead of the ratio, and knew of no third theory: a figure that is near one theory
+# decides nothing while it is as near to another. And CUBIC does not speak for TCP as such, because Reno does something else.
 #
 # Rubric:
 #
-# - uses the intervals: names a notion that is excluded because it lies outside, and one that is not;
-# - says that CUBIC's figures lie near more than one notion, so that the agreement is no proof;
+# - uses the intervals: names for each sender what lies outside and so is excluded, and what lies within;
+# - says that the lab's figure fits CUBIC's own optimum better than the proportional share with which it was compared;
 # - notes that one run without an interval, or one sender, cannot speak for "TCP".
 # <!-- END SOLUTION -->
 
@@ -340,7 +340,7 @@ experiments.lot_figure()
 #
 # ## Limits
 #
-# Two or three flows are few: with hundreds, losses fall more and more by lot. Four draws give wide intervals; a fact that needs a
+# Two or three flows are few: with hundreds, losses fall more and more by lot. Six draws give wide intervals; a fact that needs a
 # narrower one needs more of them. `epfl` says that ECN was on; its CUBIC did not use it (its question 51), so here
 # nothing is marked. Its delays were made on the hosts' interfaces; ours are in the wires behind them.
 
