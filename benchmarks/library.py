@@ -1,7 +1,7 @@
 """How long whole runs take in the library kernel, beside the pocket kernel: wall and processor seconds of `nl.run`.
 
     python benchmarks/library.py                      # every row in the library kernel
-    python benchmarks/library.py --engine pocket      # the same in the pocket kernel (the large rows take minutes)
+    python benchmarks/library.py --engine library pocket   # side by side (the large rows take minutes in the pocket kernel)
     python benchmarks/library.py --rows small one     # rows by the words they begin with
     python benchmarks/library.py --sweep              # a grid of 96 settings, all of them and one by one
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import resource
 import statistics
 import time
@@ -55,17 +56,20 @@ def measure(scenario: nl.Scenario, engine: str) -> tuple[float, float, float]:
     return time.monotonic() - began_s, used_s() - before_s, float(run.flows.goodput_mbps.sum())
 
 
-def table(names: list[str], engine: str, repetitions: int) -> None:
+def table(names: list[str], engines: list[str], repetitions: int) -> None:
     scenarios = {name: ROWS[name]() for name in names}
-    nl.run(bottleneck(1, 1, 5, 1), engine=engine, progress=False)
+    for engine in engines:
+        nl.run(bottleneck(1, 1, 5, 1), engine=engine, progress=False)
     found = defaultdict(list)
     for _ in range(repetitions):
         for name, scenario in scenarios.items():
-            found[name].append(measure(scenario, engine))
-    print(f"{'run':<48}{'wall s':>10}{'cpu s':>10}{'Mbit/s':>12}")
-    for name, rows in found.items():
+            for engine in engines:
+                found[name, engine].append(measure(scenario, engine))
+    print(f"{'run':<48}{'engine':<10}{'wall s':>10}{'cpu s':>10}{'Mbit/s':>12}")
+    for (name, engine), rows in found.items():
         wall_s, cpu_s, mbps = (statistics.median(column) for column in zip(*rows, strict=True))
-        print(f"{name:<48}{wall_s:>10.3f}{cpu_s:>10.3f}{mbps:>12.3f}")
+        print(f"{name:<48}{engine:<10}{wall_s:>10.3f}{cpu_s:>10.3f}{mbps:>12.3f}")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; medians of {repetitions}")
 
 
 def sweep(engine: str) -> None:
@@ -88,13 +92,13 @@ def sweep(engine: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", default="library", choices=("library", "pocket"))
+    parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket"))
     parser.add_argument("--rows", nargs="*", default=[], metavar="WORD")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--sweep", action="store_true")
     arguments = parser.parse_args()
     if arguments.sweep:
-        sweep(arguments.engine)
+        sweep(arguments.engine[0])
         return
     names = [name for name in ROWS if not arguments.rows or name.partition(":")[0] in arguments.rows]
     table(names, arguments.engine, arguments.repetitions)

@@ -142,3 +142,28 @@ def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, set
 def test_an_unknown_argument_of_the_set_up_is_told(capsys, setup):
     assert setup.main(["--sytsem"]) == 2
     assert "--system, got --sytsem" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("pocket", "own", "failure", "machine", "ready"),
+    [
+        (True, True, "", "x86_64", True),
+        (True, False, "", "x86_64", False),
+        (True, False, "It does not link.", "x86_64", True),
+        (False, True, "", "x86_64", False),
+        (False, True, "", "aarch64", True),
+        (False, False, "", "aarch64", False),
+    ],
+)
+def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_again(
+    monkeypatch, setup, pocket, own, failure, machine, ready
+):
+    class Found:
+        build = {"recipe": setup.recipe_hash()}  # noqa: RUF012 (a stand-in)
+
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.setattr(setup.installed, "builds", lambda: [Found()] if pocket else [])
+    monkeypatch.setattr(setup.library, "ready", lambda: Found() if own else None)
+    monkeypatch.setattr(setup.library, "failure", lambda: failure)
+    monkeypatch.setattr(setup.building.platform, "machine", lambda: machine)
+    assert setup.kernels_are_ready() is ready

@@ -203,7 +203,7 @@ def _settings(runs: Iterable[Run]) -> dict[str, object]:
     engines = Counter(str(run.settings["engine"]) for run in seen)
     first = seen[0].settings
     return {
-        "engine": ", ".join(f"{name} ({count} runs)" for name, count in engines.most_common()),
+        "engine": " and ".join(f"{name} ({count} runs)" for name, count in engines.most_common()),
         **{name: first[name] for name in ("clock", "kernel", "netlab", "date")},
     }
 
