@@ -1,7 +1,8 @@
 """What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
-    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, pythons, aarch64
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, pythons, replication,
+                                                         # aarch64
 
 Each check prints what it did, what it saw, and ok or FAILED; the status is the number that failed. `aarch64` needs
 `netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces.
@@ -24,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import netlab as nl
-from netlab.errors import NetlabError
+from netlab.errors import EngineError, NetlabError
 from netlab.kernel import cache, library
 
 QEMU = "qemu-aarch64-static"
@@ -265,8 +266,55 @@ def aarch64() -> tuple[bool, str]:
     return len(equal) == len(here), said + "".join(f"; {name} differs" for name in here if name not in equal)
 
 
+CHANCE = {"red", "pie", "fq_pie", "dualpi2"}
+
+
+def draws(scenario: nl.Scenario) -> bool:
+    """Whether something in it is drawn at random by the kernel, so that each kernel has a draw of its own."""
+    shapes = [hop["shape"] for hop in scenario.plan()["directions"]]
+    by_chance = ("loss_rate", "jitter_ms", "duplicate_rate", "burst_loss")
+    return any(shape["aqm"] in CHANCE or any(shape[name] for name in by_chance) for shape in shapes) or any(
+        getattr(item, "congestion", "") == "bbr" for item in scenario.traffic
+    )
+
+
+def counts(found: nl.Run) -> object:
+    """What a run delivered, sent again and dropped."""
+    last = found.queues.groupby("interface")[["drops", "marks"]].last() if len(found.queues) else None
+    flows = found.flows[["received_bytes", "retransmits"]].fillna(-1).to_numpy().tolist()
+    return flows, None if last is None else last.to_numpy().tolist()
+
+
+def replication() -> tuple[bool, str]:
+    """Every scenario of the replication that needs no program gives the same counts in the pocket kernel."""
+    from netlab.replication.rows import published
+
+    distinct: dict[str, nl.Scenario] = {}
+    for row in published():
+        if row.measurement is not None:
+            distinct[json.dumps(row.measurement.scenario.to_dict())] = row.measurement.scenario
+    equal, other, chance, refused = 0, [], 0, 0
+    for scenario in distinct.values():
+        try:
+            ours = run(scenario)
+        except EngineError:
+            refused += 1
+            continue
+        theirs = nl.run(scenario, engine="pocket", progress=False)
+        if counts(ours) == counts(theirs):
+            equal += 1
+        elif draws(scenario):
+            chance += 1
+        else:
+            sums = [float(each.flows.goodput_mbps.sum()) for each in (ours, theirs)]
+            other.append(f"{[flow.label for flow in scenario.traffic]}: {sums[0]:.3f} and {sums[1]:.3f} Mbit/s in all")
+    said = f"{equal} equal, {chance} with draws of their own, {refused} need programs, {len(other)} differ"
+    return not other, "; ".join([said, *other])
+
+
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
-    "busy": busy, "cage": cage, "pythons": pythons, "aarch64": aarch64, "kills": kills, "hour": hour, "runs": runs,
+    "busy": busy, "cage": cage, "pythons": pythons, "replication": replication, "aarch64": aarch64, "kills": kills,
+    "hour": hour, "runs": runs,
 }  # fmt: skip
 
 
