@@ -262,6 +262,20 @@ def test_runs_beside_each_other_do_not_disturb_each_other(one_flow: nl.Run) -> N
     assert {measured(each) for each in found} == {measured(one_flow)} and len(found) == 6
 
 
+@pytest.mark.pocket
+def test_a_sweep_takes_it_by_itself_unless_a_scenario_has_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("NETLAB_ENGINE", "NETLAB_KERNEL"):
+        monkeypatch.delenv(variable, raising=False)
+    plain = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2", count=1)], 1.0)
+    program = nl.Scenario(dumbbell(), [nl.Command("h1", "true"), nl.Ping("h1", "h2", count=1)], 1.0)
+
+    def engines(*scenarios: nl.Scenario) -> list[str]:
+        return [found.settings["engine"] for found in nl.sweep(scenarios, fresh=True, progress=False)]
+
+    assert engines(plain) == ["library"]
+    assert engines(plain, program) == ["pocket", "pocket"]
+
+
 # ---- what it refuses, in a sentence
 
 
