@@ -203,7 +203,7 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
 
 def cable(behind_router: bool = False) -> Topology:
     """A cable of 100 Mbit/s, counted as a real one counts: from h1's own interface, or from a router behind it."""
-    there = {"rate_mbps": CABLE_MBPS, "delay_ms": 0.1, "queue_packets": 1000, "framing": "ethernet"}
+    there: dict[str, Any] = {"rate_mbps": CABLE_MBPS, "delay_ms": 0.1, "queue_packets": 1000, "framing": "ethernet"}
     if behind_router:
         return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), Link("r1", "h2", **there)])
     return Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", **there)])
