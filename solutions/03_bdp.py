@@ -3,8 +3,7 @@
 #
 # **When does the window limit a transfer, and when the link?**
 #
-# You pay for 100 Mbit/s, nobody else is on the link, and yet the transfer runs at a third of it. Nothing is broken:
-# somebody waits for an acknowledgement.
+# You pay for 100 Mbit/s, nobody else is there, and yet the transfer runs at a third of it. Somebody waits.
 #
 # After this chapter you can
 #
@@ -12,7 +11,7 @@
 # 2. say from window, rate and round-trip time how fast a transfer will be, and what limits it;
 # 3. find the window that fits a path, and say what a larger or a smaller one costs.
 #
-# *Time*: [[minutes]] minutes. *Builds on*: Start here; UDP loss (why a link counts 14 bytes of framing, or 38).
+# *Time*: [[minutes]] minutes. *Builds on*: Start here; UDP loss.
 # *Runs on*: any machine on which the next cell says "Ready".
 
 # %% id="imports" tags=["nbval-ignore-output"]
@@ -27,7 +26,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write three figures down before you see them. Nobody grades them. You will meet them again.
+# Write three figures down before you see them. Nobody grades them.
 #
 # TCP's sender may have so many bytes under way: that is its *window*. Then it must wait for acknowledgements. Here the
 # window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, and the way there and back takes 16 ms. Nobody else is there.
@@ -54,7 +53,6 @@ rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, uni
 # | $T$ | `rtt_ms` | ms | round-trip time (*RTT*), queueing included |
 # | $T_0$ | `base_rtt_ms` | ms | round-trip time with empty queues |
 # | $W$ | `window_bytes` | bytes | data under way without acknowledgement |
-# | $M$ | `mss_bytes` | bytes | data in one full segment; 1448 on Ethernet |
 # | $Q$ | `queue_packets` | packets | room in the queue before the slowest link |
 # | $B$ | `bdp_bytes` | bytes | bandwidth-delay product, $R \cdot T_0$ |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
@@ -65,18 +63,18 @@ rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, uni
 #
 # | delay | what happens | how long |
 # |---|---|---|
-# | processing | the node looks at the header and chooses the way | microseconds in practice, nothing here |
-# | queueing | the packet waits until those before it have been sent | bytes before it $\cdot\, 8 / R$ |
-# | transmission | its bits are pushed onto the link, one after the other | its own bytes $\cdot\, 8 / R$ |
+# | processing | the node chooses the way | microseconds in practice, nothing here |
+# | queueing | the packet waits for those before it | bytes before it $\cdot\, 8 / R$ |
+# | transmission | its bits are pushed onto the link | its own bytes $\cdot\, 8 / R$ |
 # | propagation | the last bit travels to the other end | $D$, about 1 ms for 200 km of cable |
 #
 # Mind the units: bits divided by Mbit/s are microseconds. Divide by 1000 for ms.
 #
 # ### Exercise 1: the way there and back
 #
-# A ping crosses several links, then comes back over the same ones. Each node takes in the whole packet before it
-# sends it on. Its frame is its payload and 42 bytes: 8 of ICMP, 20 of IP, 14 of Ethernet. Write the round-trip time of the *empty*
-# path (no queueing, no processing). A worked number: links of 10 and 5 Mbit/s with 2 and 3 ms, a payload of 958 bytes, give 14.8 ms.
+# A ping crosses several links and comes back over the same ones. Each node takes in the whole packet before it
+# sends it on. A frame is the payload and 42 bytes: 8 of ICMP, 20 of IP, 14 of Ethernet. Write the round-trip time of the *empty*
+# path. A worked number: links of 10 and 5 Mbit/s with 2 and 3 ms, a payload of 958 bytes, give 14.8 ms.
 # Tolerance: 0.05 %.
 
 # %% id="rtt"
@@ -95,9 +93,8 @@ chapter.check.rtt(path_rtt_ms)
 # %% [markdown] id="lab-text"
 # ### Links and paths of a real lab
 #
-# `simpleperf` is portfolio 1 of DATA2410, OsloMet, 2023. Its network has nine hosts and four routers in a row. The lab measured three
-# links (between the routers) and three paths (between hosts): 25 pings, then a TCP transfer of 25 s, with nobody else there. We do
-# the same, one after the other in one run: three minutes of network time.
+# `simpleperf` is portfolio 1 of DATA2410, OsloMet, 2023. The lab measured three links (between routers) and three paths (between
+# hosts) of this network: pings, then a TCP transfer of 25 s, with nobody else there. We do the same, one after the other in one run.
 
 # %% id="lab" tags=["figure"]
 lab = nl.topologies.portfolio()
@@ -110,8 +107,7 @@ print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 
 # %% [markdown] id="lab-why"
 # **Why do they differ?** Ours are those of exercise 1, because time is virtual here: it stands still while anything computes. The published
-# ones are longer, and the last column grows with the number of nodes, 0.1 to 0.2 ms for each. This is what processing looks like when all nodes
-# are one virtual machine.
+# ones are longer, by 0.1 to 0.2 ms for each node: this is what processing looks like when all nodes are one virtual machine.
 #
 # ## Part 2: window or link?
 #
@@ -120,8 +116,8 @@ print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 #
 # $$G \le \frac{W}{T}$$
 #
-# And a real cable lets through no more than $R \cdot 1448 / 1538$. The smaller of the two decides. They are equal when the window is about the
-# *bandwidth-delay product* $B = R \cdot T_0$: what the path itself holds, like water in a pipe.
+# And a real cable lets through no more than $R \cdot 1448 / 1538$. The smaller of the two decides. They meet when the window is about the
+# *bandwidth-delay product* $B = R \cdot T_0$: what the path holds, like water in a pipe.
 #
 # Units: $8 W / T$ with $W$ in bytes and $T$ in ms is kbit/s. And Mbit/s times ms are kbit: $R \cdot T_0 / 8$ is $B$ in kB.
 #
@@ -146,9 +142,9 @@ chapter.check.goodput(goodput_mbps)
 # %% [markdown] id="cable-text"
 # ### Run it
 #
-# `siit` is an assignment of ITS 413, *Internet Technologies and Applications*, SIIT Thammasat. Its authors joined two notebooks by a cable of
-# 100 Mbit/s and added 8 ms of delay on either side, so that $T_0 = 16$ ms and $B = 200$ kB. They set the receiver's window to values from
-# 126 to 192 kB. We take more, each in a run of its own. The line is your function.
+# `siit` is an assignment of ITS 413, *Internet Technologies and Applications*, SIIT Thammasat: two notebooks, a cable of 100 Mbit/s, 8 ms of
+# delay on either side. So $T_0 = 16$ ms and $B = 200$ kB. The lab set the receiver's window to values from 126 to 192 kB. We take more. The
+# line is your function.
 
 # %% id="cable" tags=["figure"]
 windows_kb = [25, 100, 126, 150, 187.5, 192, 225, 300]
@@ -162,19 +158,17 @@ goodput_prediction.compare(settled_mbps(by_window[1]), theory=formula(100_000, 1
 faster_prediction.compare(settled_mbps(faster), theory=formula(100_000, 200, 16))
 
 # %% [markdown] id="cable-why"
-# Left of $B$ a faster link changes next to nothing. **A window limits by waiting, and a faster link does not make the way
-# shorter.** Right of $B$ a larger window changes nothing. Or does it? Where are the bytes that are under way but do not fit into the pipe?
+# Below $B$ a faster link changes next to nothing: **a window limits by waiting, and a faster link does not make the way
+# shorter.** Above $B$ a larger window changes nothing. Or does it? Where are the bytes that do not fit into the pipe?
 #
 # ### Exercise 3: a window that is too large
 #
 # Measure it on a path of your own:
 #
-# - hosts `h1` and `h2`, a router `r1` between them; `h1`-`r1` without limits, `r1`-`h2` with [[rate_mbps]] Mbit/s, a delay of [[delay_ms]] ms and a
-#   queue of 1000 packets;
+# - hosts `h1` and `h2`, a router `r1` between them; `h1`-`r1` without limits, `r1`-`h2` with [[rate_mbps]] Mbit/s, [[delay_ms]] ms and a queue of 1000 packets;
 # - one TCP flow from `h1` to `h2` with a window of [[window_kb]] kB; 5 s or more. Keep the result as `my_run`.
 #
-# Then take from `my_run.intervals` the round-trip time once it has settled (the last rows). How many ms of it does a segment wait in the
-# queue? Tolerance: 5 %.
+# Then take the round-trip time from the last rows of `my_run.intervals`. How many ms of it does a segment wait in the queue? Tolerance: 5 %.
 
 # %% id="overfull"
 my_run = ...
@@ -194,7 +188,7 @@ waiting_ms = my_run.intervals["rtt_ms"].iloc[-1] - 2 * own.delay_ms  # SOLUTION
 chapter.check.waiting(waiting_ms)
 
 # %% [markdown] id="waiting-text"
-# Now the transfers over the cable. Theory: when the pipe is full, the round-trip time is what the link needs for a whole window.
+# The transfers over the cable: when the pipe is full, theory is the time that the link needs for a whole window.
 
 # %% id="rtt-figure" tags=["figure"]
 experiments.waiting_figure(windows_kb, by_window)
@@ -203,39 +197,37 @@ experiments.waiting_figure(windows_kb, by_window)
 rtt_prediction.compare(chapter.settings.settled_rtt_ms(by_window[-1]), theory=300_000 // 1448 * 1538 * 8 / 100e3)
 
 # %% [markdown] id="gap-text"
-# Too large a window buys no goodput, but everyone on this link pays with time. (A large queue that stays full is called *bufferbloat*.)
+# Too large a window buys no goodput, but everyone on this link waits. (A large queue that stays full is called *bufferbloat*.)
 #
 # ### The gap
 #
-# **Why do they differ?** Look at the residuals of the goodput. Where the window limits, ours is 4 to 7 per cent below theory, the published
-# figures 6 to 10 per cent. Nothing was lost, and the window is what we asked for. So it must be the time: 126 kB at the published 58.1 Mbit/s
-# make a cycle of 17.3 ms, not 16. Three suspects:
+# **Why do they differ?** Where the window limits, our goodput is 4 to 7 per cent below theory, the published one 6 to 10 per cent. Nothing was
+# lost, and the window is what we asked for. So it must be the time: 126 kB at 58.1 Mbit/s make a cycle of 17.3 ms, not 16. Three suspects:
 #
 # 1. *Its own transmission.* A segment takes 0.12 ms at 100 Mbit/s, a ping 0.01.
-# 2. *Delayed acknowledgements.* The receiver acknowledges every second segment. The first of two waits for the second.
-# 3. *Segmentation offload.* Linux hands several segments on as one large one, to save work. They are split before the link, and then the last one
-#    waits for the others. (The lab had switched this off.)
+# 2. *Delayed acknowledgements.* The receiver acknowledges every second segment; the first of two waits for the second.
+# 3. *Segmentation offload.* Linux hands several segments on as one, to save work. Split before the link, the last waits for the others. (The lab
+#    had switched this off.)
 #
-# Take them away, one by one: first the third, then the second. What remains is the first, and for it there is a formula.
+# Take away the third, then the second. For the first there is a formula.
 
 # %% id="suspects"
 print("Cycle of a window of 126 kB; theory is a segment's way there and its acknowledgement's way back")
 print(experiments.suspects_table().to_string(index=False))
 
 # %% [markdown] id="suspects-why"
-# With all three known nothing is left. **The time that counts is the transfer's own, and it is longer than a ping's.**
+# Nothing is left. **The time that counts is the transfer's own, and it is longer than a ping's.**
 #
-# And the published 17.3 ms? The lab's ping had 16.6 ms, 0.6 more than its delays. With the first two suspects we come to about 16.9. The rest
-# may be the machines of that day; we cannot know.
+# (And the published 17.3 ms? The lab's ping had 0.6 ms more than its delays. With the first two suspects that makes about 16.9. The rest we cannot know.)
 #
 # ### Exercise 4: explain it
 #
-# Your uncle has bought 1 Gbit/s. His old computer allows a receive window of 256 kB. He downloads from a server that is 200 ms away (there and back), and gets
-# a hundredth of what he pays for.
+# Your uncle has bought 1 Gbit/s. His old computer allows a receive window of 256 kB. From a server 200 ms away (there and back) he gets a hundredth of
+# what he pays for.
 
 # %% [markdown] id="uncle-words"
-# Write four to six sentences for your uncle. What limits his download, and at how many Mbit/s? Why did his old line of 100 Mbit/s give him
-# the same? Name two things that would help, and say why.
+# Write four to six sentences. What limits his download, and at how many Mbit/s? Why did his old line of 100 Mbit/s give him the same? Name two
+# things that would help, and say why.
 #
 # <!-- BEGIN SOLUTION -->
 # The server may send 256 kB, then it must wait until your computer's acknowledgement comes back, and that takes 200 ms. So you get one window in each
@@ -253,8 +245,8 @@ print(experiments.suspects_table().to_string(index=False))
 # %% [markdown] id="design-text"
 # ### Exercise 5: the smallest window that fills a path
 #
-# You do not know the path's rate nor its delay. `transfer(window_bytes)` sends for 5 s with this window, from 10 000 to 1 000 000 bytes, and returns two
-# numbers: goodput in Mbit/s and round-trip time in ms. Return the smallest window, in bytes, with which the goodput reaches its limit. Your budget: **3
+# You know neither the path's rate nor its delay. `transfer(window_bytes)` sends for 5 s with this window, from 10 000 to 1 000 000 bytes, and returns
+# goodput in Mbit/s and round-trip time in ms. Return the smallest window, in bytes, with which the goodput reaches its limit. Your budget: **3
 # transfers**. A worked number: on a path with a limit of 47.82 Mbit/s and $T_0$ of 40 ms `transfer(100_000)` returns (20, 40), `transfer(1_000_000)` returns
 # (47.82, 167.3), and the search returns 239 100. Tolerance: 1 %.
 
@@ -275,23 +267,21 @@ chapter.check.window(best_window_bytes)
 print(experiments.on_the_hidden_path(chapter.check.window.take(best_window_bytes, None), own))
 
 # %% [markdown] id="hidden-why"
-# At the window found, on a real path, goodput is a few per cent below the limit: the suspects from above. BBR, a congestion control, does the same with every
-# transfer: it looks for the largest goodput and the smallest round-trip time, and multiplies them (Cardwell and others, 2016).
+# On a real path goodput is then a few per cent below the limit: the suspects from above.
 #
 # ## Part 3: the third limit
 #
-# Back to the lab of part 1. Here are its transfers, without a set window. Theory is the slowest link: $R \cdot 1448/1514$ (its links count 14 bytes of framing).
+# Here are the transfers of part 1, without a set window. Theory is the slowest link: $R \cdot 1448/1514$ (14 bytes of framing).
 
 # %% id="transfers"
 print("Goodput in Mbit/s; segments sent again")
 print(experiments.transfer_table(lab, one_by_one).to_string(index=False))
 
 # %% [markdown] id="transfers-why"
-# On single *links* all agree within two per cent. (The published ones are above theory. A guess: a sender that counts what it has handed to the kernel
-# reports such figures.) On *paths* all are below, and segments were sent again, although nobody else was there.
+# On single *links* all agree within two per cent. On *paths* all are below, and segments were sent again.
 #
-# There is a second window: whoever sends does not know the path, so TCP keeps a *congestion window* of its own. At first it doubles in each round-trip
-# time (*slow start*), until the queue overflows. Later it grows slowly, and is cut after each loss. (The next chapter is about it.) What is under way fills
+# There is a second window. TCP does not know the path, so the sender keeps a *congestion window*. At first it doubles in each round-trip
+# time (*slow start*), until the queue overflows. Later it grows slowly, and is cut after each loss. What is under way fills
 # the pipe ($B$), then the queue ($Q$); when both are full, a segment is dropped. CUBIC, Linux's usual congestion control, then goes on with 70 %
 # of it. If that is less than the pipe holds, the link has idle times:
 #
@@ -318,20 +308,17 @@ print(f"h1-h4 from 25 to 50 s: {late_mbps:.2f} Mbit/s, limit {nl.theory.tcp_good
 
 # %% [markdown] id="queue-why"
 # **Why do they differ?** After 25 s the goodput meets the limit with 60 places and not with 45; the formula says 57. (100.1 %: data that waited for a missing segment count when it comes.) In the first 25 s it is below: slow start is in it. On h1-h4 the
-# queue is $0.67\,B$, so the formula sees no gap. What the table above misses there is the start and one more overflow; after 25 s nothing is missing (last line).
+# queue is $0.67\,B$: no gap by the formula, and none after 25 s (last line); what the table above misses is the start and one more overflow.
 #
-# *The published 17.36 Mbit/s*, over 25 s, lies between ours for 33 and for 16 places. A queue that is shorter than it says would be *one* reason. The lab suspected its
-# program and its virtual machine, and they may have their part.
+# *The published 17.36 Mbit/s*, over 25 s, lies between ours for 33 and for 16 places. A queue that is shorter than it says would be *one* reason; the lab suspected its
+# program and its virtual machine.
 #
-# So there is a third answer to our question: **a short queue makes the window small.**
+# So there is a third answer: **a short queue makes the window small.**
 #
 # ## Explore
 #
-# The panel says which of the three limits: window, link or queue. Earlier runs stay, faded.
-#
-# 1. Start at 50 kB and double the window three times. When does the goodput stop to double, when does the RTT begin to grow?
-# 2. Make the link twice as fast. Then halve the delay instead. Which helps, at 50 kB?
-# 3. At 300 kB shorten the queue until segments are lost. Is it where BDP + queue = window?
+# 1. At 50 kB make the link twice as fast. Then halve the delay instead. Which helps?
+# 2. At 300 kB shorten the queue until segments are lost. Is it where BDP + queue = window?
 
 # %% id="panel" tags=["figure", "nbval-ignore-output"]
 chapter.panel()
@@ -339,7 +326,8 @@ chapter.panel()
 # %% [markdown] id="published-text"
 # ## What the labs measured, beside ours
 #
-# For `siit` theory takes a segment's own round-trip time of 16.13 ms and whole segments. The round-trip times are in part 1.
+# For `siit` theory takes a segment's own round-trip time of 16.13 ms and whole segments. Round-trip times are in part 1. The lab's own figures for single
+# links are above theory. (A guess: its sender counted what it had handed to the kernel.)
 
 # %% id="published"
 print(experiments.published_table(one_by_one, lab, windows_kb, by_window).to_string(index=False))
@@ -398,7 +386,7 @@ comparison
 # 3. Repeat the figure of part 3 with `congestion="reno"`, which halves its window. From which queue on is the link never idle?
 # 4. Measure the delays of your own network with `ping` and different `-s`. Can you tell transmission from the others?
 # 5. **Challenge.** Write exercise 5 with *one* transfer: from the run of a large window, its goodput and its RTT over time. Compare with what
-#    `congestion="bbr"` does on the same path.
+#    `congestion="bbr"` does on the same path: it looks for the largest goodput and the smallest round-trip time (Cardwell and others, 2016).
 #
 # ## Sources
 #
