@@ -109,11 +109,11 @@ nl.progress()
 # | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
 # | [4 Congestion control](04_congestion_control.ipynb) | What is one lost packet worth? | 3 |
 # | [5 Multiplexing](05_multiplexing.ipynb) | Who gets what when paths cross? | 3, 4 |
-# | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 4, 5 |
+# | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 3, 4 |
 # | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the polite one? | 1, 4 |
 # | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
-# | [9 Fair by which measure?](09_fairness.ipynb) | RTT fairness, several bottlenecks | 4, 5 |
-# | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 4 |
+# | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Who gets more, and who says that it is fair? | 4, 5 |
+# | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 3, 4 |
 #
 # Each takes at most 90 minutes, what is after its summary is optional.
 
