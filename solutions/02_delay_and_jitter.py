@@ -180,7 +180,7 @@ nl.plots.Comparison("Delay (ms)", "Loss rate", "Loss in netem's buffer", residua
 
 # %% [markdown] id="netem-why"
 # **Why do they differ?** They do not: the explanation agrees to a part in a thousand, and the remedy works. Whether the lab lost its packets this way
-# we cannot know, because its graphs are not in the report. But its command, as printed, must lose them from 217 ms on. **Test your tool
+# we cannot know, because its graphs are missing in our copy of the report. But its command, as printed, must lose them from 217 ms on. **Test your tool
 # before you blame the network.**
 #
 # ## Part 2: jitter
