@@ -23,7 +23,8 @@ import netlab as nl
 from netlab.chapters import parallel_streams
 
 chapter = parallel_streams.begin()
-own, settings = chapter.own, chapter.settings
+own = chapter.own
+settings = chapter.settings
 print(nl.preflight())
 
 # %% [markdown] id="predict-text"
@@ -93,8 +94,8 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 def windows_mbps(streams, window_bytes, rtt_ms, limit_mbps):
     """Goodput in Mbit/s of several connections with a window each, on a link that carries limit_mbps of data."""
     # BEGIN SOLUTION
-    one_mbps = window_bytes * 8 / (rtt_ms * 1000)
-    return min(streams * one_mbps, limit_mbps)
+    each_mbps = window_bytes * 8 / (rtt_ms * 1000)
+    return min(streams * each_mbps, limit_mbps)
     # END SOLUTION
 
 
