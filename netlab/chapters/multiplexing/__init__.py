@@ -2,5 +2,8 @@
 
 from netlab.chapters.multiplexing import check, settings
 from netlab.chapters.multiplexing.panel import panel
+from netlab.chapters.opening import opener
 
-__all__ = ["check", "panel", "settings"]
+begin = opener("multiplexing", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -1,9 +1,54 @@
-"""What the chapter "Multiplexing" measures on: its networks and the figures that its parts share. No answers are here."""
+"""What the chapter "Multiplexing" measures on, and the loops, tables and figures around its runs. No answers are here."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots, sweeps, theory
+from netlab.experiment import Scenario
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.own_figures import OwnFigures
+from netlab.results import Run
+from netlab.traffic import Ping, Tcp
+from netlab.traffic.base import Traffic
+
+FIGURES = OwnFigures(
+    {
+        "room_packets": (60, 45, 50, 55, 65, 70, 80, 85),
+        "most_ms": (90, 80, 84, 88, 94, 98, 104, 110),
+        "wide_mbps": (40, 35, 45, 50),
+        "narrow_mbps": (20, 15, 18, 24),
+    }
+)
+
 LIMIT_PACKETS = (67, 100, 33)
 """What `simpleperf` sets before L1, L2 and L3."""
+LAB_ROOMS = (34, 50, 16)
+"""What is left of it for waiting packets, when netem counts those on the wire against its limit."""
+
+CAPACITIES_MBPS = {"L1": 40, "L2": 30, "L3": 20}
+EXPERIMENTS = {
+    1: ["h1-h4", "h2-h5"],
+    2: ["h1-h4", "h2-h5", "h3-h6"],
+    3: ["h1-h4", "h7-h9"],
+    4: ["h1-h4", "h8-h9"],
+}
+ROUTES = {
+    "h1-h4": ["L1", "L2"],
+    "h2-h5": ["L1", "L2"],
+    "h3-h6": ["L1", "L2"],
+    "h7-h9": ["L2", "L3"],
+    "h8-h9": ["L3"],
+}
+PUBLISHED_MBPS = {1: [14.90, 14.29], 2: [12.61, 9.22, 8.14], 3: [18.00, 10.84], 4: [27.92, 19.11]}
+PUBLISHED_MS = {1: [71.362, 71.838], 2: [71.680, 71.044, 72.566], 3: [70.331, 69.089], 4: [69.058, 25.032]}
 
 CROSSING = {
     "h1-h9": ["L1", "L2", "L3"],
@@ -13,9 +58,257 @@ CROSSING = {
     "h8-h9": ["L3"],
     "h6-h9": ["L3"],
 }
-"""The six flows of part 6, each with its links."""
+"""The six flows of the crossing, each with its links."""
 
 FAIR_QUEUE = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}}
+EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time."""
+SEND_S, PAUSE_S = 25, 5
+
+# Two-sided 95 % points of Student's t for 1 to 9 degrees of freedom.
+_T_95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
+
+
+def repeated(
+    network: Topology,
+    pairs: Sequence[str],
+    draws: int,
+    *,
+    lead_s: float = 0.0,
+    send_s: float = SEND_S,
+    ping: bool = True,
+    congestion: str = "cubic",
+) -> Scenario:
+    """The pairs send again and again, with pauses; each starts `lead_s` after the one before it, and up to 0.1 s later."""
+    rng = np.random.default_rng(1)
+    traffic: list[Traffic] = []
+    for draw in range(draws):
+        for place, pair in enumerate(pairs):
+            src, dst = pair.split("-")
+            start_s = draw * (send_s + PAUSE_S) + place * lead_s + rng.uniform(0, START_WITHIN_S)
+            traffic.append(Tcp(src, dst, start_s=start_s, duration_s=send_s, congestion=congestion))
+            if ping:
+                traffic.append(Ping(src, dst, start_s=start_s, interval_s=1, count=int(send_s)))
+    return Scenario(network, traffic, duration_s=draws * (send_s + PAUSE_S), interval_s=1)
+
+
+def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
+    """A row for each draw, a column for each pair."""
+    values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
+    return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
+
+
+def half_interval(values: Any) -> float:
+    """Half the 95 % interval of the mean of 2 to 10 independent values, by Student's t; NaN for a single one."""
+    array = np.asarray(values, dtype=float)
+    return (
+        float(_T_95[len(array) - 2] * array.std(ddof=1) / math.sqrt(len(array)))
+        if 2 <= len(array) <= 10
+        else float("nan")
+    )
+
+
+def four_experiments(network: Topology, draws: int = 5) -> dict[int, Run]:
+    """The lab's four experiments, each with so many draws; the fourth, where nothing is shared, with two."""
+    return sweeps.sweep(
+        {number: repeated(network, pairs, draws if number != 4 else 2) for number, pairs in EXPERIMENTS.items()}
+    )
+
+
+def fair_data_mbps(pairs: Sequence[str]) -> dict[str, float]:
+    """Max-min shares of these pairs, less the headers."""
+    shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
+    return {pair: mbps * theory.tcp_goodput_limit_mbps(1) for pair, mbps in shares.items()}
+
+
+def fair_table() -> pd.DataFrame:
+    """Fair shares of the four experiments, the data in them, and their Jain's index."""
+    rows = []
+    for number, pairs in EXPERIMENTS.items():
+        shares = theory.max_min_mbps(CAPACITIES_MBPS, {pair: ROUTES[pair] for pair in pairs})
+        for pair, mbps in shares.items():
+            jain = theory.jain_index(list(shares.values()))
+            rows.append((number, pair, mbps, fair_data_mbps(pairs)[pair], jain))
+    return pd.DataFrame(rows, columns=["experiment", "pair", "fair rate", "of it data", "Jain"])
+
+
+def _at_places(columns: Sequence[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """X and y of a figure over cases: each column's values stand above its place 0, 1, 2, ..."""
+    return np.repeat(np.arange(len(columns)), [len(values) for values in columns]), np.concatenate(columns)
+
+
+def shares_figure(runs: Mapping[int, Run], title: str) -> plots.Comparison:
+    """Each draw of each pair, its fair share, and what the lab published."""
+    cases = [(number, pair) for number, pairs in EXPERIMENTS.items() for pair in pairs]
+    tables = {number: by_draw(runs[number], pairs) for number, pairs in EXPERIMENTS.items()}
+    return plots.Comparison(
+        x_label="",
+        y_label="Goodput (Mbit/s)",
+        cases=[f"exp. {number}<br>{pair}" for number, pair in cases],
+        title=title,
+    ).add(
+        "measured",
+        *_at_places([tables[number][pair] for number, pair in cases]),
+        np.arange(len(cases)),
+        np.array([fair_data_mbps(EXPERIMENTS[number])[pair] for number, pair in cases]),
+        published=(np.arange(len(cases)), np.concatenate(list(PUBLISHED_MBPS.values()))),
+    )
+
+
+def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Mean of the draws with its 95 % interval, pair by pair and together."""
+    rows = []
+    for number, pairs in EXPERIMENTS.items():
+        table = by_draw(runs[number], pairs)
+        fair = fair_data_mbps(pairs)
+        for pair, theirs in zip(pairs, PUBLISHED_MBPS[number], strict=True):
+            values = table[pair]
+            rows.append(
+                (number, pair, fair[pair], values.mean(), half_interval(values), values.min(), values.max(), theirs)
+            )
+        if number != 4:
+            total = table.sum(axis=1)
+            link = theory.tcp_goodput_limit_mbps(30)
+            theirs = sum(PUBLISHED_MBPS[number])
+            rows.append(
+                (number, "together", link, total.mean(), half_interval(total), total.min(), total.max(), theirs)
+            )
+    columns = ["experiment", "pair", "fair", "mean", "+-", "least", "most", "published"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def full_rtt_ms(pair: str, rooms: Sequence[float]) -> float:
+    """Round trip over the empty path and one full queue: that of the slowest link on the way."""
+    empty_ms = 2 * sum({"L1": 10, "L2": 20, "L3": 10}[link] for link in ROUTES[pair])
+    place = 2 if pair == "h8-h9" else 1  # L2 is the bottleneck of all others: h7-h9 shares it and is not alone on L3
+    rate_mbps = (40, 30, 20)[place]
+    return empty_ms + theory.queueing_delay_ms(rooms[place] * theory.tcp_wire_bytes(), rate_mbps)
+
+
+def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.DataFrame:
+    """Round trips by ping: the longest beside a full queue, and the means with two sets of rooms beside the published."""
+    rows = []
+    for number, pairs in EXPERIMENTS.items():
+        longest = by_draw(runs[number], pairs, "rtt_max_ms", "ping").max()
+        wide, narrow = (by_draw(these[number], pairs, "rtt_ms", "ping").mean() for these in (runs, lab_runs))
+        for pair, theirs in zip(pairs, PUBLISHED_MS[number], strict=True):
+            full_ms = full_rtt_ms(pair, LIMIT_PACKETS)
+            rows.append(
+                (
+                    number,
+                    pair,
+                    full_ms,
+                    longest[pair],
+                    wide[pair],
+                    narrow[pair],
+                    theirs,
+                    100 * (narrow[pair] / theirs - 1),
+                )
+            )
+    columns = ["experiment", "pair", "full queue", "longest", "mean", "mean, lab's rooms", "published", "gap, %"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
+    """Three allocations for the six flows that cross, in Mbit/s of data; Reno's with these round trips."""
+    rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
+    table = pd.DataFrame(
+        {
+            "max-min": theory.max_min_mbps(CAPACITIES_MBPS, CROSSING),
+            "proportional": theory.proportional_fair_mbps(CAPACITIES_MBPS, CROSSING),
+            "Reno's optimum": theory.reno_optimum_mbps(CAPACITIES_MBPS, CROSSING, rtts_ms),
+        }
+    )
+    return table * theory.tcp_goodput_limit_mbps(1)
+
+
+def crossing(draws: int = 5, send_s: float = 15) -> dict[str, Run]:
+    """The six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
+    pairs = list(CROSSING)
+    words: dict[str, Any] = {"send_s": send_s, "ping": False}
+    return sweeps.sweep(
+        {
+            "drop-tail": repeated(topologies.portfolio(), pairs, draws, congestion="reno", **words),
+            "RED": repeated(topologies.portfolio(**EVEN_LOSS), pairs, draws, congestion="reno", **words),
+            "fair queues": repeated(topologies.portfolio(**FAIR_QUEUE), pairs, draws, **words),
+        }
+    )
+
+
+def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
+    """Each draw of each flow and queue, beside Reno's optimum and max-min."""
+    pairs = list(CROSSING)
+    comparison = plots.Comparison(
+        x_label="",
+        y_label="Goodput (Mbit/s)",
+        title=title,
+        residual="absolute",
+        cases=[f"{pair}<br>{', '.join(links)}" for pair, links in CROSSING.items()],
+    )
+    theories = {"drop-tail": "Reno's optimum", "RED": "Reno's optimum", "fair queues": "max-min"}
+    best = allocations()
+    for name, run in runs.items():
+        table = by_draw(run, pairs)
+        comparison.add(
+            name,
+            *_at_places([table[pair] for pair in pairs]),
+            np.arange(len(pairs)),
+            best[theories[name]].to_numpy(),
+        )
+    return comparison
+
+
+def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Mean goodput of each flow with its 95 % interval, for each kind of queue."""
+    pairs = list(CROSSING)
+    table = allocations()
+    for name, run in runs.items():
+        got = by_draw(run, pairs)
+        table[name] = got.mean()
+        table[f"+- {name}"] = {pair: half_interval(got[pair]) for pair in pairs}
+    table.loc["together"] = table.sum().where(~table.columns.str.startswith("+-"))
+    return table
+
+
+def losses_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Share of segments sent again, per cent, with Reno: that of the long flow beside the sum of three others, a link each."""
+    rows = []
+    for name in ("drop-tail", "RED"):
+        lost = 100 * by_draw(runs[name], list(CROSSING), "loss_rate").mean()
+        parts = [lost["h2-h7"], lost["h7-h5"], (lost["h8-h9"] + lost["h6-h9"]) / 2]
+        rows.append((name, *parts, sum(parts), lost["h1-h9"]))
+    return pd.DataFrame(rows, columns=["queues", "L1 alone", "L2 alone", "L3 alone", "sum", "h1-h9"])
+
+
+def head_starts(draws: int = 3) -> pd.DataFrame:
+    """Experiments 2 and 3 with a head start of the first pair; experiment 3 where the packets of h7 come in bursts, or spaced."""
+    lab = topologies.portfolio(queue_packets=LAB_ROOMS)
+    open_l3 = topologies.portfolio((40, 30, None))
+    spaced = Topology(
+        open_l3.hosts,
+        open_l3.routers,
+        open_l3.switches,
+        [Link("h7", "r2", rate_mbps=40, queue_packets=67) if link.a == "h7" else link for link in open_l3.links],
+    )
+    cases = {
+        "2, lab's rooms, 1 s apart": (2, lab, 1.0),
+        "3, lab's rooms, 4 s apart": (3, lab, 4.0),
+        "3, full rooms, 0.3 s apart": (3, topologies.portfolio(), 0.3),
+        "3, no limit on L3": (3, open_l3, 0.0),
+        "3, no limit on L3, h7 behind 40 Mbit/s": (3, spaced, 0.0),
+    }
+    runs = sweeps.sweep(
+        {
+            name: repeated(network, EXPERIMENTS[number], draws, lead_s=lead_s, ping=False)
+            for name, (number, network, lead_s) in cases.items()
+        }
+    )
+    rows = []
+    for name, (number, _, _) in cases.items():
+        got = by_draw(runs[name], EXPERIMENTS[number])
+        rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), half_interval(got["h1-h4"])))
+    rows.insert(1, ("2, published", 12.61, 9.22, 8.14, 29.97, np.nan))
+    rows.insert(4, ("3, published", 18.00, 10.84, np.nan, 28.84, np.nan))
+    return pd.DataFrame(rows, columns=["experiment", "h1-h4", "second", "third", "together", "+- of h1-h4"])

@@ -77,3 +77,16 @@ def test_random_loss_leaves_what_the_square_root_says_up_to_one_per_cent() -> No
     agrees("constant", table.loc[0.005, "c"], nl.theory.MATHIS_RANDOM_C, relative=0.09)
     assert 0.5 < table.loc[0.1, "pftk_mbps"] / table.loc[0.1, "reno_mbps"] < 0.7
     assert (table["bbr_mbps"] > 60).all()
+
+
+@pytest.mark.parametrize(("segments", "lossless"), [(12, True), (16, False)])
+def test_equal_windows_are_equal_shares_while_path_and_queue_hold_them(segments: int, lossless: bool) -> None:
+    """Ten flows with 12 segments of 512 bytes fit (Jain above 0.999), with 16 they lose; the sum is firm within 1 %."""
+    flow = nl.Tcp("h1", "h2", congestion="reno", window_bytes=512 * segments, mss_bytes=512)
+    run = nl.run(nl.topologies.slow_middle(), [flow] * 10, duration_s=25, interval_s=1)
+    got = run.goodput_mbps(after_s=5)
+    agrees("together (Mbit/s)", got.sum(), 512 / 578, relative=0.01)
+    dropped = run.queues.groupby("interface")["drops"].last()["r1-eth1"]
+    assert (dropped == 0) == lossless
+    if lossless:
+        agrees("Jain's index", nl.theory.jain_index(got), 1.0, absolute=0.001)

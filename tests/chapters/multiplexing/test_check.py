@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import multiplexing as chapter
+from netlab.chapters import multiplexing
 from netlab.checks import Check, Status
+from netlab.results import Run
 from tests.chapters.checking import passes, said
+
+chapter = multiplexing.begin()
+own = chapter.own
 
 
 def by_links(capacities_mbps: dict[str, float], routes: dict[str, list[str]]) -> dict[str, float]:
@@ -40,24 +47,26 @@ def drop_by_drop(capacities_mbps: dict[str, float], routes: dict[str, list[str]]
     return shares
 
 
-def full_rtt_ms(links: list[tuple[float, float, float]]) -> float:
-    rate, _, room = sorted(links)[0]
-    return sum(2 * delay for _, delay, _ in links) + room * 1514 * 8 / rate / 1000
+def made(path=None, traffic=None, duration_s=25.0, longest_ms=None, pings=100) -> Run:
+    """A run as a student would keep it."""
+    network = path or nl.topologies.portfolio(queue_packets=(67, own.room_packets, 33))
+    traffic = traffic or [nl.Tcp("h1", "h4"), nl.Ping("h1", "h4")]
+    longest_ms = longest_ms or 60 + own.room_packets * 12.112 / 30
+    empty = pd.DataFrame()
+    seen = pd.DataFrame({"rtt_ms": [60.0] * (pings - 1) + [longest_ms]})
+    scenario = nl.Scenario(network, traffic, duration_s=duration_s).to_dict()
+    return Run(empty, empty, empty, empty, empty, seen, empty, settings={"scenario": scenario})
 
 
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (chapter.check.water_filling, by_links),
-        (chapter.check.water_filling, drop_by_drop),
-        (chapter.check.water_filling, nl.theory.max_min_mbps),
-        (chapter.check.full_rtt, full_rtt_ms),
-        (chapter.check.rooms, nl.topologies.portfolio(queue_packets=(34, 50, 16))),
-        (chapter.check.rooms, nl.topologies.portfolio(queue_packets=(33, 51, 17))),
-        (chapter.check.suspects, "c"),
-        (chapter.check.window, 6555),
-        (chapter.check.window, 12 * 512),
-        (chapter.check.window, 13 * 512),
+        (chapter.check.water, by_links),
+        (chapter.check.water, drop_by_drop),
+        (chapter.check.water, nl.theory.max_min_mbps),
+        (chapter.check.waits, made()),
+        (chapter.check.room, (own.most_ms - 60) * 30 / 12.112),
+        (chapter.check.room, int((own.most_ms - 60) * 30 / 12.112)),
     ],
 )
 def test_right_answers_pass(check: Check, answer: object) -> None:
@@ -74,25 +83,33 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ],
 )
 def test_water_filling_says_what_is_wrong_with_what_it_got(answer: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.water_filling, answer)
+    assert sentence in said(chapter.check.water, answer)
 
 
 @pytest.mark.parametrize("returned", [None, ...])
 def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> None:
-    assert chapter.check.water_filling.judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
+    assert chapter.check.water.judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
 
 
 @pytest.mark.parametrize(
-    ("network", "sentence"),
+    ("run", "sentence"),
     [
-        (nl.topologies.portfolio(), "room before L1 is not right"),
-        (nl.topologies.portfolio(queue_packets=(34, 99, 16)), "room before L2"),
-        (nl.topologies.portfolio(queue_packets=(34, 50, 33)), "1 of 5 conditions"),
-        (nl.topologies.portfolio(queue_packets=(33.97, 50, 16)), "whole packets"),
-        (nl.topologies.portfolio((40, 30, 30), (34, 50, 16)), "Rates and delays must stay"),
-        (nl.topologies.three_pcs(), "Rates and delays must stay"),
-        ((34, 50, 16), "expected a Topology"),
+        (lambda: made(traffic=[nl.Tcp("h1", "h4")]), "One TCP transfer and one ping"),
+        (lambda: made(traffic=[nl.Tcp("h1", "h4"), nl.Ping("h4", "h1")]), "from h1 to h4"),
+        (lambda: made(nl.topologies.portfolio((40, 30, 30), (67, own.room_packets, 33))), "Rates and delays must stay"),
+        (lambda: made(nl.topologies.portfolio()), "queue before L2"),
+        (lambda: made(nl.topologies.portfolio(queue_packets=(own.room_packets, 100, 33))), "queue before L2"),
+        (lambda: made(duration_s=10), "must last 20 s"),
+        (lambda: made(pings=20), "At least 80 pings"),
+        (lambda: made(longest_ms=61), "not met a full queue"),
     ],
 )
-def test_a_network_with_other_queues_is_told_why(network: object, sentence: str) -> None:
-    assert sentence in said(chapter.check.rooms, network)
+def test_another_run_is_told_what_it_lacks(run: Callable[[], Run], sentence: str) -> None:
+    judged = said(chapter.check.waits, run())
+    assert sentence in judged
+    assert "1 of 7 conditions" in judged
+
+
+def test_another_network_is_told_all_that_it_lacks() -> None:
+    elsewhere = made(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3"), nl.Ping("h1", "h3")])
+    assert "3 of 7 conditions" in said(chapter.check.waits, elsewhere)
