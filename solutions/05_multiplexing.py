@@ -203,7 +203,7 @@ rtt_prediction.compare(waits["mean"][0])
 
 # %% [markdown] id="lab-why"
 # **Why do they differ?** The longest waits lie within one or two per cent of one full queue. (Only h7-h9 can be later: now and then some packets wait
-# before L3, too.) With the lab's rooms the gap to the published means is 5 % at most, for all nine. Our means are mostly the higher ones. Perhaps some of
+# before L3, too.) With the lab's rooms the gap to the published means is about 5 % at most, for all nine. Our means are mostly the higher ones. Perhaps some of
 # the lab's pings met a queue that had yet to fill: they were started by hand. That is a guess.
 #
 # ## Part 4: six paths cross
@@ -253,11 +253,11 @@ long_prediction.compare(
 # %% [markdown] id="crossing-why"
 # **Fair queues** bring all six flows to max-min within a few per cent. Nobody computed a water level. Each router served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow near Reno's optimum of 2 Mbit/s. Its losses are, as the theory wants them, about the sum of what is lost on each of the three links. (All
-# together carry 8 % less than the optimum, and h3-h4 loses most by it: RED drops before the links are full.)
+# **RED** brings the long flow near Reno's optimum of 2 Mbit/s: it gets two to three times what drop-tail leaves it. Its losses are, as the theory wants them, near the sum of what is
+# lost on each of the three links. (All together carry 8 % less than the optimum: RED drops before the links are full.)
 #
 # **Drop-tail** gives the long flow a third of Reno's optimum. So its long way and long round trip explain the fall from 6.4 to 2 Mbit/s, and
-# not the rest. The rest is in the last table: it loses more than twice what the three links' losses add up to. A full queue does not drop at random. It drops
+# not the rest. The rest is in the last table: it loses about twice what the three links' losses add up to. A full queue does not drop at random. It drops
 # what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
 # call this a *bias*, and showed that a little randomness removes it.
 
@@ -270,7 +270,7 @@ long_prediction.compare(
 # The six flows together carry 80 Mbit/s with drop-tail and 62 with fair queues, because a bit for h1-h9 takes a place on three links that could carry
 # three bits of others. So some of what you lose, others gain, and more than you lose: proportional fairness, which weighs both, would give you 4.2 Mbit/s,
 # not 6.4. But you get 0.7, and that is not a bargain that anybody made: Reno itself aims at 2.0, and the rest comes from the drop-tail queues, which
-# drop your packets more than twice as often as those of others add up to. With RED you would get about 2. I choose fair queues: you get 6.2
+# drop your packets about twice as often as the losses of the three links add up to. With RED you would get 1.6. I choose fair queues: you get 6.2
 # and nobody is below that, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
 #
 # Rubric:

@@ -357,9 +357,10 @@ def pftk_mbps(
     """Sending rate of a TCP Reno flow from loss rate, timeout and window: the full model of Padhye and
     others.
 
-    Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms Linux's
-    Reno with selective acknowledgements gets 5 % more at 0.002, 13 % at 0.01, a third at 0.03 and 1.8 times as much at
-    0.1, since a loss does not cost it the rest of its round, as the model has it; there `mathis_mbps` is nearer.
+    Holds for light loss, timeouts and a limited window included. Misleads under heavier loss: over 40 ms
+    Linux's Reno with selective acknowledgements gets a few per cent more at 0.002, an eighth at 0.01, a third
+    at 0.03 and 1.8 times as much at 0.1, since a loss does not cost it the rest of its round, as the model has
+    it; there `mathis_mbps` is nearer.
     It counts segments sent, not delivered.
 
     Parameters

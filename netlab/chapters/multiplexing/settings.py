@@ -60,7 +60,7 @@ CROSSING = {
 }
 """The six flows of the crossing, each with its links."""
 
-FAIR_QUEUE = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}}
+FAIR_QUEUE: dict[str, Any] = {"aqm": "fq_codel", "aqm_options": {"target_ms": 20}}
 EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
