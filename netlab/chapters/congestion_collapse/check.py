@@ -3,204 +3,25 @@
 from __future__ import annotations
 
 from netlab import theory
-from netlab.chapters.congestion_collapse.settings import AGGRESSOR_MBPS, MODEST_MBPS, SEND_PAIRS
+from netlab.chapters.congestion_collapse import settings
+from netlab.chapters.congestion_collapse.settings import (
+    AGGRESSOR_MBPS,
+    EXITS_MBPS,
+    MIDDLE_MBPS,
+    MODEST_MBPS,
+    SEND_PAIRS,
+)
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.checks import Build, Choice, Condition, Function, Number, Trap
+from netlab.checks import Build, Condition, Function, Measurement, Number, Trap
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
+from netlab.own_figures import Own
+from netlab.results import Run
 
 _OFFERED_MBPS = {"h1-h4": MODEST_MBPS, "h2-h3": AGGRESSOR_MBPS}
 _LEAST_H1_MBPS = 0.95
 _LEAST_TOTAL_MBPS = 1.4
 _PAYLOAD_SHARE = 1000 / theory.udp_wire_bytes(1000)
-
-
-def _goodput_mbps(
-    own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int = 1000
-) -> float:
-    middle = theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes)
-    last = theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes)
-    return min(own_mbps * min(1.0, middle / (own_mbps + other_mbps)), last)
-
-
-goodput = Function(
-    name="goodput behind two routers",
-    reference=_goodput_mbps,
-    cases=[
-        {"own_mbps": 2, "other_mbps": 6, "middle_mbps": 4, "exit_mbps": 2, "payload_bytes": 500},
-        {"own_mbps": 1, "other_mbps": 10, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000},
-        {"own_mbps": 10, "other_mbps": 1, "middle_mbps": 1.5, "exit_mbps": 0.5, "payload_bytes": 1000},
-        {"own_mbps": 0.2, "other_mbps": 0.3, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000},
-    ],
-    unit="Mbit/s",
-    tolerance=0.001,
-    traps=[
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                own_mbps
-                * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps)),
-                exit_mbps,
-            ),
-            "The exit carries headers, too: of its rate only payload / (payload + 42) are data.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps
-            ),
-            "No header has been paid for: a link of rate R carries R * payload / (payload + 42) of data.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
-                own_mbps * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps))
-            ),
-            "This is what leaves the shared link. The flow's own exit comes behind it and may be narrower.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                own_mbps * theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps),
-                theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
-            ),
-            "No flow gets more than it sends: where both fit into the shared link, it accepts everything.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                own_mbps
-                * min(
-                    1.0,
-                    theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes, "ethernet") / (own_mbps + other_mbps),
-                ),
-                theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes, "ethernet"),
-            ),
-            "This counts the framing of a real wire (38 bytes); these links count 14, so 42 with IP and UDP.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: _goodput_mbps(
-                own_mbps,
-                other_mbps,
-                middle_mbps * (payload_bytes + 42) / (payload_bytes + 28),
-                exit_mbps * (payload_bytes + 42) / (payload_bytes + 28),
-                payload_bytes,
-            ),
-            "This counts 28 bytes of IP and UDP. These links count 14 bytes of Ethernet as well.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
-                min(own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps)
-                * payload_bytes
-                / (payload_bytes + 42)
-            ),
-            "What a flow sends is data already. Only the links' rates have headers in them: where everything fits, "
-            "everything arrives.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
-                _goodput_mbps(own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes)
-                * payload_bytes
-                / (payload_bytes + 42)
-            ),
-            "The headers are paid for twice.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: _goodput_mbps(
-                own_mbps, other_mbps, middle_mbps, exit_mbps, 1000
-            ),
-            "The share of data depends on `payload_bytes`. This takes 1000 / 1042 for every payload.",
-        ),
-        Trap(
-            lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                own_mbps,
-                theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / 2,
-                theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
-            ),
-            "A plain queue does not split the link in halves. It accepts the same fraction of what each flow sends.",
-        ),
-    ],
-    hints=[
-        "Follow the flow: which share of it does the shared link accept, and what does its own exit let through?",
-        "Accepted: min(1, limit of the middle / (own + other)), both in Mbit/s of data. Then the smaller of that and the exit.",
-        "With u = payload_bytes / (payload_bytes + 42): min(own * min(1, middle * u / (own + other)), exit * u).",
-    ],
-)
-
-half_rate = Number(
-    name="rate that halves h1",
-    expected=2.0,
-    unit="Mbit/s",
-    tolerance=0.01,
-    traps=[
-        Trap(
-            1.5 * _PAYLOAD_SHARE / 0.5 - 1,
-            "There h1 gets half of what it sends. Asked is half of what it gets alone, and that is less than 1 Mbit/s.",
-        ),
-        Trap(0.5, "There h1 still gets all that its exit lets through. Only above this rate does it lose."),
-        Trap(
-            1.5 / (0.5 * _PAYLOAD_SHARE) - 1,
-            "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
-        ),
-        Trap(2.0 / _PAYLOAD_SHARE, "Both links carry the same headers: u stands on both sides and cancels out."),
-        Trap(3.0, "This is what both send together. How much of it is h2's?"),
-        Trap(1.0, "There each has half of the shared link. But alone h1 cannot use all of it: its exit is narrower."),
-    ],
-    right="Twice h1's own rate is enough. Nothing of the extra 1.5 Mbit/s arrives anywhere.",
-    hints=[
-        "What does h1 get alone? Its exit decides. Half of that is the figure to reach.",
-        "h1 gets 1 * 1.5 * u / (1 + x) with u = 1000 / 1042. Alone it gets 1 * u.",
-        "1.5 * u / (1 + x) = u / 2. The u cancels out.",
-    ],
-)
-
-fairness = Choice(
-    name="why the two fairnesses agree",
-    answer="b",
-    reasons={
-        "a": "Make the shared link 1.2 Mbit/s wide: 1 + 0.5 no longer fit, and the two allocations still agree "
-        "(0.7 and 0.5). So this is not the reason.",
-        "b": "On one shared link a bit for one is a bit less for the other, whoever gives it: equal shares have the largest "
-        "product. A difference needs a flow that takes from others on several links at once.",
-        "c": "Three flows over two links of 5 Mbit/s get 2.5 each by one rule and 1.67, 3.33, 3.33 by the other.",
-        "d": "Neither allocation looks at what a sender tries to send, as long as it is at least what it is given.",
-    },
-    hints=[
-        "Change the network in your mind until the two rules disagree. What did you have to add?",
-        "`nl.theory.max_min_mbps` and `nl.theory.proportional_fair_mbps` take any network: try a narrower shared link.",
-    ],
-)
-
-
-clockwork = Function(
-    name="share of a clockwork flow",
-    reference=lambda gap_ms, service_ms, offered_mbps: offered_mbps * min(1.0, gap_ms / service_ms),
-    cases=[
-        {"gap_ms": 0.5, "service_ms": 5, "offered_mbps": 2},
-        {"gap_ms": 0.8, "service_ms": 5.557, "offered_mbps": 1},
-        {"gap_ms": 0.2, "service_ms": 5.557, "offered_mbps": 1},
-    ],
-    unit="Mbit/s",
-    tolerance=0.001,
-    traps=[
-        Trap(
-            lambda gap_ms, service_ms, offered_mbps: offered_mbps * (1 - gap_ms / service_ms),
-            "This is the chance that the place became free at another time: then h2 has taken it.",
-        ),
-        Trap(
-            lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
-            "This is the share of h1's datagrams. Asked is the goodput: multiply by what h1 offers.",
-        ),
-        Trap(
-            lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
-            "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
-        ),
-        Trap(
-            lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
-            "8 ms lie between h1's datagrams. But places become free every service_ms.",
-        ),
-    ],
-    hints=[
-        "One place becomes free in each service_ms. When must that happen for h1's datagram to find it still free?",
-        "In the gap_ms before it, after h2's latest datagram. What part of all moments is that?",
-        "offered_mbps * gap_ms / service_ms, and never more than offered_mbps.",
-    ],
-)
 
 
 def _rates(network: Topology) -> dict[frozenset[str], LinkShape]:
@@ -226,48 +47,260 @@ def _limit(shape: LinkShape) -> float:
     return float("inf") if shape.rate_mbps is None else shape.rate_mbps
 
 
-rescue = Build(
-    name="a network without collapse",
-    kind=Topology,
-    conditions=[
-        Condition(
-            lambda network: not network.problems(),
-            "This network cannot run.",
-            "`rescued.problems()` says why; write numbers without quotes.",
-        ),
-        Condition(
-            lambda network: set(_rates(network)) == set(_GIVEN),
-            "The five links must stay: h1-r1, h2-r1, r1-r2, r2-h4, r2-h3.",
-            "Copy the network from above and change a rate.",
-        ),
-        Condition(
-            lambda network: (
-                sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items()) == 1
-                and all(_limit(shape) <= _limit(_GIVEN[link]) for link, shape in _rates(network).items())
-            ),
-            "Exactly one link may have another rate, and none a higher one.",
-            "Look at `rate_mbps` of your links; an open link may get a rate.",
-        ),
-        Condition(
-            lambda network: all(shape.aqm == "fifo" for shape in _rates(network).values()),
-            "Every queue must be a plain one.",
-            "Leave `aqm` out: this exercise is about rates.",
-        ),
-        Condition(
-            lambda network: _forecast_mbps(network)["h1-h4"] >= _LEAST_H1_MBPS,
-            f"By theory h1 must get at least {_LEAST_H1_MBPS:g} Mbit/s while h2 offers 10.",
-            "Where do h2's useless datagrams meet h1's? They must be gone before that.",
-        ),
-        Condition(
-            lambda network: sum(_forecast_mbps(network).values()) >= _LEAST_TOTAL_MBPS,
-            f"By theory both together must get at least {_LEAST_TOTAL_MBPS:g} Mbit/s.",
-            "h2's exit carries 0.5 Mbit/s. Do not take that from it.",
-        ),
-    ],
-    right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",
-    hints=[
-        "A datagram that will die anyway should die early. Which link does h2 have for itself before r1?",
-        "h2's exit takes 0.5 Mbit/s. If no more than that ever reaches r1, nothing is wasted.",
-        "Give h2-r1 a rate of 0.5 Mbit/s and leave the rest as it is.",
-    ],
-)
+def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
+    return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in run.scenario["traffic"]}
+
+
+def _link_rates_mbps(run: Run) -> list[float]:
+    links = run.scenario["topology"]["links"]
+    return sorted(link["rate_mbps"] for link in links if link.get("rate_mbps") is not None)
+
+
+def _drops(run: Run, interface: str) -> float:
+    return float(run.queues.loc[run.queues["interface"] == interface, "drops"].iloc[-1])
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: Own) -> None:
+        self.goodput = Function(
+            name="goodput behind two routers",
+            reference=settings.goodput_mbps,
+            cases=[
+                {
+                    name: getattr(own, name)
+                    for name in ("own_mbps", "other_mbps", "middle_mbps", "exit_mbps", "payload_bytes")
+                },
+                {"own_mbps": 1, "other_mbps": 10, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000},
+                {"own_mbps": 10, "other_mbps": 1, "middle_mbps": 1.5, "exit_mbps": 0.5, "payload_bytes": 1000},
+                {"own_mbps": 0.2, "other_mbps": 0.3, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                        own_mbps
+                        * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps)),
+                        exit_mbps,
+                    ),
+                    "The exit carries headers, too: of its rate only payload / (payload + 42) are data.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                        own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps
+                    ),
+                    "No header has been paid for: a link of rate R carries R * payload / (payload + 42) of data.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
+                        own_mbps
+                        * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps))
+                    ),
+                    "This is what leaves the shared link. The flow's own exit comes behind it and may be narrower.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                        own_mbps * theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps),
+                        theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
+                    ),
+                    "No flow gets more than it sends: where both fit into the shared link, it accepts everything.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                        own_mbps
+                        * min(
+                            1.0,
+                            theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes, "ethernet")
+                            / (own_mbps + other_mbps),
+                        ),
+                        theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes, "ethernet"),
+                    ),
+                    "This counts the framing of a real wire (38 bytes); these links count 14, so 42 with IP and UDP.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: settings.goodput_mbps(
+                        own_mbps,
+                        other_mbps,
+                        middle_mbps * (payload_bytes + 42) / (payload_bytes + 28),
+                        exit_mbps * (payload_bytes + 42) / (payload_bytes + 28),
+                        payload_bytes,
+                    ),
+                    "This counts 28 bytes of IP and UDP. These links count 14 bytes of Ethernet as well.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
+                        min(own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps)
+                        * payload_bytes
+                        / (payload_bytes + 42)
+                    ),
+                    "What a flow sends is data already. Only the links' rates have headers in them: where everything fits, "
+                    "everything arrives.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
+                        settings.goodput_mbps(own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes)
+                        * payload_bytes
+                        / (payload_bytes + 42)
+                    ),
+                    "The headers are paid for twice.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: settings.goodput_mbps(
+                        own_mbps, other_mbps, middle_mbps, exit_mbps, 1000
+                    ),
+                    "The share of data depends on `payload_bytes`. This takes 1000 / 1042 for every payload.",
+                ),
+                Trap(
+                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
+                        own_mbps,
+                        theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / 2,
+                        theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
+                    ),
+                    "A plain queue does not split the link in halves. It accepts the same fraction of what each flow sends.",
+                ),
+            ],
+            hints=[
+                "Follow the flow: which share of it does the shared link accept, and what does its own exit let through?",
+                "Accepted: min(1, limit of the middle / (own + other)), both in Mbit/s of data. Then the smaller of that and the exit.",
+                "min(own * min(1, middle * u / (own + other)), exit * u) with u = payload_bytes / (payload_bytes + 42)",
+            ],
+        )
+
+        self.share = Number(
+            name="rate that leaves h1 its share",
+            expected=lambda: MIDDLE_MBPS / own.share - MODEST_MBPS,
+            unit="Mbit/s",
+            tolerance=0.01,
+            traps=[
+                Trap(
+                    MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
+                    "There h1 gets this share of what it sends. Asked is that of what it gets alone, and that is less than 1 Mbit/s.",
+                ),
+                Trap(
+                    MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
+                    "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
+                ),
+                Trap(MIDDLE_MBPS / own.share, "This is what both send together. How much of it is h2's?"),
+            ],
+            right="Nothing of what h2 sends beyond 0.5 Mbit/s arrives anywhere.",
+            hints=[
+                "What does h1 get alone? Its exit decides. The given share of that is the figure to reach.",
+                "Beside a rate X2 of h2 it gets 1.5 * u / (1 + X2), with u = 1000 / 1042. Alone it gets 1 * u.",
+                "Set the first equal to the share times the second; u cancels out.",
+            ],
+        )
+
+        self.my_run = Measurement(
+            name="a run of your own",
+            conditions=[
+                Condition(
+                    lambda run: _udp_mbps(run) == {("h1", "h4"): MODEST_MBPS, ("h2", "h3"): own.my_mbps},
+                    f"Two UDP flows send: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
+                    "Copy the list `senders` from above and change a rate.",
+                ),
+                Condition(
+                    lambda run: _link_rates_mbps(run) == [EXITS_MBPS[1], EXITS_MBPS[0], MIDDLE_MBPS],
+                    "The network is the one from above: links of 1.5, 1 and 0.5 Mbit/s and two open ones.",
+                    "Hand `network` to nl.run as it is.",
+                ),
+                Condition(
+                    lambda run: run.scenario["duration_s"] >= 30,
+                    "It runs for 30 s of network time at least.",
+                    "duration_s=30",
+                ),
+                Condition(
+                    lambda run: _drops(run, "r2-eth2") > 0 and _drops(run, "r1-eth2") > 0,
+                    "Both queues on the way of h2 drop.",
+                    "my_run.queues has their counters.",
+                ),
+            ],
+            right="The next cell reads the counters.",
+            hints=[
+                "It is the run from above with another rate of h2.",
+                "Copy `senders` and change the 10; hand the list to nl.run with `network`.",
+                "nl.run(network, [...two flows...], duration_s=30, interval_s=1)",
+            ],
+        )
+
+        self.clockwork = Function(
+            name="share of a clockwork flow",
+            reference=lambda gap_ms, service_ms, offered_mbps: offered_mbps * min(1.0, gap_ms / service_ms),
+            cases=[
+                {"gap_ms": 0.5, "service_ms": 5, "offered_mbps": 2},
+                {"gap_ms": 0.8, "service_ms": 5.557, "offered_mbps": 1},
+                {"gap_ms": 0.2, "service_ms": 5.557, "offered_mbps": 1},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            traps=[
+                Trap(
+                    lambda gap_ms, service_ms, offered_mbps: offered_mbps * (1 - gap_ms / service_ms),
+                    "This is the chance that the place became free at another time: then h2 has taken it.",
+                ),
+                Trap(
+                    lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
+                    "This is the share of h1's datagrams. Asked is the goodput: multiply by what h1 offers.",
+                ),
+                Trap(
+                    lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
+                    "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
+                ),
+                Trap(
+                    lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
+                    "8 ms lie between h1's datagrams. But places become free every service_ms.",
+                ),
+            ],
+            hints=[
+                "One place becomes free in each service_ms. When must that happen for h1's datagram to find it still free?",
+                "In the gap_ms before it, after h2's latest datagram. What part of all moments is that?",
+                "offered_mbps * gap_ms / service_ms, and never more than offered_mbps.",
+            ],
+        )
+
+        self.rescue = Build(
+            name="a network without collapse",
+            kind=Topology,
+            conditions=[
+                Condition(
+                    lambda network: not network.problems(),
+                    "This network cannot run.",
+                    "`rescued.problems()` says why; write numbers without quotes.",
+                ),
+                Condition(
+                    lambda network: set(_rates(network)) == set(_GIVEN),
+                    "The five links must stay: h1-r1, h2-r1, r1-r2, r2-h4, r2-h3.",
+                    "Copy the network from above and change a rate.",
+                ),
+                Condition(
+                    lambda network: (
+                        sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items()) == 1
+                        and all(_limit(shape) <= _limit(_GIVEN[link]) for link, shape in _rates(network).items())
+                    ),
+                    "Exactly one link may have another rate, and none a higher one.",
+                    "Look at `rate_mbps` of your links; an open link may get a rate.",
+                ),
+                Condition(
+                    lambda network: all(shape.aqm == "fifo" for shape in _rates(network).values()),
+                    "Every queue must be a plain one.",
+                    "Leave `aqm` out: this exercise is about rates.",
+                ),
+                Condition(
+                    lambda network: _forecast_mbps(network)["h1-h4"] >= _LEAST_H1_MBPS,
+                    f"By theory h1 must get at least {_LEAST_H1_MBPS:g} Mbit/s while h2 offers 10.",
+                    "Where do h2's useless datagrams meet h1's? They must be gone before that.",
+                ),
+                Condition(
+                    lambda network: sum(_forecast_mbps(network).values()) >= _LEAST_TOTAL_MBPS,
+                    f"By theory both together must get at least {_LEAST_TOTAL_MBPS:g} Mbit/s.",
+                    "h2's exit carries 0.5 Mbit/s. Do not take that from it.",
+                ),
+            ],
+            right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",
+            hints=[
+                "A datagram that will die anyway should die early. Which link does h2 have for itself before r1?",
+                "h2's exit takes 0.5 Mbit/s. If no more than that ever reaches r1, nothing is wasted.",
+                "Give h2-r1 a rate of 0.5 Mbit/s and leave the rest as it is.",
+            ],
+        )

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from netlab import experiment, theory
 from netlab.network import topologies
 from netlab.network.topology import Topology
+from netlab.own_figures import Own, OwnFigures
+from netlab.results import Run
+from netlab.theory.ranges import Array
+from netlab.traffic import Traffic, Udp
 
 MIDDLE_MBPS = 1.5
 EXITS_MBPS = (1, 0.5)
@@ -20,3 +30,72 @@ SEND_PAIRS = (("h1", "h4"), ("h2", "h3"))
 def network(access_mbps: tuple[float | None, float | None] = (None, None), **middle: Any) -> Topology:
     """The network of `epfl` section 2; its access links are open unless they get a rate, `middle` shapes r1-r2."""
     return topologies.two_routers(access_mbps, MIDDLE_MBPS, EXITS_MBPS, **{"queue_packets": QUEUE_PACKETS, **middle})
+
+
+def goodput_mbps(
+    own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int = 1000
+) -> float:
+    """Goodput of a UDP flow behind a shared link and an exit of its own, in Mbit/s."""
+    middle = theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes)
+    last = theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes)
+    return min(own_mbps * min(1.0, middle / (own_mbps + other_mbps)), last)
+
+
+def fair_queue_mbps(aggressor_mbps: float) -> Array:
+    """Theory: goodput of h1 and h2 in Mbit/s with a fair queue before the shared link."""
+    wire = theory.udp_wire_bytes(1000) / 1000
+    offered = np.array([MODEST_MBPS, aggressor_mbps]) * wire
+    return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
+
+
+def _derived(own: Own) -> Mapping[str, Any]:
+    return {
+        "worked_mbps": goodput_mbps(own.own_mbps, own.other_mbps, own.middle_mbps, own.exit_mbps, own.payload_bytes)
+    }
+
+
+def _serves(own: Own) -> bool:
+    # The exit must not be what limits the worked number, and the shared link must.
+    share = own.payload_bytes / (own.payload_bytes + 42)
+    accepted = own.own_mbps * own.middle_mbps * share / (own.own_mbps + own.other_mbps)
+    return bool(own.own_mbps + own.other_mbps > 1.2 * own.middle_mbps and accepted < 0.9 * own.exit_mbps * share)
+
+
+FIGURES = OwnFigures(
+    {
+        "own_mbps": (2, 3, 2.5, 1.5),
+        "other_mbps": (6, 5, 7, 8),
+        "middle_mbps": (4, 3, 5),
+        "exit_mbps": (2, 2.5, 3),
+        "payload_bytes": (500, 400, 700, 800),
+        "my_mbps": (3, 2, 4, 5, 6, 7),
+        "share": (0.5, 0.4, 0.6, 0.7, 0.3),
+    },
+    holds=_serves,
+    derive=_derived,
+)
+
+_T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
+
+
+def mean_and_interval(values: Iterable[float]) -> tuple[float, float]:
+    """Mean of 2 to 5 draws, and half the width of its 95 % confidence interval (Student's t)."""
+    draws = np.asarray(list(values), dtype=float)
+    return float(draws.mean()), float(_T95[len(draws)] * draws.std(ddof=1) / math.sqrt(len(draws)))
+
+
+def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
+    """Goodput of h1 and h2 in Mbit/s without the start, a row for each run."""
+    rows = {label: run.goodput_mbps(after_s).rename(lambda flow: str(flow)[:2]) for label, run in runs.items()}
+    return pd.DataFrame(rows).T
+
+
+def climb(network: Topology, rates_mbps: Sequence[float], send_s: float = 20, pause_s: float = 5) -> pd.DataFrame:
+    """Goodput of h1 (1 Mbit/s of UDP) and h2, in Mbit/s, by h2's rate; one step of send_s for each rate."""
+    flows: list[Traffic] = []
+    for step, rate_mbps in enumerate(rates_mbps):
+        when: dict[str, Any] = {"start_s": step * (send_s + pause_s), "duration_s": send_s}
+        flows += [Udp("h1", "h4", rate_mbps=MODEST_MBPS, **when), Udp("h2", "h3", rate_mbps=rate_mbps, **when)]
+    run = experiment.run(network, flows, duration_s=len(rates_mbps) * (send_s + pause_s), interval_s=1)
+    goodputs = run.flows.pivot_table(index="start_s", columns="src", values="goodput_mbps")
+    return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")

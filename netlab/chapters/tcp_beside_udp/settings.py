@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,8 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
     figure = comparison.figure
     figure.for_each_trace(lambda trace: trace.update(name="square root"), selector={"name": "theory"})
     line = np.geomspace(0.004, 0.65, 80)
-    for number, (name, formula) in enumerate((("PFTK", theory.pftk_mbps), ("waiting", theory.backoff_mbps)), start=1):
+    formulas: dict[str, Callable[..., Any]] = {"PFTK": theory.pftk_mbps, "waiting": theory.backoff_mbps}
+    for number, (name, formula) in enumerate(formulas.items(), start=1):
         figure.add_scatter(
             x=line.tolist(),
             y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, line)).tolist(),

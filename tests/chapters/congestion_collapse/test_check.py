@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.chapters import congestion_collapse as chapter
+from netlab.chapters import congestion_collapse
 from netlab.checks import Check
+from netlab.results import Run
 from tests.chapters.checking import passes, said
 
 OPEN = (None, None)
+chapter = congestion_collapse.begin()
 
 
 def goodput_mbps(own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int) -> float:
@@ -25,8 +30,7 @@ def clockwork_mbps(gap_ms: float, service_ms: float, offered_mbps: float) -> flo
     ("check", "answer"),
     [
         (chapter.check.goodput, goodput_mbps),
-        (chapter.check.half_rate, 2),
-        (chapter.check.fairness, "b"),
+        (chapter.check.share, 2),
         (chapter.check.clockwork, clockwork_mbps),
         (chapter.check.rescue, nl.topologies.two_routers(access_mbps=(None, 0.5))),
         (chapter.check.rescue, nl.topologies.two_routers(access_mbps=(None, 0.52), queue_packets=20)),
@@ -53,15 +57,29 @@ def test_a_network_that_does_not_help_is_told_why(network: nl.Topology, sentence
     assert sentence in said(chapter.check.rescue, network)
 
 
-def test_the_reasons_about_fairness_are_true() -> None:
-    """What the wrong answers are told is what the formulas say."""
-    routes = {"h1": ["middle", "exit 1"], "h2": ["middle", "exit 2"]}
-    links = {"middle": 1.2, "exit 1": 1, "exit 2": 0.5}
-    assert nl.theory.max_min_mbps(links, routes) == pytest.approx({"h1": 0.7, "h2": 0.5})
-    assert nl.theory.proportional_fair_mbps(links, routes) == pytest.approx({"h1": 0.7, "h2": 0.5}, abs=1e-6)
-    row = {"a": 5, "b": 5}
-    crossing = {"long": ["a", "b"], "one": ["a"], "two": ["b"]}
-    assert nl.theory.max_min_mbps(row, crossing) == pytest.approx({"long": 2.5, "one": 2.5, "two": 2.5})
-    assert nl.theory.proportional_fair_mbps(row, crossing) == pytest.approx(
-        {"long": 5 / 3, "one": 10 / 3, "two": 10 / 3}, abs=1e-4
-    )
+def measured(**changes: Any) -> Any:
+    """A run as the check sees one, its counters made up."""
+    words = {"mbps": 3, "duration_s": 30, "died": 100, "network": congestion_collapse.settings.network(), **changes}
+    traffic = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=words["mbps"])]
+    scenario = nl.Scenario(words["network"], traffic, duration_s=words["duration_s"], interval_s=1)
+    queues = pd.DataFrame({"interface": ["r1-eth2", "r2-eth2"], "drops": [50, words["died"]]})
+    nothing = pd.DataFrame()
+    return Run(*[nothing] * 4, queues, nothing, nothing, settings={"scenario": scenario.to_dict()})
+
+
+def test_a_run_with_the_own_rate_passes() -> None:
+    passes(chapter.check.my_run, measured())
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (measured(mbps=10), "h2 to h3 at 3 Mbit/s"),
+        (measured(duration_s=5), "It runs for 30 s"),
+        (measured(network=nl.topologies.two_routers()), "The network is the one from above"),
+        (measured(died=0), "Both queues on the way of h2 drop"),
+        ("a run", "expected what nl.run(...) returns"),
+    ],
+)
+def test_another_run_hears_why(run: object, sentence: str) -> None:
+    assert sentence in said(chapter.check.my_run, run)
