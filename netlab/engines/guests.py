@@ -10,6 +10,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -78,7 +79,8 @@ class Guest:
             self._pin = ExitStack()
             self._resources.callback(self._pin.close)
             # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
-            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (max(os.sched_getaffinity(0)), None)
+            some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
+            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (some_cpu, None)
             self._ready = False
             self._boot(calls, cpu, slot)
         except BaseException:

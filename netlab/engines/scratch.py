@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
+import random
 import shutil
 import stat
 import tempfile
@@ -15,6 +16,8 @@ from pathlib import Path
 from netlab.errors import EngineError
 
 LOCK = "lock"
+CPU_LOCKS = Path("/tmp/netlab-cpus")
+"""One place for all users of a machine, as CPUs are."""
 SMALLEST_FREE_BYTES = 512 << 20
 
 
@@ -111,13 +114,17 @@ def _clear_abandoned(parent: Path) -> None:
 
 @contextmanager
 def cpu_slot() -> Iterator[tuple[int, int | None]]:
-    """A CPU that no other run of ours is pinned to, and the lock's descriptor; CPU -1 when all are taken.
+    """A CPU that no other run on this machine is pinned to, and the lock's descriptor; CPU -1 when all are taken.
 
-    A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third.
+    A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third. Which one is tried
+    first is chance: where users cannot see each other's locks, in containers of their own, they do not all take the same.
     """
-    parent = own_directory()
-    for cpu in sorted(os.sched_getaffinity(0), reverse=True):
-        handle = os.open(parent / f"cpu-{cpu}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    cpus = list(os.sched_getaffinity(0))
+    random.shuffle(cpus)
+    for cpu in cpus:
+        handle = _cpu_lock(cpu)
+        if handle is None:
+            continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -129,3 +136,28 @@ def cpu_slot() -> Iterator[tuple[int, int | None]]:
             os.close(handle)
         return
     yield -1, None
+
+
+def _cpu_lock(cpu: int) -> int | None:
+    """The file that stands for a CPU, the same one for all users and whatever their TMPDIR; None where there is none."""
+    path = CPU_LOCKS / f"{cpu}"
+    try:
+        CPU_LOCKS.mkdir(mode=0o1777)
+        # The umask took from it what others need.
+        CPU_LOCKS.chmod(0o1777)
+    except OSError:
+        pass
+    try:
+        # In a directory that all may write to, opening somebody else's file as one to be made is forbidden.
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        os.fchmod(handle, 0o644)
+    except OSError:
+        # Somebody was faster, or the directory is not for us.
+        return None
+    return handle

@@ -1,0 +1,16 @@
+"""How the chapter "Congestion control" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "cost": Exercise(
+        points=2,
+        cases=lambda draw: {"rate_mbps": draw.decades(2, 2000), "rtt_ms": draw.between(5, 300)},
+        same_as=["theory.aimd_cost_segments"],
+    ),
+    # One flow; Reno; the path; long enough; looked at often enough; falls often enough.
+    "sawtooth": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 1]),
+    "free": Exercise(points=2),
+    "stall-words": Words(points=3),
+    "rarity": Exercise(points=2),
+}
