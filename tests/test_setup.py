@@ -167,3 +167,21 @@ def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_ag
     monkeypatch.setattr(setup.library, "failure", lambda: failure)
     monkeypatch.setattr(setup.building.platform, "machine", lambda: machine)
     assert setup.kernels_are_ready() is ready
+
+
+def test_python_beside_a_clone_finds_the_package_and_not_the_folder(setup, tmp_path):
+    """A clone is called netlab, as the package is: from its parent the folder would be imported, which has nothing in it."""
+    clone, site = tmp_path / "netlab", tmp_path / "site"
+    (clone / "netlab").mkdir(parents=True)
+    (clone / "netlab" / "__init__.py").write_text("Topology = 'found'\n")
+    site.mkdir()
+    program = setup.CLONE_ON_PATH.replace('sysconfig.get_path("purelib")', repr(str(site)))
+    subprocess.run([sys.executable, "-c", program, str(clone)], check=True)
+    look = f"import site, sys; sys.path[:] = [p for p in sys.path if 'site' not in p]; site.addsitedir({str(site)!r}); "
+    said = subprocess.run(
+        [sys.executable, "-S", "-c", look + "import netlab; print(netlab.Topology)"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert said.stdout == "found\n", said.stderr

@@ -67,6 +67,10 @@ OTHER_TOOLS = {
 OPTIONAL = frozenset({"ping"})
 # Variables that would send packages elsewhere.
 FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
+CLONE_ON_PATH = (
+    "import pathlib, sys, sysconfig; "
+    'pathlib.Path(sysconfig.get_path("purelib"), "netlab_clone.pth").write_text(sys.argv[1] + chr(10))'
+)
 SECONDS_PER_PACKAGE = 0.4
 SHOW_EVERY_S = {True: 0.5, False: 10.0}
 SYSTEM_ONLY = "--system"
@@ -245,6 +249,8 @@ class Environment:
                 make,
                 f"{pip} -r '{lock}'",
                 f"{pip} --no-build-isolation --no-color -q -e '{ROOT}'",
+                # A Python started beside a clone named netlab would take the folder for the package; a path goes before it.
+                f"'{VENV}/bin/python' -c '{CLONE_ON_PATH}' '{ROOT}'",
                 f"{python} check",
             ]
         )
