@@ -406,7 +406,8 @@ def composed(edition: Edition, wanted: Wanted, taken: Mapping[str, Taken]) -> tu
         for key, other in taken.items()
         if key != wanted.key and other.source and other.attempted and _defined(other.source) & missing
     ]
-    return given, "\n\n".join([*helpers, source])
+    answer = "\n\n".join([*helpers, source])
+    return (edition.given_for(wanted, answer)[0] if helpers else given), answer
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:

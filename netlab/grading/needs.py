@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import symtable
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,18 +27,29 @@ def names(source: str) -> Names:
     """
     try:
         tree = ast.parse(source)
+        table = symtable.symtable(source, "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Names(frozenset(), frozenset())
     defined: set[str] = set()
     for statement in tree.body:
         _define(statement, defined)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)}
-    used |= {
+    added = {
         node.target.id
         for node in ast.walk(tree)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
-    return Names(frozenset(defined), frozenset(used - KNOWN))
+    return Names(frozenset(defined), frozenset((_global_names(table) | (added & defined)) - KNOWN))
+
+
+def _global_names(table: symtable.SymbolTable) -> set[str]:
+    """Names that a cell, or a function in it, reads from the notebook; a function's own variables are not among them."""
+    top = table.get_type() == "module"
+    found = {
+        symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced() and (top or symbol.is_global())
+    }
+    for child in table.get_children():
+        found |= _global_names(child)
+    return found
 
 
 def _define(statement: ast.AST, defined: set[str]) -> None:
