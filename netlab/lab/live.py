@@ -248,12 +248,10 @@ class Lab:
         interfaces : tuple of str, optional
             Queues to show, such as "r1-eth1"; those that hold packets when left out.
         """
-        from IPython.display import display
-
         figure = watch.Growing(quantities, interfaces)
-        display(figure.chart)  # type: ignore[no-untyped-call]
+        figure.show()
         self.advance(duration_s, pace=pace, on_step=lambda: figure.draw_now_and_then(lambda: self.run))
-        figure.draw(self.run)
+        figure.finish(self.run)
 
     def start(self, item: Traffic) -> LiveFlow:
         """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
 
 from netlab import plots
 from netlab.errors import NetlabError
@@ -30,7 +34,21 @@ class Growing:
         self._quantities = quantities
         self._interfaces = interfaces
         self._drawn_s = 0.0
+        self._output: Any = None
+        self._figure: go.Figure | None = None
         self.chart = Chart()
+
+    def show(self) -> None:
+        """Show it in the output of the present cell."""
+        from IPython.display import display
+
+        self._output = display(self.chart, display_id=True)  # type: ignore[no-untyped-call]
+
+    def finish(self, run: Run) -> None:
+        """Draw all and leave a figure of the ordinary kind in the output, which is saved with the notebook."""
+        self.draw(run)
+        if self._figure is not None and self._output is not None:
+            self._output.update(pio.renderers["netlab"].to_mimebundle(self._figure.to_dict()), raw=True)
 
     def draw_now_and_then(self, run: Callable[[], Run]) -> None:
         """Draw once a second on the wall's clock, however often this is called."""
@@ -49,9 +67,9 @@ class Growing:
         if run.intervals.empty and run.queues.empty:
             return
         try:
-            figure = plots.time_series(run, self._quantities, interfaces=self._interfaces)
+            self._figure = plots.time_series(run, self._quantities, interfaces=self._interfaces)
         except NetlabError as error:
             if "no series to draw" in str(error):
                 return
             raise
-        self.chart.show(figure)
+        self.chart.show(self._figure)
