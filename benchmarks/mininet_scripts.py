@@ -153,7 +153,7 @@ def run(name: str, path: Path) -> Row:
             )
         except NetlabError as error:
             return Row(
-                name, str(error).splitlines()[0], replies("".join(parts)), expected, 0, time.monotonic() - began_s
+                name, str(error).partition(". ")[0], replies("".join(parts)), expected, 0, time.monotonic() - began_s
             )
     said = "".join(parts)
     sys.stderr.write(f"--- {name}\n{said}\n")
