@@ -340,5 +340,5 @@ def require_walls() -> None:
     if launcher.landlock_version() < 1:
         raise EngineError(
             "This host has no Landlock, so student code could read the key and your files. Grade on Linux 5.13 or later "
-            "with Landlock switched on, or on an account that has nothing else, with --without-walls."
+            "with Landlock switched on."
         )
