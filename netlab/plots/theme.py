@@ -106,8 +106,10 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
     drawn = go.Figure(figure)
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
-    page = str(pio.to_html(drawn, full_html=False, include_plotlyjs="cdn", div_id=f"figure-{name}"))
-    return f'<div role="img" aria-label="{html.escape(in_words(drawn))}">{page}</div>'
+    # Plotly's logo would bring the same id into the page once for each figure.
+    config = {"displaylogo": False}
+    page = str(pio.to_html(drawn, config, full_html=False, include_plotlyjs="cdn", div_id=f"figure-{name}"))
+    return f'<div role="figure" aria-label="{html.escape(in_words(drawn))}">{page}</div>'
 
 
 pio.renderers["netlab"] = _NotebookRenderer()
