@@ -1,0 +1,74 @@
+"""What a notebook's `%host` says and offers to complete. No guest is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from netlab.errors import RunError
+from netlab.lab import magics, opened
+
+
+class Lab(dict):
+    """As much of a live network as the magics look at."""
+
+    closed = False
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.setattr(opened, "_labs", [])
+    asked: list[str] = []
+
+    def run(lines, on_text):
+        asked.append(lines)
+        on_text("pong\n")
+        return SimpleNamespace(exit_code=3)
+
+    found = Lab(h1=SimpleNamespace(run=run, asked=asked), r1=SimpleNamespace(run=run, asked=asked))
+    opened.note(found)
+    return found
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    found = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    magics.register()
+    yield found
+    magics._registered.remove(found)
+    InteractiveShell.clear_instance()
+
+
+def test_host_names_are_completed(lab: Lab, shell: InteractiveShell) -> None:
+    _, matches = shell.complete("h", "%host h", 7)
+    assert "h1" in matches
+    assert "r1" not in matches
+
+
+def test_without_a_lab_nothing_is_offered_and_the_next_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opened, "_labs", [])
+    assert magics.completions(None, None) == []
+    with pytest.raises(RunError, match=r"open one with lab = netlab\.live"):
+        magics.host("h1 ping")
+
+
+def test_a_closed_lab_is_not_spoken_to(lab: Lab) -> None:
+    lab.closed = True
+    assert magics.completions(None, None) == []
+
+
+def test_a_cell_is_run_as_it_stands_and_streams(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    magics.host("h1", "ping -c1 h2\n")
+    assert lab["h1"].asked == ["\nping -c1 h2\n"]
+    said = capsys.readouterr()
+    assert said.out == "pong\n"
+    assert "exit code 3" in said.err
+
+
+def test_a_line_without_a_host_names_those_that_there_are(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    magics.host("")
+    assert "There are: h1, r1." in capsys.readouterr().err
