@@ -208,7 +208,7 @@ print(chapter.settings.summary(four).round(1).to_string())
 #
 # ## Part 5: many losses at once
 #
-# The assignment of ECE 6110, Georgia Tech (`ece6110`) compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
+# Lab 1 of ECE 6110, CAD for Communication Networks (`ece6110`), compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
 # 20 and 10 ms, one flow, and windows, queues and segments of several sizes. It found Reno better on the whole and worse in two settings,
 # and could not say why. One of the two: window and queue of 64 000 bytes, segments of 128 bytes. Here it is, in Linux. *Selective
 # acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off: neither Tahoe nor Reno had them.

@@ -50,8 +50,8 @@ two_prediction = nl.checks.predict("two connections beside two others", my_two_m
 # %% [markdown] id="network-text"
 # ## The path
 #
-# Parts 1 and 2 need one path only: two hosts, one link. It is the path of *lab 9 of Network Tools and Protocols* (perfSONAR and
-# University of South Carolina, 2019; `lab9` below): 10 Gbit/s, 20 ms, a queue of 15 MB.
+# Parts 1 and 2 need one path only: two hosts, one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9`
+# below): 10 Gbit/s, 20 ms, a queue of 15 MB.
 
 # %% id="network" tags=["figure"]
 path = settings.wan

@@ -126,12 +126,12 @@ def find(word: str, folder: Path | None = None) -> Entry:
 def progress(folder: Path | None = None) -> None:
     """Print every chapter with its minutes and how many of its exercises are passed on this machine."""
     known = passed.read()
-    rows = [("", "chapter", "minutes", "passed")]
+    rows = [(" ", "    chapter", "minutes", "passed")]
     for entry in chapters(folder):
         done = [key for key in entry.exercises if key in known.get(entry.topic, ())]
-        mark = "✓" if entry.exercises and len(done) == len(entry.exercises) else "·" if done else ""
+        mark = "✓" if entry.exercises and len(done) == len(entry.exercises) else "·" if done else " "
         rows.append(
-            (mark, f"{entry.number}  {entry.title}", entry.minutes or "?", f"{len(done)} of {len(entry.exercises)}")
+            (mark, f"{entry.number:>2}  {entry.title}", entry.minutes or "?", f"{len(done)} of {len(entry.exercises)}")
         )
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for mark, title, minutes, count in rows:
