@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from netlab import plots, sweeps, theory
 from netlab.chapters.fairness.settings import (
@@ -21,6 +20,7 @@ from netlab.chapters.fairness.settings import (
     crossing,
     two_distances,
 )
+from netlab.draws import mean_and_half
 from netlab.experiment import Scenario
 from netlab.headers import MSS_BYTES
 from netlab.network.link import Link
@@ -96,12 +96,6 @@ def distances(cases: Sequence[tuple[str, str, int]], seeds: int) -> pd.DataFrame
             }
         )
     return pd.DataFrame(rows)
-
-
-def mean_and_half(values: Any) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % interval (Student's t over the seeds)."""
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return float(np.mean(values)), float(half)
 
 
 def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topology | None = None) -> pd.DataFrame:

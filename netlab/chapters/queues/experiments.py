@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from scipy import stats
 
 from netlab import plots, sweeps, theory
 from netlab.chapters.queues.settings import (
@@ -22,6 +21,7 @@ from netlab.chapters.queues.settings import (
     marking,
     one_link,
 )
+from netlab.draws import mean_and_half
 from netlab.experiment import Scenario
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
 from netlab.results import Run
@@ -252,12 +252,6 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
             "page, slowest (s)": [f"{value:.1f}" for value in found["slowest_s"]],
         }
     )
-
-
-def mean_and_half(values: Any) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % interval (Student's t over the seeds)."""
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return float(np.mean(values)), float(half)
 
 
 def together(seeds: Iterable[int]) -> pd.DataFrame:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from netlab import experiment, plots, sweeps, theory
 from netlab.chapters.udp_loss.settings import (
@@ -17,6 +16,7 @@ from netlab.chapters.udp_loss.settings import (
     RATE_MBPS,
     hidden_path,
 )
+from netlab.draws import mean_and_half
 from netlab.experiment import Scenario
 from netlab.network.topology import Topology
 from netlab.own_figures import Own
@@ -118,12 +118,6 @@ def shares(network: Topology, seeds: int, seconds: float = 15) -> pd.DataFrame:
     whole = pd.concat([run.flows.assign(seed=seed) for seed, run in runs.items()])
     whole["scenario"] = [list(PUBLISHED_SHARES)[round(start_s / (seconds + 1))] for start_s in whole["start_s"]]
     return whole[["scenario", "src", "seed", "goodput_mbps", "loss_rate"]]
-
-
-def mean_and_half(values: Any) -> tuple[float, float]:
-    """Mean, and half the width of its 95 % interval (Student's t over the seeds)."""
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return float(np.mean(values)), float(half)
 
 
 def shares_table(found: pd.DataFrame) -> pd.DataFrame:
