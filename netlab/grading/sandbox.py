@@ -301,16 +301,18 @@ def student_package() -> Iterator[Path]:
 
 _shared = ExitStack()
 _gate = threading.Lock()
-_made: list[Path] = []
+_made: dict[tuple[str, ...], Path] = {}
 
 
 def shared_package() -> Path:
-    """The students' package of this process: made at the first call, removed when the process ends."""
+    """The students' package of this process, one for each set of chapters' places; removed when the process ends."""
     with _gate:
+        places = tuple(chapters.__path__)
         if not _made:
-            _made.append(_shared.enter_context(student_package()))
             atexit.register(_shared.close)
-        return _made[0]
+        if places not in _made:
+            _made[places] = _shared.enter_context(student_package())
+        return _made[places]
 
 
 def site_packages() -> list[str]:

@@ -14,6 +14,7 @@ from netlab.errors import EngineError
 from netlab.grading import sandbox
 from netlab.grading.sandbox import Ending, Sandbox
 from netlab.location import PACKAGE
+from tests.grading import classroom
 
 pytestmark = pytest.mark.pocket
 
@@ -115,6 +116,14 @@ def test_what_a_stranger_leaves_is_read_as_a_plain_file_only(tmp_path: Path) -> 
     assert sandbox.read_bounded(tmp_path / "link") is None
     assert sandbox.read_bounded(tmp_path / "pipe") is None
     assert sandbox.read_bounded(tmp_path / "none") is None
+
+
+def test_a_chapter_that_is_added_later_is_in_the_package_too() -> None:
+    without = sandbox.shared_package()
+    with classroom.sample_chapter():
+        assert (sandbox.shared_package() / "netlab" / "chapters" / "sample").is_dir()
+    assert sandbox.shared_package() == without
+    assert not (without / "netlab" / "chapters" / "sample").exists()
 
 
 def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -> None:
