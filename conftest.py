@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ settings.load_profile("netlab")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run every experiment anew, and let an output that says the same pass as equal."""
+    # A shell starts what it puts into the background with Ctrl-C ignored, and programs that tests start inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # The workers of pytest-xdist take over what their parent has set.
     if not hasattr(config, "workerinput"):
         _live_in_a_directory_of_our_own(config)

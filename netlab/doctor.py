@@ -30,7 +30,7 @@ ENOUGH_OPEN_FILES = 1024
 PACKAGES = ("jupyterlab", "ipywidgets", "plotly", "scipy")
 WIDTH = 100
 # Files of the host, which the library kernel does without.
-POCKET_ONLY = {"hostfs", "overlay"}
+POCKET_ONLY = {"gate", "hostfs", "overlay"}
 
 
 def machine() -> list[Requirement]:

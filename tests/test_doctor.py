@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from netlab import cli
+import pytest
+
+from netlab import cli, doctor
 
 
 def test_doctor_names_what_is_missing_and_the_remedy(monkeypatch, capsys, tmp_path):
@@ -14,3 +16,9 @@ def test_doctor_names_what_is_missing_and_the_remedy(monkeypatch, capsys, tmp_pa
     assert "pocket kernel MISSING" in said
     assert "netlab kernel build" in said
     assert "Not ready: pocket kernel" in said
+
+
+@pytest.mark.library
+def test_our_own_library_kernel_lacks_nothing() -> None:
+    (features,) = [found for found in doctor.library() if found.name == "kernel features"]
+    assert features.ok, features.seen

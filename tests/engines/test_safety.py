@@ -110,10 +110,7 @@ def test_guests_die_with_the_program_that_started_them(number: signal.Signals) -
     """Ctrl-C, a polite end and the sudden death of a notebook's kernel."""
     program = textwrap.dedent(
         f"""
-        import signal
         import netlab as nl
-        # A shell starts what it puts into the background with Ctrl-C ignored.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         nl.run({LONG!r}, progress=lambda done, whole: print("under way", flush=True))
         """
     )

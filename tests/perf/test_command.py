@@ -126,8 +126,8 @@ def test_intervals_and_omitted_time(
     assert stream["received_bytes"] < sum(row["bytes"] for row in rows)
     assert 0.5 < stream["seconds"] < 0.9
     if protocol:
-        # 8 Mbit/s of 1000-byte datagrams for 0.6 s, whatever went before.
-        assert stream["datagrams"] == pytest.approx(600, abs=15)
+        # 8 Mbit/s of 1000-byte datagrams for the time that counts, whatever went before; a busy machine moves its ends.
+        assert stream["datagrams"] == pytest.approx(1000 * stream["seconds"], abs=50)
         assert stream["lost"] == 0
 
 
