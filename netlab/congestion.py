@@ -98,3 +98,6 @@ CONGESTION_CONTROLS: dict[str, CongestionControl] = {
     )
 }
 """The congestion controls by name; the first is what every kernel has."""
+
+OWN = frozenset({"tahoe"})
+"""Those that no kernel but netlab's has."""

@@ -17,6 +17,7 @@ from netlab import engines, kernel
 from netlab.engines.base import Requirement
 from netlab.engines.library.engine import kernel_requirement
 from netlab.engines.native import NativeEngine
+from netlab.engines.native import features as native_features
 from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
 from netlab.kernel import building, cache
@@ -157,10 +158,10 @@ def library() -> list[Requirement]:
 
 def native() -> list[Requirement]:
     """What the native engine needs; nobody has to have it."""
-    return [
-        Requirement(requirement.name, requirement.ok, requirement.seen, requirement.remedy, required=False)
-        for requirement in NativeEngine().requirements()
-    ]
+    found = NativeEngine().requirements()
+    if all(requirement.ok for requirement in found):
+        found.append(native_features())
+    return [replace(requirement, required=False) for requirement in found]
 
 
 def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:

@@ -11,6 +11,7 @@ import sys
 import threading
 
 from netlab.agent import files
+from netlab.congestion import CONGESTION_CONTROLS, OWN
 from netlab.engines import scratch
 from netlab.engines.base import (
     EventTail,
@@ -25,6 +26,7 @@ from netlab.engines.base import (
 )
 from netlab.engines.paths import python_path, system_path
 from netlab.plan import AgentPlan, Outcome, Plan
+from netlab.queues import DISCIPLINES, Wanted
 
 PROGRAM = """
 import json, os, sys
@@ -37,7 +39,27 @@ from netlab.agent.main import run
 sys.exit(run(Path(sys.argv[1])))
 """
 RESULT_BYTES = 64 << 20
-PROBE = "ip link add nlprobe0 type ifb && tc qdisc add dev nlprobe0 root netem delay 1ms"
+DEVICE = "nlprobe0"
+PROBE = (
+    f"ip link add {DEVICE} type ifb && tc qdisc add dev {DEVICE} root netem delay 1ms && tc qdisc add dev {DEVICE} ingress"
+    f" && tc filter add dev {DEVICE} ingress matchall action mirred egress redirect dev {DEVICE}"
+)
+EXAMPLE = Wanted(rate_mbps=10, queue_packets=100)
+# Says which congestion controls a socket cannot have; a module is loaded by asking for it, as root.
+ASK_CONTROLS = """
+import socket, sys
+for name in sys.argv[1:]:
+    try:
+        with socket.socket() as asked:
+            asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except OSError:
+        print(name)
+"""
+REMEDY = (
+    "Load the modules, or install those that your distribution has in a package of their own (Ubuntu: "
+    "linux-modules-extra-$(uname -r), Fedora: kernel-modules-extra; Debian's kernels, cloud ones too, have them); "
+    "else use the pocket or the library engine, which bring their own kernel."
+)
 
 
 class NativeEngine:
@@ -59,10 +81,12 @@ class NativeEngine:
         ]
         for tool in ("ip", "tc", "unshare", "mnexec"):
             place = shutil.which(tool, path=":".join(system_path()))
-            package = {"mnexec": "mininet (or build the pocket kernel, which brings one)", "unshare": "util-linux"}.get(
-                tool, "iproute2"
-            )
-            found.append(Requirement(tool, place is not None, place or "not found", f"Install the package {package}."))
+            package = {
+                "mnexec": "mininet, or run `netlab kernel build`: each kernel brings one",
+                "unshare": "util-linux",
+            }
+            remedy = f"Install the package {package.get(tool, 'iproute2')}."
+            found.append(Requirement(tool, place is not None, place or "not found", remedy))
         if all(requirement.ok for requirement in found):
             found.append(_netem_requirement(prefix or []))
         return found
@@ -125,18 +149,41 @@ def privilege() -> list[str] | None:
     return None
 
 
-def _netem_requirement(prefix: list[str]) -> Requirement:
-    done = subprocess.run(
-        [*prefix, "unshare", "--net", "sh", "-c", PROBE],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PATH": ":".join(system_path())},
+def features() -> Requirement:
+    """Which queue disciplines and congestion controls this machine's kernel lacks; to be asked where the rest is there.
+
+    A scenario needs few of them, so none is required.
+    """
+    prefix = privilege() or []
+    script = f"ip link add {DEVICE} type dummy || exit; " + "; ".join(
+        f"tc qdisc replace dev {DEVICE} root {row.tc(EXAMPLE)} || echo {row.name}" for row in DISCIPLINES.values()
     )
+    lacking = _probe(prefix, ["sh", "-c", script]).stdout.split()
+    lacking += _probe(prefix, [sys.executable, "-I", "-S", "-c", ASK_CONTROLS, *CONGESTION_CONTROLS]).stdout.split()
+    own = f" In netlab's own kernels only: {', '.join(sorted(OWN))}." if OWN & set(lacking) else ""
+    return Requirement(
+        "kernel features",
+        not lacking,
+        f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
+        ("" if set(lacking) <= OWN else REMEDY) + own,
+        required=False,
+    )
+
+
+def _probe(prefix: list[str], command: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": ":".join(system_path())}
+    return subprocess.run(
+        [*prefix, "unshare", "--net", *command], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def _netem_requirement(prefix: list[str]) -> Requirement:
+    done = _probe(prefix, ["sh", "-c", PROBE])
     return Requirement(
         "netem and ifb",
         done.returncode == 0,
         "the kernel has them"
         if done.returncode == 0
         else f"the kernel has not ({done.stderr.strip() or 'it said nothing'})",
-        "Load the modules sch_netem and ifb (Debian: linux-image, not -cloud), or use the pocket engine.",
+        REMEDY,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from netlab.congestion import CONGESTION_CONTROLS
+from netlab.congestion import CONGESTION_CONTROLS, OWN
 from netlab.errors import ThroughputError
 
 TCP_WINDOW_CLAMP = 10
@@ -73,10 +73,12 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
     except (OSError, UnicodeError):
         row = CONGESTION_CONTROLS.get(congestion)
         module = row.module if row is not None and row.module else "tcp_NAME"
+        remedy = f"let root load another (modprobe {module})"
+        if congestion in OWN:
+            remedy = "take the pocket or the library engine: that one is in netlab's own kernels only"
         raise ThroughputError(
             f"This kernel has no congestion control {congestion!r} for us; it has: "
-            f"{', '.join(available_congestion_controls()) or 'none it would tell'}. Choose one of these, or let root load "
-            f"another (modprobe {module})."
+            f"{', '.join(available_congestion_controls()) or 'none it would tell'}. Choose one of these, or {remedy}."
         ) from None
 
 

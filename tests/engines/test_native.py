@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -13,6 +14,7 @@ import netlab as nl
 from netlab.engines import native
 from netlab.engines.paths import python_path
 from netlab.kernel import cache
+from netlab.queues import DISCIPLINES
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
 
 INNER = nl.Scenario(
@@ -28,10 +30,37 @@ PROGRAM = """
 import json, sys
 sys.path.extend({path!r})
 import netlab as nl
+from netlab.engines import native
 
 run = nl.run(json.loads({scenario!r}), engine="native", progress=False)
-print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt")}}))
+features = native.features().seen
+print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"), "features": features}}))
 """
+
+
+@pytest.mark.parametrize(
+    ("lacking", "seen", "says", "says_not"),
+    [
+        (("", ""), "all that netlab uses", "", "Load the modules"),
+        (("", "tahoe\n"), "lacks tahoe", "In netlab's own kernels only: tahoe.", "Load the modules"),
+        (("cake\npie\n", "bbr\ntahoe\n"), "lacks cake, pie, bbr, tahoe", "Load the modules", "not -cloud"),
+    ],
+)
+def test_each_discipline_and_congestion_control_is_asked_for(
+    lacking: tuple[str, str], seen: str, says: str, says_not: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(lacking)
+    asked = []
+
+    def probe(_prefix: list[str], command: list[str]) -> subprocess.CompletedProcess[str]:
+        asked.append(" ".join(command))
+        return subprocess.CompletedProcess(command, 0, next(answers), "")
+
+    monkeypatch.setattr(native, "_probe", probe)
+    found = native.features()
+    assert found.seen == seen and found.ok == (seen == "all that netlab uses")
+    assert says in found.remedy and says_not not in found.remedy
+    assert all(f"|| echo {name}" in asked[0] for name in DISCIPLINES) and "bbr" in asked[1]
 
 
 @pytest.mark.pocket
@@ -58,6 +87,7 @@ def test_the_native_engine_inside_a_guest() -> None:
     told = json.loads(row.stdout)
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"
+    assert told["features"] in ("all that netlab uses", "lacks dualpi2"), "an old tc cannot ask for the last"
     assert inner.settings["engine"] == "native"
     assert inner.settings["clock"] == "real"
     flow = inner.flows.iloc[0]
