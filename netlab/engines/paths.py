@@ -7,6 +7,7 @@ from pathlib import Path
 
 from netlab import kernel
 from netlab.errors import EngineError, KernelError
+from netlab.kernel import library
 from netlab.location import PACKAGE
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -31,8 +32,11 @@ def python_path() -> list[str]:
 
 def system_path() -> list[str]:
     """Directories of the agent's programs: netlab's own `mnexec` first, then the system's."""
-    try:
-        own = kernel.find().mnexec_path
-    except KernelError:
-        own = None
+    own = None
+    # The library kernel's, where the processor has no pocket kernel.
+    for find in (kernel.find, library.find):
+        try:
+            own = own or find().mnexec_path
+        except KernelError:
+            continue
     return [*([] if own is None else [str(own.parent)]), *SYSTEM_PATH]

@@ -50,7 +50,9 @@ POCKET = Kind(
 LIBRARY = Kind(
     "library",
     (library.PROGRAM, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c", "recipe.tar"),
-    (library.PROGRAM,),
+    (library.PROGRAM, library.MNEXEC),
+    # Builds before ARM's native engine do not have them.
+    (library.MNEXEC, "mnexec.c"),
 )
 KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY)}
 SUMS = "SHA256SUMS"
@@ -220,7 +222,7 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
     if not _KEY.fullmatch(facts["key"]) or not _RELEASE.fullmatch(facts["release"]):
         raise _refused(file, f"its {about} does not name a release and a key")
     here = platform.machine()
-    for name in kind.programs:
+    for name in (name for name in kind.programs if f"{kind.folder}/{name}" in files):
         data = files[f"{kind.folder}/{name}"]
         machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else -1
         if facts["machine"] != here or machine != ELF_MACHINES.get(here):

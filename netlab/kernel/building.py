@@ -321,8 +321,11 @@ def _build_library(
         twin, target, release.version,
         variables=material.variables, log=log, on_object=count, machine=machine, cross=cross, static=links_static(work),
     )  # fmt: skip
+    # Where there is no pocket kernel, the native engine takes it from here.
+    _compile_mnexec(target / library.MNEXEC, links_static(work), log, cross)
     (target / "netlab.patch").write_text(material.patch, encoding="utf-8", errors="surrogateescape")
-    shutil.copy(edits.RECIPE / "tcp_tahoe.c", target / "tcp_tahoe.c")
+    for name in ("tcp_tahoe.c", "mnexec.c"):
+        shutil.copy(edits.RECIPE / name, target / name)
     (target / "recipe.tar").write_bytes(library.packed_recipe())
     _write_licence(twin, target)
     (target / "SOURCE").write_text(_library_source_text(origin, release.name))
@@ -475,9 +478,9 @@ def _compile(source_tree: Path, variables: dict[str, str | None], log: Path, met
     return objects
 
 
-def _compile_mnexec(target: Path, static: bool, log: Path) -> None:
+def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> None:
     command = [
-        "gcc",
+        f"{cross}gcc",
         "-O2",
         "-s",
         *(["-static"] if static else []),
@@ -565,6 +568,7 @@ def _library_source_text(origin: Source, release: str) -> str:
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
         "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, arch of recipe.tar as arch/netlab; "
         "the program around it: host of recipe.tar. Configuration: config.\n"
+        "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import sys
 from pathlib import Path
 
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pack.add_argument(
         "--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)"
     )
+    pack.add_argument(
+        "--machine", choices=library.MACHINES, help="the library kernel that 'build --cross' made for this processor"
+    )
 
     unpack = commands.add_parser("unpack", help="check packed kernels and install them for this user")
     unpack.add_argument("file", type=Path, help="what 'netlab kernel pack' wrote")
@@ -54,8 +58,7 @@ def main(args: argparse.Namespace) -> int:
         elif args.kernel_command == "info":
             _info()
         elif args.kernel_command == "pack":
-            pocket, own, _missing = _present()
-            target = archive.pack([one for one in (pocket, own) if one], args.output)
+            target = archive.pack(_packable(args.machine), args.output)
             print(f"{target}: {target.stat().st_size / 1e6:.1f} MB\nSHA-256 {apt.sha256_of(target)}")
             print(f"On the other machine: netlab kernel unpack {target.name}")
         else:
@@ -109,6 +112,25 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
         if own is None:
             raise
         return None, own, None
+
+
+def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
+    """The kernels to pack: those that would run here, or the library kernel for another processor.
+
+    Raises
+    ------
+    KernelError
+        When there is none.
+    """
+    if machine is None or machine == platform.machine():
+        pocket, own, _missing = _present()
+        return [one for one in (pocket, own) if one]
+    made = library.builds(machine)
+    if not made:
+        raise KernelError(
+            f"There is no library kernel for {machine} here yet. 'netlab kernel build --cross {machine}' makes one."
+        )
+    return [made[0]]
 
 
 def _info() -> None:

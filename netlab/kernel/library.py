@@ -27,6 +27,7 @@ from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
 PROGRAM = "netlab-library"
+MNEXEC = "mnexec"
 FAILURE = "failure"
 FILES = (PROGRAM, "config", "build.json")
 MACHINES = ("x86_64", "aarch64")
@@ -66,6 +67,12 @@ class LibraryKernel:
     machine: str
     capabilities: frozenset[str]
     build: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def mnexec_path(self) -> Path | None:
+        """Netlab's own `mnexec`, for the native engine; None beside a program that netlab did not build, or built earlier."""
+        beside = self.path.parent / MNEXEC
+        return beside if self.build and beside.is_file() else None
 
 
 def options() -> list[Option]:
@@ -127,8 +134,8 @@ def failure() -> str:
     return why.strip() if recipe == recipe_hash() else ""
 
 
-def builds() -> list[LibraryKernel]:
-    """Every library kernel in the cache that this machine can run, best first."""
+def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
+    """Every library kernel in the cache for one processor, this machine's where none is named, best first."""
     current = recipe_hash()
     found = []
     for path in sorted(cache.libraries().glob("*-*/build.json")):
@@ -136,7 +143,7 @@ def builds() -> list[LibraryKernel]:
             kernel = from_directory(path.parent)
         except KernelError:
             continue
-        if kernel.machine == platform.machine():
+        if kernel.machine == machine:
             found.append(kernel)
     return sorted(
         found,

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from netlab.engines import paths
 from netlab.errors import KernelError
 from netlab.kernel import archive, cache, installed, library
 from netlab.kernel.installed import Kernel
@@ -47,7 +48,7 @@ def make(kind: archive.Kind, room: Path) -> Path:
     home.mkdir(parents=True)
     for name in kind.contents:
         (home / name).write_text(f"text of {name}\n")
-    for name in kind.programs:
+    for name in sorted(set(kind.programs) & set(kind.contents)):
         (home / name).write_bytes(ELF + name.encode())
         (home / name).chmod(0o755)
     (home / "config").write_text("CONFIG_INET=y\nCONFIG_NET_SCH_NETEM=y\n")
@@ -123,6 +124,19 @@ def test_what_later_builds_have_more_is_carried_where_it_is_there(
     elsewhere(tmp_path, monkeypatch)
     (arrived,) = archive.unpack(file)
     assert (arrived.path.parent / "gate.c").read_text() == "the gate"
+
+
+def test_the_library_kernel_carries_the_native_engine_s_helper(
+    own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert own.mnexec_path is None, "a build from before there was one"
+    (own.path.parent / "mnexec").write_bytes(ELF + b"helper")
+    file = archive.pack([own], tmp_path)
+    elsewhere(tmp_path, monkeypatch)
+    (arrived,) = archive.unpack(file)
+    assert isinstance(arrived, library.LibraryKernel) and arrived.mnexec_path is not None
+    assert arrived.mnexec_path.read_bytes() == ELF + b"helper" and arrived.mnexec_path.stat().st_mode & 0o111
+    assert paths.system_path()[0] == str(arrived.path.parent)
 
 
 def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
