@@ -10,11 +10,12 @@ import pytest
 import netlab as nl
 from netlab.agent.shaping import LATENESS_BYTES
 from netlab.captures import PACKET_COLUMNS
-from netlab.errors import ScenarioError
+from netlab.errors import RunError, ScenarioError
 
-pytestmark = pytest.mark.pocket
+pytestmark = [pytest.mark.pocket, pytest.mark.library]
 
 FRAME_BYTES = 1514
+SERVER_PORT = 5001
 
 
 def network(rate_mbps: float = 5) -> nl.Topology:
@@ -25,14 +26,21 @@ def network(rate_mbps: float = 5) -> nl.Topology:
     )
 
 
-@pytest.fixture(scope="module")
-def captured() -> nl.Run:
+@pytest.fixture(scope="module", params=["pocket", "library"])
+def captured(request: pytest.FixtureRequest) -> nl.Run:
+    return capture_both(request.param)
+
+
+def capture_both(engine: str) -> nl.Run:
+    """A flow and an echo over two links, both captured."""
     captures = [nl.Capture("r1", "h2"), nl.Capture("h1", "r1", filter="tcp and host h1", name="first")]
-    return nl.run(network(), [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2", count=5)], duration_s=10, captures=captures)
+    traffic = [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2", count=5)]
+    return nl.run(network(), traffic, duration_s=10, captures=captures, engine=engine)
 
 
 def test_a_capture_changes_no_figure(captured: nl.Run) -> None:
-    plain = nl.run(network(), [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2", count=5)], duration_s=10)
+    traffic = [nl.Tcp("h1", "h2"), nl.Ping("h1", "h2", count=5)]
+    plain = nl.run(network(), traffic, duration_s=10, engine=captured.settings["engine"])
     for table in ("flows", "intervals", "queues"):
         # Each reading of the clock takes it a nanosecond on, and the capture's own thread reads it too.
         pd.testing.assert_frame_equal(getattr(captured, table), getattr(plain, table), rtol=1e-8, atol=1e-8)
@@ -74,6 +82,49 @@ def test_a_link_without_a_rate_shows_frames_and_no_large_segments(captured: nl.R
     assert first.length_bytes.max() == FRAME_BYTES
     sent = first[(first.node == "h1") & first.departs & (first.payload_bytes > 0)]
     assert sent.payload_bytes.sum() == pytest.approx(captured.flows.sent_bytes[0], rel=1e-3)
+
+
+def test_both_kernels_capture_the_same_packets() -> None:
+    """Row by row, but for what each draws for itself: where sequence numbers begin, and the sender's port."""
+    tables = []
+    for engine in ("pocket", "library"):
+        packets = capture_both(engine).packets
+        client = packets.dst_port == SERVER_PORT
+        server = packets.src_port == SERVER_PORT
+        begin, other = packets.seq[client].iloc[0], packets.seq[server].iloc[0]
+        for rows, seq, ack in ((client, begin, other), (server, other, begin)):
+            packets.loc[rows, "seq"] = (packets.seq[rows] - seq) % 2**32
+            packets.loc[rows, "ack"] = (packets.ack[rows] - ack) % 2**32
+        packets.loc[client, "src_port"] = packets.loc[server, "dst_port"] = 0
+        # What happens within a microsecond at two places may come in either order.
+        tables.append(packets.sort_values(["capture", "node", "departs", "t_s"], kind="stable").reset_index(drop=True))
+    pocket, library = tables
+    assert len(pocket) > 20_000
+    pd.testing.assert_frame_equal(pocket.drop(columns="t_s"), library.drop(columns="t_s"))
+    assert (pocket.t_s - library.t_s).abs().max() < 5e-6
+
+
+def test_captures_of_large_segments_are_cut_alike_in_both_kernels() -> None:
+    sizes = []
+    for engine in ("pocket", "library"):
+        fast = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=2000, delay_ms=1)])
+        capture = nl.Capture("h1", "h2")
+        found = nl.run(fast, [nl.Tcp("h1", "h2")], duration_s=0.1, captures=[capture], engine=engine)
+        sizes.append(found.packets.groupby(["node", "departs"]).length_bytes.agg(["count", "sum", "max"]))
+    pd.testing.assert_frame_equal(*sizes)
+    assert sizes[0]["max"].max() == FRAME_BYTES and sizes[0]["count"].sum() > 10_000
+
+
+@pytest.mark.library
+def test_the_library_kernel_refuses_more_than_a_run_may_leave() -> None:
+    with pytest.raises(RunError, match="more than 67108864 bytes.*snap_bytes"):
+        nl.run(
+            network(100),
+            [nl.Tcp("h1", "h2")],
+            duration_s=10,
+            captures=[nl.Capture("r1", "h2", snap_bytes=1514)],
+            engine="library",
+        )
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed (apt-get install tshark)")

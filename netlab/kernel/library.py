@@ -37,7 +37,8 @@ NETWORK = "\n# Network\n"
 SMOKE_TIMEOUT_S = 60
 # What stays visible of the kernel for the program around it; all other names are the kernel's own.
 EXPORTS = (
-    "library_boot", "library_horizon_ns", "library_jumps", "library_now_ns", "library_syscall", "library_thread",
+    "library_boot", "library_horizon_ns", "library_jumps", "library_now_ns", "library_syscall", "library_tap",
+    "library_thread",
 )  # fmt: skip
 # -ffp-contract=off: what is computed must not depend on whether the processor multiplies and adds in one step.
 HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-stack-protector", "-ffile-prefix-map")
@@ -338,7 +339,9 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
         return struct.pack("<II", kind, len(payload)) + payload
 
     said = (
-        frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+        frame(1, struct.pack("<QQQQQ", 256 << 20, 1, 0, 0, 1))
+        + frame(2)
+        + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
     )
     try:
         done = subprocess.run(
@@ -351,12 +354,12 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise KernelError(f"The library kernel was built and does not run: {error}.") from error
     last = done.stdout[-200:]
-    # The last frame: DONE, three numbers, the release.
+    # The last frame: DONE, four numbers, the release.
     at = 0
     while at + 8 <= len(done.stdout):
         kind, length = struct.unpack_from("<II", done.stdout, at)
         if kind == 9:
-            return done.stdout[at + 8 + 24 : at + 8 + length].decode()
+            return done.stdout[at + 8 + 32 : at + 8 + length].decode()
         at += 8 + length
     raise KernelError(
         f"The library kernel was built and does not work: status {done.returncode}, last words {last!r} {done.stderr[-200:]!r}."

@@ -76,7 +76,7 @@ def frame(kind: int, payload: bytes = b"") -> bytes:
 
 
 def begin(memory_mb: int = 256) -> bytes:
-    return frame(START, struct.pack("<QQQ", memory_mb << 20, 1, 0))
+    return frame(START, struct.pack("<QQQQQ", memory_mb << 20, 1, 0, 0, 1))
 
 
 def children() -> list[int]:

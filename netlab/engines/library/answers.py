@@ -7,11 +7,13 @@ import os
 import struct
 from typing import Any, cast
 
+from netlab.agent.artifacts import MOST_BYTES
+from netlab.errors import RunError
 from netlab.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.plan import Plan
 from netlab.sockets import tcp_info
 
-FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE = range(1, 10)
+FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS = range(1, 11)
 NONE = 2**64 - 1
 INFINITE_SSTHRESH = 0x7FFFFFFF
 UNKNOWN_U32 = 0xFFFFFFFF
@@ -27,7 +29,8 @@ _UDP = struct.Struct("<IIQQQQQQdqqqQQQQQQ")
 _INTERVAL = struct.Struct("<QQQ")
 _ECHO = struct.Struct("<QQQ")
 _HEAD = struct.Struct("<II")
-_DONE = struct.Struct("<QQQ")
+_BLOCK = struct.Struct("=II")
+_DONE = struct.Struct("<QQQQ")
 
 
 class Answers:
@@ -45,7 +48,9 @@ class Answers:
     failure : str or None
         The program's sentence, where it could not go on.
     done : dict
-        What the program told at its end: release, network time, jumps of the clock, how it was confined.
+        What the program told at its end: release, network time, jumps of the clock, how it was confined, when the run began.
+    packets : dict
+        What was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
     """
 
     def __init__(self, plan: Plan, queues: list[str]) -> None:
@@ -60,6 +65,8 @@ class Answers:
         self._datagrams: list[Row] = []
         self._echoes: dict[int, list[Row]] = {}
         self._errors: dict[int, list[str]] = {}
+        self._captured_bytes = 0
+        self.packets: dict[int, bytearray] = {}
         self.failure: str | None = None
         self.done: Row = {}
         self.progress_s = 0.0
@@ -88,12 +95,23 @@ class Answers:
             # As Python's sockets say it.
             sentence = "timed out" if number == ETIMEDOUT else str(OSError(number, os.strerror(number)))
             self._errors.setdefault(item, []).append(sentence)
+        elif kind == PACKETS:
+            self._take_packets(data)
         elif kind == FAILED:
             self.failure = data.decode(errors="replace").strip()
+        elif kind == DONE and len(data) < _DONE.size:
+            self.failure = (
+                "The library kernel was built by another version of netlab. Build it anew: 'netlab kernel build'."
+            )
         elif kind == DONE:
-            now_ns, jumps, confined = _DONE.unpack_from(data)
-            release = data[_DONE.size :].decode()
-            self.done = {"kernel": release, "now_s": now_ns / 1e9, "jumps": jumps, "confined": confined}
+            now_ns, jumps, confined, origin_ns = _DONE.unpack_from(data)
+            self.done = {
+                "kernel": data[_DONE.size :].decode(),
+                "now_s": now_ns / 1e9,
+                "jumps": jumps,
+                "confined": confined,
+                "origin_ns": origin_ns,
+            }
 
     def counters(self) -> Row:
         """What the agent returns: totals of the flows and every sample."""
@@ -136,6 +154,17 @@ class Answers:
         label = self._labels[fields[0]]
         for number, size, datagrams in _INTERVAL.iter_unpack(data[_UDP.size :]):
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
+
+    def _take_packets(self, data: bytes) -> None:
+        tap, packets = _HEAD.unpack_from(data)
+        self._captured_bytes += len(data)
+        if self._captured_bytes > MOST_BYTES:
+            raise RunError(
+                f"The captures have more than {MOST_BYTES} bytes, which is the most. Capture fewer links, a shorter time, "
+                "or less of each packet (snap_bytes)."
+            )
+        block = data[_HEAD.size :]
+        self.packets.setdefault(tap, bytearray()).extend(_BLOCK.pack(packets, len(block)) + block)
 
     def _summary(self, number: int) -> Row:
         kind = self._items[number]["kind"]

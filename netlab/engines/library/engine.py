@@ -8,14 +8,16 @@ import select
 import signal
 import struct
 import subprocess
+import tempfile
 import threading
+from pathlib import Path
 from typing import Any, cast
 
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
 from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
-from netlab.engines.library.requests import Requests, make_requests, refuse_programs
+from netlab.engines.library.requests import EXACT_TIMERS, Requests, Timers, make_requests, refuse_programs
 from netlab.errors import KernelError, RunError
 from netlab.kernel import library
 from netlab.plan import Outcome, Plan
@@ -35,13 +37,20 @@ _FRAME = struct.Struct("<II")
 
 
 class LibraryEngine:
-    """Runs plans in the library kernel, without a privilege, a file or a process beside its own."""
+    """Runs plans in the library kernel, without a privilege, a file or a process beside its own.
+
+    Parameters
+    ----------
+    timers : Timers
+        How exactly the kernel's timers come; other ones than the exact show what a difference from another kernel is due to.
+    """
 
     name = "library"
     clock = "virtual"
 
-    def __init__(self) -> None:
+    def __init__(self, timers: Timers = EXACT_TIMERS) -> None:
         self.kernel = library.find()
+        self._timers = timers
 
     def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
@@ -72,8 +81,9 @@ class LibraryEngine:
         without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)
         ip_lines, tc_lines = shape_network(plan["directions"], self.clock, without_offload)
         requests = make_requests(
-            plan, ip_lines, tc_lines, memory_bytes=MEMORY_MB << 20, start_s=START_S, machine_sysctls=MACHINE_SYSCTLS
-        )
+            plan, ip_lines, tc_lines,
+            memory_bytes=MEMORY_MB << 20, start_s=START_S, machine_sysctls=MACHINE_SYSCTLS, timers=self._timers,
+        )  # fmt: skip
         answers = Answers(plan, requests.queues)
         on_event({"event": "agent"})
         process = subprocess.Popen(
@@ -107,8 +117,10 @@ class LibraryEngine:
             "python": platform.python_version(),
             "hosts_without_offload": without_offload,
             "tc": tc_lines,
+            "origin_ns": answers.done["origin_ns"],
+            "packets_lost": 0,
             "unsaved": {},
-            "artifacts": None,
+            "artifacts": _keep_packets(requests.taps, answers.packets),
             "engine": {
                 "engine": self.name,
                 "clock": self.clock,
@@ -138,6 +150,16 @@ def _segment_bytes(plan: Plan) -> dict[str, int]:
         if size_bytes is not None:
             found[item["src"]] = min(size_bytes, found.get(item["src"], size_bytes))
     return found
+
+
+def _keep_packets(taps: list[str], packets: dict[int, bytearray]) -> str | None:
+    """A directory with a file for each tap, as the agent leaves them; None where nothing was captured."""
+    if not taps:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
+    for number, name in enumerate(taps):
+        (folder / name).write_bytes(packets.get(number, b""))
+    return str(folder)
 
 
 def _tell(process: subprocess.Popen[bytes], requests: Requests) -> None:

@@ -6,11 +6,11 @@ import ipaddress
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from netlab import queues
 from netlab.agent.settings import STATIC_SYSCTLS
-from netlab.agent.shaping import queue_options
+from netlab.agent.shaping import has_wire, queue_options, wire_device
 from netlab.errors import EngineError
 from netlab.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import Hop, Plan
@@ -19,7 +19,7 @@ from netlab.rtnetlink.ip_lines import Interfaces, ip_line, node_lines
 from netlab.rtnetlink.messages import UnknownLineError, batch
 from netlab.rtnetlink.tc_lines import change, tc_line
 
-START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO = range(1, 10)
+START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP = range(1, 11)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
 NONE = 2**64 - 1
 FIRST_NODE_FILE = 16
@@ -29,11 +29,24 @@ MARKS_IN_TINS = 0xFFFFFFFF
 """CAKE counts marks per tin, all others in one word of their statistics."""
 
 _FRAME = struct.Struct("<II")
-_START = struct.Struct("<QQQ")
+_START = struct.Struct("<QQQQQ")
 _GO = struct.Struct("<QQQQ")
 _FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
 _NUMBER = struct.Struct("<I")
 _QUEUE = struct.Struct("<II")
+_TAP = struct.Struct("<II16s")
+
+
+class Timers(NamedTuple):
+    """How exactly the kernel's timers come: so many ns late, and not sooner than so long after they were set."""
+
+    late_ns: int
+    least_ns: int
+
+
+EXACT_TIMERS = Timers(0, 1)
+POCKET_TIMERS = Timers(1, 500)
+"""Those of User-Mode Linux (arch/um: `itimer_next_event` adds one, TIMER_MIN_DELTA)."""
 
 
 @dataclass
@@ -44,12 +57,15 @@ class Requests:
     ----------
     queues : list of str
         Interfaces whose queues are sampled, by the number that samples have.
+    taps : list of str
+        The name of each tap's file, by the number that its packets have.
     lines : dict
         The line behind each netlink message: by node, then in the order of sending, a list for each batch.
     """
 
     nodes: list[str]
     queues: list[str] = field(default_factory=list)
+    taps: list[str] = field(default_factory=list)
     batches: dict[int, list[list[str]]] = field(default_factory=dict)
     _parts: list[bytes] = field(default_factory=list)
 
@@ -63,9 +79,7 @@ class Requests:
 
 
 def refuse_programs(plan: Plan) -> None:
-    """Raise EngineError when the plan has traffic that only a program of its own can make, or captures."""
-    if plan.get("captures"):
-        raise EngineError("The library engine cannot capture packets. Use engine='pocket' for this scenario.")
+    """Raise EngineError when the plan has traffic that only a program of its own can make."""
     for item in plan["traffic"]:
         if item["kind"] not in FLOW_KINDS:
             raise EngineError(
@@ -87,6 +101,7 @@ def make_requests(
     memory_bytes: int,
     start_s: int,
     machine_sysctls: dict[str, str],
+    timers: Timers = EXACT_TIMERS,
 ) -> Requests:
     """Everything from the start to GO.
 
@@ -98,6 +113,8 @@ def make_requests(
         What `shape_network` makes of the plan's directions, by node.
     memory_bytes, start_s, machine_sysctls
         The kernel's memory, its clock's start in s since 1970, and settings of the whole machine.
+    timers : Timers
+        How exactly its timers come.
 
     Raises
     ------
@@ -107,7 +124,7 @@ def make_requests(
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
     requests = Requests(nodes)
     number = {name: place for place, name in enumerate(nodes)}
-    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s))
+    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s, *timers))
     for key, value in machine_sysctls.items():
         _add_setting(requests, key, value)
     for _ in nodes:
@@ -131,6 +148,7 @@ def make_requests(
         _add_netlink(requests, number[name], messages)
     _add_waits_and_queues(requests, plan, number, interfaces)
     _add_flows(requests, plan, number)
+    _add_taps(requests, plan, number)
     steps = max(1, round(plan["duration_s"] / plan["interval_s"]))
     requests.add(GO, _GO.pack(_ns(plan["duration_s"]), _ns(plan["interval_s"]), _ns(plan["drain_s"]), steps))
     return requests
@@ -244,6 +262,21 @@ def _add_flows(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
             )  # fmt: skip
             requests.add(FLOW, packed + item["label"].encode())
             port += kind != "ping"
+
+
+def _add_taps(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
+    """The ends of captured links: departures at the sending interface, arrivals behind the wire, as in the agent."""
+    for item in plan["captures"]:
+        for place in item["directions"]:
+            hop = plan["directions"][place]
+            wired, arriving = has_wire(hop["shape"]), hop["dst_interface"]
+            for node, device, outgoing, end in (
+                (hop["src"], hop["interface"], True, f"{hop['interface']}.out"),
+                (hop["dst"], wire_device(arriving) if wired else arriving, wired, f"{arriving}.in"),
+            ):
+                requests.add(ENTER, _NUMBER.pack(number[node]))
+                requests.add(TAP, _TAP.pack(outgoing, item["snap_bytes"], device.encode()))
+                requests.taps.append(f"{item['name']}.{end}")
 
 
 def _flow_words(item: dict[str, Any], plan: Plan, stream: int, streams: int, port: int) -> dict[str, Any]:

@@ -246,7 +246,7 @@ static void need(uint32_t kind, uint32_t bytes, size_t least)
 
 static void send_done(void)
 {
-	struct done done = { now_ns(), library_jumps, confined };
+	struct done done = { now_ns(), library_jumps, confined, origin_ns + realtime_ahead_ns };
 	/* struct new_utsname: six fields of 65 bytes. */
 	char names[6][65] = { { 0 } };
 
@@ -286,6 +286,10 @@ void host_main(void)
 		case REQUEST_QUEUE:
 			need(kind, bytes, sizeof(struct sampled));
 			add_queue((struct sampled *)payload);
+			break;
+		case REQUEST_TAP:
+			need(kind, bytes, sizeof(struct tap));
+			add_tap((struct tap *)payload);
 			break;
 		case REQUEST_FLOW:
 			need(kind, bytes, sizeof(struct flow));
@@ -339,6 +343,8 @@ int main(int count, char **words)
 	boot.seed = start.seed;
 	boot.start_s = start.start_s;
 	realtime_ahead_ns = start.start_s * NS_PER_S;
+	boot.timer_late_ns = start.timer_late_ns;
+	boot.timer_least_ns = start.timer_least_ns;
 	boot.command_line = "quiet";
 	library_horizon_ns = HORIZON_S * NS_PER_S;
 	confined = confine();

@@ -41,9 +41,15 @@ void add_queue(const struct sampled *queue);
 void wait_for_interfaces(void);
 void sample_queues(uint32_t step);
 
+/* taps.c */
+struct tap;
+void add_tap(const struct tap *tap);
+void tell_packets(void);
+
 /* traffic.c */
 struct flow;
 struct go;
+extern uint64_t origin_ns;
 void add_flow(const struct flow *flow, const char *label);
 void run_traffic(const struct go *go);
 

@@ -26,17 +26,26 @@ enum request {
 	REQUEST_QUEUE,		/* struct sampled: an interface of this node whose queue is sampled */
 	REQUEST_FLOW,		/* struct flow, then its label */
 	REQUEST_GO,		/* struct go */
+	REQUEST_TAP,		/* struct tap: packets of one of this node's devices are told */
 };
 
 struct start {
 	uint64_t memory_bytes;
 	uint64_t seed;
 	uint64_t start_s;
+	uint64_t timer_late_ns;		/* a timer comes so late, */
+	uint64_t timer_least_ns;	/* and not sooner than so long after it was set */
 };
 
 struct sampled {
 	uint32_t interface;	/* its number */
 	uint32_t marks_word;	/* which word of the queue's own statistics counts marks; 0 for none */
+};
+
+struct tap {
+	uint32_t outgoing;	/* what leaves the device, or else what comes in */
+	uint32_t snap_bytes;	/* of each packet, from its Ethernet header on */
+	char device[16];
 };
 
 #define MARKS_IN_TINS 0xffffffffu	/* CAKE's marks: the sum over its tins */
@@ -83,6 +92,7 @@ enum answer {
 	ANSWER_ECHOES,		/* uint32_t item, uint32_t 0, then struct echo, several */
 	ANSWER_ERROR,		/* uint32_t item, uint32_t errno, then what was tried */
 	ANSWER_DONE,		/* struct done, then the kernel's release */
+	ANSWER_PACKETS,		/* uint32_t: which tap; uint32_t: how many; then so many struct packet, each with its bytes */
 };
 
 struct reading {
@@ -127,8 +137,21 @@ struct echo {
 	uint64_t number, sent_ns, rtt_ns;	/* rtt is NONE where no reply came */
 };
 
+/* As the kernel's ring has them (linux/if_packet.h, TPACKET_V3), so that both kernels' captures are read alike. */
+struct packet {
+	uint32_t size;			/* of this and its bytes: where the next one begins */
+	uint32_t s, ns;			/* CLOCK_REALTIME */
+	uint32_t kept, length;
+	uint32_t status;
+	uint16_t frame_at, network_at;	/* where its bytes begin */
+	uint8_t padding[6];
+	uint8_t flags, offload;		/* struct virtio_net_hdr, just before the bytes */
+	uint16_t head_bytes, part_bytes, checksum_from, checksum_at;
+};
+
 struct done {
 	uint64_t now_ns, jumps, confined;
+	uint64_t origin_ns;		/* of the run, by CLOCK_REALTIME */
 };
 
 #define CONFINED_FILES 1	/* Landlock */

@@ -84,7 +84,7 @@ struct traffic {
 
 static struct traffic **all;
 static size_t all_count, all_room;
-static uint64_t origin_ns;
+uint64_t origin_ns;
 static int payload_file = -1;
 
 void sleep_until(uint64_t when_ns)
@@ -873,6 +873,7 @@ void run_traffic(const struct go *given)
 	}
 	for (size_t i = 0; i < all_count; i++)
 		finish(all[i], origin_ns + go.duration_ns + go.drain_ns);
+	tell_packets();
 	for (size_t i = 0; i < all_count; i++)
 		tell(all[i]);
 }

@@ -124,6 +124,6 @@ void library_boot(const struct library_boot *given)
 
 	boot = *given;
 	library_random_start(given->seed);
-	library_time_start(given->start_s);
+	library_time_start(given);
 	library_swap(&never_again, library_fresh_stack(init_stack), NULL);
 }

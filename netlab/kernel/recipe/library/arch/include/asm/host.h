@@ -12,6 +12,13 @@ void host_panic(void);					/* the kernel cannot go on; does not return */
 void host_stuck(void);					/* everything sleeps and nothing will wake it, or only after the horizon */
 void host_main(void);					/* runs as the kernel's first process; does not return */
 
+struct library_packet {
+	unsigned long long time_ns;			/* CLOCK_REALTIME */
+	unsigned int tap, length, kept;			/* which tap; bytes of the whole, and of what is told */
+	unsigned int offload, part_bytes;		/* as virtio_net has it: what a network card was to cut, and into what */
+};
+void *host_packet(const struct library_packet *packet);	/* a place for so many of its bytes */
+
 /* What the kernel gives the program. */
 struct library_boot {
 	void *memory;					/* all of the kernel's memory, zeroed */
@@ -19,17 +26,20 @@ struct library_boot {
 	unsigned long long seed;			/* all randomness follows from it */
 	unsigned long long start_s;			/* CLOCK_REALTIME at boot, in s since 1970 */
 	const char *command_line;
+	unsigned long timer_late_ns;			/* a timer comes so late, */
+	unsigned long timer_least_ns;			/* and not sooner than so long after it was set */
 };
 void library_boot(const struct library_boot *boot);	/* does not return */
 long library_syscall(long number, long a, long b, long c, long d, long e, long f);
 long library_thread(int (*function)(void *), void *argument);
+long library_tap(const char *device, unsigned int number, int outgoing, unsigned int snap_bytes);
 extern unsigned long long library_now_ns;		/* CLOCK_MONOTONIC */
 extern unsigned long long library_horizon_ns;		/* the clock never passes this */
 extern unsigned long long library_jumps;		/* how often the clock has moved */
 
 /* Inside the kernel. */
 unsigned long library_random_longs(unsigned long *words, unsigned long count);
-void library_time_start(unsigned long long start_s);
+void library_time_start(const struct library_boot *boot);
 void library_random_start(unsigned long long seed);
 void *library_fresh_stack(void *stack);
 void *library_swap(void **save, void *load, void *argument);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the taps tell, some hundred packets at a time. */
+#include <stdlib.h>
+#include <string.h>
+#include "kernel.h"
+#include "protocol.h"
+
+#define BLOCK_BYTES (1u << 18)
+
+struct block {
+	uint32_t packets, used;
+	unsigned char *bytes;
+};
+
+static struct block *blocks;
+static unsigned int count, room;
+
+void add_tap(const struct tap *tap)
+{
+	char device[sizeof(tap->device) + 1] = { 0 };
+
+	memcpy(device, tap->device, sizeof(tap->device));
+	if (count == room) {
+		struct block *more = allocate((room = 2 * room + 16) * sizeof(*more));
+
+		if (count)
+			memcpy(more, blocks, count * sizeof(*more));
+		free(blocks);
+		blocks = more;
+	}
+	blocks[count].bytes = allocate(BLOCK_BYTES);
+	must(library_tap(device, count++, tap->outgoing, tap->snap_bytes), "capture packets");
+}
+
+static void tell_block(unsigned int number)
+{
+	struct block *block = &blocks[number];
+	uint32_t head[2] = { number, block->packets };
+
+	if (block->packets)
+		answer(ANSWER_PACKETS, head, sizeof(head), block->bytes, block->used);
+	block->packets = block->used = 0;
+}
+
+void tell_packets(void)
+{
+	for (unsigned int i = 0; i < count; i++)
+		tell_block(i);
+}
+
+void *host_packet(const struct library_packet *given)
+{
+	struct packet packet = {
+		.size = (sizeof(packet) + given->kept + 15) & ~15u,
+		.s = given->time_ns / NS_PER_S,
+		.ns = given->time_ns % NS_PER_S,
+		.kept = given->kept,
+		.length = given->length,
+		.frame_at = sizeof(packet),
+		.offload = given->offload,
+		.part_bytes = given->part_bytes,
+	};
+	struct block *block = &blocks[given->tap];
+	unsigned char *at;
+
+	if (block->used + packet.size > BLOCK_BYTES)
+		tell_block(given->tap);
+	at = block->bytes + block->used;
+	memcpy(at, &packet, sizeof(packet));
+	block->used += packet.size;
+	block->packets++;
+	return at + sizeof(packet);
+}
