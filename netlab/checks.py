@@ -13,11 +13,13 @@ import html
 import inspect
 import math
 import sys
+import sysconfig
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from types import EllipsisType, FunctionType
 from typing import Any, TypeVar
 
@@ -279,26 +281,21 @@ class Function(Check):
         if complaint:
             return self._result(Status.FAILED, complaint)
         for number, case in enumerate(self.cases):
-            failure = self._failure(answer, case)
+            failure = self._failure(answer, case, first=number == 0)
             if failure is not None:
-                if number and failure.status is Status.FAILED:
-                    same = (
-                        "The first trial was right: is a figure written into the function that should be a parameter?"
-                    )
-                    return self._result(Status.FAILED, *failure.sentences, same)
                 return failure
         trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
         return self._result(Status.PASSED, f"{trials}; for {_arguments(self.cases[0])} it gives {example}.", self.right)
 
-    def _failure(self, function: Callable[..., object], case: Mapping[str, Any]) -> Result | None:
+    def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         given = f"for {_arguments(case)}"
         try:
             value = function(**case)
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
-            return self._result(Status.FAILED, f"{given} the function raised {_raised(error)}")
+            return self._result(Status.FAILED, f"{given}{_raised(error)}")
         if isinstance(value, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         if value is None:
@@ -310,11 +307,13 @@ class Function(Check):
         if _close(number, expected, self.tolerance):
             return None
         traps = [(_trap_number(trap, case), trap.sentence) for trap in self.traps]
-        return self._result(
-            Status.FAILED,
-            f"{given} got {with_unit(number, self.unit)}.",
-            _diagnose(number, expected, self.tolerance, traps),
-        )
+        slip = _named_slip(number, expected, self.tolerance, traps)
+        sentences = [slip or _direction(number, expected)]
+        if not first and not slip:
+            sentences.append(
+                "The first trial was right: is a figure written into the function that should be a parameter?"
+            )
+        return self._result(Status.FAILED, f"{given} got {with_unit(number, self.unit)}.", *sentences)
 
 
 @dataclass(frozen=True)
@@ -581,11 +580,25 @@ def _wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
 
 
 def _raised(error: Exception) -> str:
-    """Say what a student's code raised, and in which line of it."""
+    """Say what went wrong in a student's code, and in which line of it."""
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if frame.filename != __file__ and frame.line]
+    theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
     line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
-    return f"{type(error).__name__}: {error}{line}."
+    if _is_ours(frames[-1].filename):
+        # What the exercise refuses, such as one probe too many, is a sentence already.
+        return f": {error.args[0] if error.args else error}{line}."
+    return f" the function raised {type(error).__name__}: {error}{line}."
+
+
+def _is_ours(filename: str) -> bool:
+    return Path(filename).is_relative_to(Path(__file__).parent)
+
+
+def _is_installed(filename: str) -> bool:
+    """Tell whether a file belongs to netlab, to Python or to a package, so that its lines are not a student's."""
+    return _is_ours(filename) or any(
+        Path(filename).is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")
+    )
 
 
 def _trap_number(trap: Trap, case: Mapping[str, Any]) -> float:
@@ -594,6 +607,11 @@ def _trap_number(trap: Trap, case: Mapping[str, Any]) -> float:
 
 def _diagnose(number: float, expected: float, tolerance: float, traps: Iterable[tuple[float, str]]) -> str:
     """Name the slip that leads from the right figure to this one; say which way it is off if none does."""
+    return _named_slip(number, expected, tolerance, traps) or _direction(number, expected)
+
+
+def _named_slip(number: float, expected: float, tolerance: float, traps: Iterable[tuple[float, str]]) -> str:
+    """Name the slip that leads from the right figure to this one; nothing if none does."""
     # A slip must be matched more closely than the slips lie apart, or a sentence would be a guess.
     tight = min(tolerance, 0.01)
     for wrong, sentence in traps:
@@ -608,12 +626,13 @@ def _diagnose(number: float, expected: float, tolerance: float, traps: Iterable[
             return "It is one minus the right figure: the share that arrived rather than the share lost?"
         if _close(number, 1 / expected, tight):
             return "It is the reciprocal of the right figure: is the division upside down?"
-        return _direction(number, expected)
     return ""
 
 
 def _direction(number: float, expected: float) -> str:
     """Say on which side of the right figure a wrong one lies and about how far, never so exactly that it tells."""
+    if expected == 0:
+        return ""
     ratio = number / expected
     if ratio <= 0:
         return "It has the wrong sign, and not only that."
@@ -623,7 +642,7 @@ def _direction(number: float, expected: float) -> str:
         (1.05, f"It is close, but a little too {side}: is something small forgotten, or counted twice?"),
         (1.5, f"It is too {side}, by less than a half."),
         (3.0, f"It is too {side}, by about a factor of two."),
-        (30.0, f"It is too {side}, by about a factor of ten."),
+        (30.0, f"It is too {side}, by a factor of three to thirty."),
     ):
         if times < most:
             return words

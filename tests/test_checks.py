@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab import checks
+from netlab import checks, theory
 from netlab.checks import Build, Choice, Condition, Function, Number, Status, Trap
 
 
@@ -98,7 +98,7 @@ def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
         (4.9, "a little too large"),
         (3.9, "too small, by less than a half"),
         (11, "too large, by about a factor of two"),
-        (0.3, "too small, by about a factor of ten"),
+        (0.3, "too small, by a factor of three to thirty"),
         (1e12, "far too large"),
         ("4.798", "without quotes"),
         (True, "not a truth value"),
@@ -149,6 +149,15 @@ def test_a_function_right_for_the_first_case_only_fails() -> None:
     result = FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
     assert result.status is Status.FAILED
     assert "rate_mbps=100, payload_bytes=1470" in said(result)
+    assert "is a figure written into the function" in said(result)
+
+
+def test_a_slip_that_has_a_name_in_a_later_case_is_not_taken_for_a_figure_written_into_the_function() -> None:
+    thousandfold = FUNCTION.judge(
+        lambda rate_mbps, payload_bytes: limit(rate_mbps, payload_bytes) * (1, 1000)[rate_mbps > 5]
+    )
+    assert "a thousand times too large" in said(thousandfold)
+    assert "is a figure written into the function" not in said(thousandfold)
 
 
 def test_a_function_that_raises_is_quoted_not_propagated() -> None:
@@ -157,6 +166,16 @@ def test_a_function_that_raises_is_quoted_not_propagated() -> None:
 
     told = said(FUNCTION.judge(broken))
     assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
+
+
+def test_what_the_exercise_refuses_is_told_with_the_students_line_not_with_its_own() -> None:
+    def too_many(rate_mbps: float, payload_bytes: int) -> float:
+        return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)
+
+    told = said(FUNCTION.judge(too_many))
+    assert "for rate_mbps=5, payload_bytes=1000: rate_mbps must be" in told
+    assert "(in the line `return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)`)" in told
+    assert "raised" not in told
 
 
 def test_a_wrong_signature_is_told() -> None:
