@@ -176,7 +176,7 @@ class Comparison:
         legend_rows = 1 + sum(trace.showlegend is not False for trace in figure.data) // 4
         figure.update_layout(margin_t=64 + 24 * legend_rows, height=444 + 24 * legend_rows)
         self._scale_strip(figure)
-        return figure
+        return label_decades(figure)
 
     def _draw_series(self, figure: go.Figure, number: int, series: _Series) -> None:
         first, alone = number == 0, len(self._series) == 1
@@ -303,6 +303,39 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
             )
             kept.append(quiet)
     return kept
+
+
+def label_decades(figure: go.Figure) -> go.Figure:
+    """Give logarithmic axes ticks whose labels are whole numbers, few enough to be read; return the figure.
+
+    Plotly's own label the steps between 10 and 100 with one digit each: 2 3 4 5 6 7 8 9.
+    """
+    for letter in "xy":
+        if figure.layout[f"{letter}axis"].type != "log":
+            continue
+        shown = [value for trace in figure.data if trace.yaxis in (None, "y") for value in trace[letter] if value]
+        low, high = min(shown), max(shown)
+        decades = math.log10(high / low)
+        digits = (1, 2, 5) if decades < 2.3 else (1, 3) if decades < 4.6 else (1,)
+        powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+        # Plotly shows a little more than the data have.
+        ticks = [
+            float(f"{digit}e{p}")
+            for p in powers
+            for digit in digits
+            if low / 1.3 <= float(f"{digit}e{p}") <= high * 1.3
+        ]
+        axes = figure.select_xaxes() if letter == "x" else [figure.layout.yaxis]
+        for axis in axes:
+            axis.update(tickvals=ticks, ticktext=[_tick_label(tick) for tick in ticks])
+    return figure
+
+
+def _tick_label(value: float) -> str:
+    if 1e-4 <= value < 1e5:
+        return f"{value:g}"
+    digit, power = f"{value:.0e}".split("e")
+    return f"{'' if digit == '1' else f'{digit}·'}10<sup>{int(power)}</sup>"
 
 
 def _round_below(value: float) -> float:

@@ -7,6 +7,7 @@ the same reason.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import math
@@ -76,7 +77,7 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
 
 def in_words(figure: go.Figure | dict[str, Any]) -> str:
-    """Say what a figure shows: title, axes, and each series with its range; for those who cannot see it.
+    """Say what a figure shows, for those who cannot see it: title, axes, each series with its range, or nodes and links.
 
     >>> figure = go.Figure(go.Scatter(x=[1, 2], y=[3.0, 5.0], name="measured"))
     >>> in_words(figure.update_layout(title_text="Goodput", xaxis_title_text="Rate (Mbit/s)"))
@@ -84,17 +85,66 @@ def in_words(figure: go.Figure | dict[str, Any]) -> str:
     """
     drawn = go.Figure(figure)
     parts = [f"Figure: {drawn.layout.title.text or 'without a title'}"]
+    named = [trace for trace in drawn.data if trace.mode == "markers+text"] if _is_drawing(drawn) else []
+    parts += _network_in_words(drawn, named) if named else _series_in_words(drawn)
+    return re.sub(r"<[^>]*>", " ", ". ".join(parts)) + "."
+
+
+def _is_drawing(drawn: go.Figure) -> bool:
+    return all(axis.visible is False for axis in drawn.select_xaxes()) and all(
+        trace.type == "scatter" for trace in drawn.data
+    )
+
+
+def _network_in_words(drawn: go.Figure, kinds: list[Any]) -> list[str]:
+    """The nodes of a drawn network by kind, then its links with what stands beside them."""
+    place = {(x, y): node for trace in kinds for x, y, node in zip(trace.x, trace.y, trace.text, strict=True)}
+    beside = {(note.x, note.y): note.text.replace("<br>", ", ") for note in drawn.layout.annotations}
+    links = []
+    for trace in drawn.data:
+        if trace.mode == "lines":
+            (ax, bx), (ay, by) = trace.x, trace.y
+            text = beside.get(((ax + bx) / 2, (ay + by) / 2), "")
+            links.append(f"{place[ax, ay]}-{place[bx, by]}" + (f" ({text})" if text else ""))
+    return [*(f"{trace.name}: {', '.join(trace.text)}" for trace in kinds), f"Links: {'; '.join(sorted(links))}"]
+
+
+def _series_in_words(drawn: go.Figure) -> list[str]:
     titles = [axis.title.text for axis in drawn.select_xaxes() if axis.title.text]
-    parts += [f"Across: {', '.join(dict.fromkeys(titles))}"] if titles else []
+    parts = [f"Across: {', '.join(dict.fromkeys(titles))}"] if titles else []
     titles = [axis.title.text for axis in drawn.select_yaxes() if axis.title.text]
     parts += [f"Up: {', '.join(dict.fromkeys(titles))}"] if titles else []
-    for trace in drawn.data:
-        values = [float(y) for y in (trace.y if getattr(trace, "y", None) is not None else ()) if _is_number(y)]
-        if not trace.name or role(trace) == "earlier" or not values:
+    shown = [(trace, _heights(trace)) for trace in drawn.data if trace.name and role(trace) != "earlier"]
+    largest = max((abs(y) for trace, ys in shown if role(trace) != "residual" for y in ys), default=0.0)
+    for trace, ys in shown:
+        if not ys:
             continue
-        spread = f"from {min(values):.4g} to {max(values):.4g}" if min(values) < max(values) else f"at {values[0]:.4g}"
-        parts.append(f"{trace.name}: {len(values)} point{'s' if len(values) > 1 else ''}, {spread}")
-    return re.sub(r"<[^>]*>", " ", ". ".join(parts)) + "."
+        axis = drawn.layout["yaxis" + (trace.yaxis or "y")[1:]]
+        if axis.type == "log":
+            low, high = f"{min(ys):.4g}", f"{max(ys):.4g}"
+        else:
+            # What a residual has beyond a hundredth of a per cent, or a thousandth of what was measured, is nothing to see.
+            per_cent = role(trace) == "residual" and "%" in (axis.title.text or "")
+            digits = (
+                2 if per_cent else _digits(largest, 3) if role(trace) == "residual" else _digits(max(map(abs, ys)), 4)
+            )
+            low, high = (f"{round(y, digits) + 0.0:.4g}" for y in (min(ys), max(ys)))
+        points = f"{len(ys)} point{'s' if len(ys) > 1 else ''}"
+        parts.append(f"{trace.name}: {points}, {f'from {low} to {high}' if low != high else f'at {low}'}")
+    return parts
+
+
+def _digits(largest: float, significant: int) -> int:
+    """Decimal places that leave so many significant digits of a figure's largest value."""
+    return significant - 1 - math.floor(math.log10(largest)) if largest > 0 else significant
+
+
+def _heights(trace: Any) -> list[float]:
+    """The finite values that a trace shows upwards; arrays come from a notebook as base64."""
+    values = getattr(trace, "y", None)
+    if isinstance(values, dict):
+        values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return [float(y) for y in (values if values is not None else ()) if _is_number(y)]
 
 
 def _is_number(value: Any) -> bool:

@@ -119,3 +119,18 @@ def test_a_notebook_shows_the_figure_of_a_comparison(monkeypatch):
 def test_mistakes_are_sentences(call, words):
     with pytest.raises(NetlabError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("x", "labels"),
+    [
+        ([64, 1472], ["50", "100", "200", "500", "1000"]),
+        ([1, 10, 300, 3000], ["1", "3", "10", "30", "100", "300", "1000", "3000"]),
+        ([1e-5, 1], ["10<sup>-5</sup>", "0.0001", "0.001", "0.01", "0.1", "1"]),
+    ],
+)
+def test_ticks_of_a_logarithmic_axis_are_whole_numbers(x: list[float], labels: list[str]) -> None:
+    figure = plots.Comparison("x", "y", "t", log_x=True).add("measured", x, x, x, x).figure
+    assert list(figure.layout.xaxis.ticktext) == list(figure.layout.xaxis2.ticktext) == labels
+    assert figure.layout.xaxis.tickvals[-1] == float(labels[-1])
+    assert figure.layout.yaxis.ticktext is None

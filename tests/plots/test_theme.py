@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import plotly.graph_objects as go
 import plotly.io as pio
 
 from netlab import plots
 from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 from netlab.plots import theme
 from tests.plots.samples import series_run, udp_comparison
 
@@ -35,3 +39,28 @@ def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
     assert html == plots.page_html(second)
     assert "cdn.plot.ly" in html
     assert len(html) < 100_000, f"{len(html)} bytes: Plotly itself must not be in every figure"
+
+
+def test_a_drawn_network_is_told_by_its_nodes_and_links() -> None:
+    network = Topology(
+        hosts=["h1", "h2"],
+        routers=["r1"],
+        links=[Link("h1", "r1"), Link("r1", "h2", rate_mbps=5, delay_ms=10, queue_packets=100)],
+    )
+    assert theme.in_words(plots.topology(network, title="A path")) == (
+        "Figure: A path. host: h1, h2. router: r1. Links: h1-r1; r1-h2 (5 Mbit/s, 10 ms, 100 packets)."
+    )
+
+
+def test_in_words_a_residual_has_no_digits_that_nobody_can_see() -> None:
+    relative = plots.Comparison("x", "y", "t").add("measured", [1, 2], [5.0, 5.0000001], [1, 2], [5, 5])
+    absolute = plots.Comparison("x", "y", "t", residual="absolute").add(
+        "measured", [1, 2], [0.5, 0.90002], [1, 2], [0.5, 0.9]
+    )
+    assert "measured - theory: 2 points, at 0." in theme.in_words(relative.figure)
+    assert "measured - theory: 2 points, at 0." in theme.in_words(absolute.figure)
+
+
+def test_series_that_a_notebook_keeps_as_base64_are_told_as_well() -> None:
+    figure = go.Figure(go.Scatter(x=[1, 2, 3], y=np.array([3.0, 4.5, 6.0]), name="goodput"))
+    assert "goodput: 3 points, from 3 to 6" in theme.in_words(figure.to_dict())

@@ -333,5 +333,6 @@ def lot_figure() -> plots.Comparison:
             np.geomspace(250, 1500, 40),
             formula,
         )
-    comparison.figure.update_xaxes(tickvals=list(distances_ms.values()))
+    ticks = list(distances_ms.values())
+    comparison.figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
     return comparison
