@@ -253,7 +253,7 @@ def slider(
         description=f"{label} ({unit})" if unit else label,
         continuous_update=False,
         tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
-        style={"description_width": "13em"},
+        style={"description_width": "16em"},
         layout={"width": "100%", "max_width": "46em"},
     )
 
@@ -288,7 +288,7 @@ def log_slider(
         continuous_update=False,
         readout_format=".3g",
         tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
-        style={"description_width": "13em"},
+        style={"description_width": "16em"},
         layout={"width": "100%", "max_width": "46em"},
     )
 

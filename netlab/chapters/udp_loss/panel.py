@@ -75,7 +75,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
     return Panel(
         {
             "offered_mbps": slider("Offered rate", 4.0, 0.2, _FASTEST_MBPS, 0.1, "Mbit/s"),
-            "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 20, "bytes"),
+            "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 4, "bytes"),
             "queue_packets": slider("Queue", QUEUE_PACKETS, 5, 500, 5, "packets"),
             "ethernet_framing": toggle("Ethernet framing"),
         },
