@@ -149,9 +149,9 @@ goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 # Build a link of your own and keep it busy:
 #
 # - hosts `h1` and `h2`, joined by one link of [[rate_mbps]] Mbit/s with a queue of [[queue_packets]] packets;
-# - one UDP flow from `h1` to `h2` with datagrams of [[payload_bytes]] bytes, at a rate that you choose so that the
-#   link is never idle;
-# - 5 s or more. Keep what `nl.run` returns as `my_run`.
+# - one UDP flow (`nl.Udp("h1", "h2", rate_mbps=..., payload_bytes=...)`) with datagrams of [[payload_bytes]] bytes, at a
+#   rate that you choose so that the link is never idle;
+# - 5 s or more. Keep what `nl.run` returns as `my_run`. (*Start here* has a run to look at.)
 
 # %% id="overload"
 my_run = ...

@@ -166,7 +166,7 @@ faster_prediction.compare(settled_mbps(faster), theory=formula(100_000, 200, 16)
 # Measure it on a path of your own:
 #
 # - hosts `h1` and `h2`, a router `r1` between them; `h1`-`r1` without limits, `r1`-`h2` with [[rate_mbps]] Mbit/s, [[delay_ms]] ms and a queue of 1000 packets;
-# - one TCP flow from `h1` to `h2` with a window of [[window_kb]] kB; 5 s or more. Keep the result as `my_run`.
+# - one TCP flow from `h1` to `h2` with a window (`window_bytes`) of [[window_kb]] kB; 5 s or more. Keep the result as `my_run`.
 #
 # Then take the round-trip time from the last rows of `my_run.intervals`. How many ms of it does a segment wait in the queue? Tolerance: 5 %.
 

@@ -128,14 +128,14 @@ cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 # %% [markdown] id="cost-why"
 # **Why do they differ?** Twice the rate costs about four times as much, as the square says. But each loss costs more than the theory. One
 # reason is fast recovery: for a round trip the sender works with about half a window before the climb even begins. That is about $W/2$
-# segments more (8, 17 and 33), and explains most of the gap at 10 and 20 Mbit/s. The rest we have not tested.
+# segments more (8, 17 and 33), about half of the gap at 5 and 10 Mbit/s, a third at 20. The rest we have not tested.
 #
 # So one lost packet is worth itself and more than a hundred others. Its price grows with the square of what is under way. That is the
 # trouble of TCP on fast, long paths, and we come back to it.
 #
 # ## Part 3: make a loss free
 #
-# Look at part 1 again: there the link never ran dry, although the window was halved every 2.2 s. The queue was the reserve.
+# Look at part 1 again: there the link never ran dry, although the window was halved every 2.3 s. The queue was the reserve.
 #
 # ### Exercise 2: your own sawtooth
 #
@@ -253,7 +253,7 @@ print("with SACK   ", with_sack["goodput_mbps"].round(2).to_dict())
 print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits'] * repairs.loc['reno', 'rtt_min_ms'] / 1000:.1f} s")
 
 # %% [markdown] id="sack-why"
-# With SACK the sender sees all gaps at once, the pause is gone, and Reno is ahead.
+# With SACK the sender sees all gaps at once, the pause is gone, and Reno is no longer behind.
 #
 # ## Part 6: loss rate and goodput
 #
@@ -284,7 +284,8 @@ loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
 # **Where does each formula stop?** Up to 0.01 the constant is 1.2 to 1.27. That is more than our own periodic teeth had at about 0.002
-# (1.14), so chance is kinder than the clock, as the theory says. It is less than 1.31, because the theory gives no time to recovery.
+# (1.14), so chance is kinder than the clock, as the theory says. From 0.005 on it is less than 1.31, probably because the theory
+# gives no time to recovery.
 # At 0.03 and 0.1 several losses fall into one window or end in timeouts, and 1.31 promises too much, by a tenth to a quarter.
 # PFTK promises too little there, by a quarter to nearly a half. It takes each loss to cost the rest of its round. SACK, we guess,
 # saves most of that.
