@@ -614,8 +614,9 @@ def _named_slip(number: float, expected: float, tolerance: float, traps: Iterabl
     """Name the slip that leads from the right figure to this one; nothing if none does."""
     # A slip must be matched more closely than the slips lie apart, or a sentence would be a guess.
     tight = min(tolerance, 0.01)
+    # What was measured lies beside what the slip makes of theory: a wide tolerance says so.
     for wrong, sentence in traps:
-        if _close(number, wrong, tight) and not _close(wrong, expected, tolerance):
+        if _close(number, wrong, min(tolerance, 0.02)) and not _close(wrong, expected, tolerance):
             return sentence
     if expected != 0:
         for factor, sentence in _SLIPS:

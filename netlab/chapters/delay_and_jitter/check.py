@@ -31,9 +31,13 @@ def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
     return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
 
 
+# DIFS, backoff, preamble and signal extension, SIFS, ACK.
+_FIXED_US = 28 + 67.5 + 26 + 10 + 34
+
+
 def _cycle_us(payload_bytes: int, rate_mbps: int, *, headers_bytes: int = 64, whole: bool = True) -> float:
     symbols = (8 * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
-    return 28 + 67.5 + 26 + 4 * (math.ceil(symbols) if whole else symbols) + 10 + 34
+    return _FIXED_US + 4 * (math.ceil(symbols) if whole else symbols)
 
 
 def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
@@ -79,6 +83,18 @@ class Checks:
                     lambda goodput_mbps, rtt_s: float(math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10))),
                     "This is the number of rounds. How long is each?",
                 ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: (
+                        rtt_s * (1 + math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)))
+                    ),
+                    "One round too many: rounds are counted from 0, and asked is when the round begins.",
+                ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: (
+                        rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 1e6 / 10))
+                    ),
+                    "The path seems to hold next to nothing: Mbit/s times 10**6 are bit/s.",
+                ),
             ],
             hints=[
                 "How many segments does the path take in one RTT? How many has the window after k rounds?",
@@ -106,6 +122,16 @@ class Checks:
                 Trap(
                     lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 44),
                     "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 34),
+                    "The last row of the table is missing: the ACK frame takes its time too.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / (_FIXED_US + (_cycle_us(payload_bytes, rate_mbps) - _FIXED_US) / 4)
+                    ),
+                    "The number of symbols is in; each of them takes 4 µs.",
                 ),
                 Trap(
                     lambda payload_bytes, rate_mbps: (
