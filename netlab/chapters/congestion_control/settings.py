@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from netlab import experiment, sweeps, theory
 from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
+from netlab.draws import mean_and_half
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -56,9 +56,6 @@ RATE_MBPS, DELAY_MS, QUEUE_PACKETS = 10, 20, 33
 CONTROLS = ("tahoe", "reno", "cubic", "bbr")
 SETTLED_S = 5.0
 LOSS_RATES = (0.002, 0.005, 0.01, 0.03, 0.1)
-
-# Two-sided 95 % points of Student's t for 1 to 9 degrees of freedom.
-_T_95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
 
 # The simulated senders of `ece6110` hand on one frame at a time and know no selective acknowledgements.
 _FRAME_BY_FRAME = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
@@ -240,13 +237,13 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
     rows = []
     for rate in loss_rates:
         reno = runs["reno", rate]
-        drawn = reno.goodput_mbps(after_s=SETTLED_S).to_numpy()
+        mean_mbps, half_mbps = mean_and_half(reno.goodput_mbps(after_s=SETTLED_S))
         rtt_ms = float(reno.intervals.query(f"t_s > {SETTLED_S}")["rtt_ms"].mean())
         rows.append(
             {
                 "loss_rate": rate,
-                "reno_mbps": drawn.mean(),
-                "half_mbps": half_interval(drawn),
+                "reno_mbps": mean_mbps,
+                "half_mbps": half_mbps,
                 "rtt_ms": rtt_ms,
                 "timeouts": reno.flows["timeouts"].mean(),
                 "bbr_mbps": runs["bbr", rate].goodput_mbps(after_s=2).iloc[0],
@@ -258,11 +255,6 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
     table["c"] = per_round * np.sqrt(table["loss_rate"])
     table["half_c"] = table["c"] * table["half_mbps"] / table["reno_mbps"]
     return table
-
-
-def half_interval(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    """Half the 95 % interval of the mean of 2 to 10 independent values, by Student's t."""
-    return float(_T_95[len(values) - 2] * values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def ten_flows(draws: int = 8) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from netlab import experiment, theory
@@ -20,6 +19,7 @@ from netlab.chapters.delay_and_jitter.settings import (
     cable,
     jittery,
 )
+from netlab.draws import mean_and_half
 from netlab.experiment import Scenario
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -117,15 +117,13 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Mean goodput and its 95 % interval (Student's t), and the share sent again, over the seeds."""
     rows = []
     for (name, jitter_ms), group in table.groupby(["tcp", "jitter_ms"], sort=False):
-        n = len(group)
-        # Student's t at 97.5 % for 2 to 5 values.
-        t = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}.get(n, 2.0)
+        mean_mbps, half_mbps = mean_and_half(group.goodput_mbps)
         rows.append(
             {
                 "TCP": name,
                 "jitter (ms)": jitter_ms,
-                "goodput (Mbit/s)": group.goodput_mbps.mean(),
-                "± (95 %)": t * group.goodput_mbps.std() / np.sqrt(n),
+                "goodput (Mbit/s)": mean_mbps,
+                "± (95 %)": half_mbps,
                 "sent again (%)": 100 * group.sent_again.mean(),
                 "dropped": int(group.dropped.sum()),
             }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import plots, sweeps, theory
+from netlab.draws import mean_and_half
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -67,9 +67,6 @@ START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time."""
 SEND_S, PAUSE_S = 25, 5
 
-# Two-sided 95 % points of Student's t for 1 to 9 degrees of freedom.
-_T_95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
-
 
 def repeated(
     network: Topology,
@@ -98,16 +95,6 @@ def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: 
     """A row for each draw, a column for each pair."""
     values = run.flows.loc[run.flows["kind"] == kind, column].to_numpy()
     return pd.DataFrame(values.reshape(-1, len(pairs)), columns=list(pairs))
-
-
-def half_interval(values: Any) -> float:
-    """Half the 95 % interval of the mean of 2 to 10 independent values, by Student's t; NaN for a single one."""
-    array = np.asarray(values, dtype=float)
-    return (
-        float(_T_95[len(array) - 2] * array.std(ddof=1) / math.sqrt(len(array)))
-        if 2 <= len(array) <= 10
-        else float("nan")
-    )
 
 
 def four_experiments(network: Topology, draws: int = 5) -> dict[int, Run]:
@@ -165,16 +152,12 @@ def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
         fair = fair_data_mbps(pairs)
         for pair, theirs in zip(pairs, PUBLISHED_MBPS[number], strict=True):
             values = table[pair]
-            rows.append(
-                (number, pair, fair[pair], values.mean(), half_interval(values), values.min(), values.max(), theirs)
-            )
+            rows.append((number, pair, fair[pair], *mean_and_half(values), values.min(), values.max(), theirs))
         if number != 4:
             total = table.sum(axis=1)
             link = theory.tcp_goodput_limit_mbps(30)
             theirs = sum(PUBLISHED_MBPS[number])
-            rows.append(
-                (number, "together", link, total.mean(), half_interval(total), total.min(), total.max(), theirs)
-            )
+            rows.append((number, "together", link, *mean_and_half(total), total.min(), total.max(), theirs))
     columns = ["experiment", "pair", "fair", "mean", "+-", "least", "most", "published"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -267,7 +250,7 @@ def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
     for name, run in runs.items():
         got = by_draw(run, pairs)
         table[name] = got.mean()
-        table[f"+- {name}"] = {pair: half_interval(got[pair]) for pair in pairs}
+        table[f"+- {name}"] = {pair: mean_and_half(got[pair])[1] for pair in pairs}
     table.loc["together"] = table.sum().where(~table.columns.str.startswith("+-"))
     return table
 
@@ -308,7 +291,7 @@ def head_starts(draws: int = 3) -> pd.DataFrame:
     rows = []
     for name, (number, _, _) in cases.items():
         got = by_draw(runs[name], EXPERIMENTS[number])
-        rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), half_interval(got["h1-h4"])))
+        rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), mean_and_half(got["h1-h4"])[1]))
     rows.insert(1, ("2, published", 12.61, 9.22, 8.14, 29.97, np.nan))
     rows.insert(4, ("3, published", 18.00, 10.84, np.nan, 28.84, np.nan))
     return pd.DataFrame(rows, columns=["experiment", "h1-h4", "second", "third", "together", "+- of h1-h4"])
