@@ -56,7 +56,7 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # ## An exercise, and its check
 #
 # How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, it says what to look
-# at; try again as often as you like. `chapter.check.rtt.hint()` in a cell of your own gives a hint, and a stronger one each time.
+# at; try again as often as you like. `chapter.check.rtt.hint()` in a cell of your own (**+** above the page adds one) gives a hint, and a stronger one each time.
 
 # %% id="rtt"
 rtt_ms = 60  # SOLUTION

@@ -102,7 +102,7 @@ def fair_shares_mbps(capacities_mbps, routes):
     # END SOLUTION
 
 
-# %% id="water-check" tags=["minutes-15"]
+# %% id="water-check" tags=["minutes-20"]
 chapter.check.water(fair_shares_mbps)
 
 # %% [markdown] id="jain-text"
@@ -319,7 +319,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 # not fit; with the lab's rooms it takes 4 s, and the sum is too high. We do not know.
 #
 # The last two rows show a bias between flows of the *same* round trip. Without a limit on L3, h7-h9 gets a fifth, although its road became wider. Its packets then reach L2 in bursts,
-# straight from the host, while those of h1 have been spaced by L1. A link of 40 Mbit/s that spaces them, too, brings the shares back together.
+# straight from the host, while those of h1 have been spaced by L1. A link of 40 Mbit/s that spaces them, too, brings the shares back together, as far as three draws can tell.
 #
 # ## Open exercises
 #
