@@ -151,7 +151,7 @@ goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 # - hosts `h1` and `h2`, joined by one link of [[rate_mbps]] Mbit/s with a queue of [[queue_packets]] packets;
 # - one UDP flow (`nl.Udp("h1", "h2", rate_mbps=..., payload_bytes=...)`) with datagrams of [[payload_bytes]] bytes, at a
 #   rate that you choose so that the link is never idle;
-# - 5 s or more. Keep what `nl.run` returns as `my_run`. (*Start here* has a run to look at.)
+# - 5 s or more. Keep what `nl.run` returns as `my_run`.
 
 # %% id="overload"
 my_run = ...
@@ -337,7 +337,7 @@ def find_rate_mbps(probe):
     return goodput_mbps * (1000 + 28 + 14) / 1000
     # END SOLUTION
 
-# %% id="search-check" tags=["minutes-15"]
+# %% id="search-check" tags=["minutes-20"]
 chapter.check.search(find_rate_mbps)
 
 # %% [markdown] id="hidden-text"
