@@ -67,7 +67,8 @@ chapter.check.rtt(rtt_ms)
 # %% [markdown] id="flow-text"
 # ## A flow
 #
-# A *flow* is one conversation. Here `h1` sends to `h3` for 10 s with TCP, as a download does, through the slow link of 10 Mbit/s. Its *goodput* is the data that
+# A *flow* is one conversation. Here `h1` sends to `h3` for 10 s with TCP, as a download does, through the slow link of 10 Mbit/s. (*TCP* finds
+# its own pace and sends again what is lost; *UDP* sends at the pace that you set, and repeats nothing.) The flow's *goodput* is the data that
 # arrives, without headers. `run.flows` has a row for each flow.
 
 # %% id="flow"

@@ -264,7 +264,7 @@ twice_prediction.compare(old["sent_again"].mean())
 # | SIFS | 10 | the receiver turns round |
 # | ACK | 34 | "it came": every frame is acknowledged at once, because the air loses many |
 #
-# The 64 bytes are UDP 8, IP 20, and 36 for the wireless frame. A symbol is sent whole, so their number is rounded up. The sum is $A$, and
+# The 64 bytes are UDP 8, IP 20, and 36 for the wireless frame; the 22 bits are the standard's own. A symbol is sent whole, so their number is rounded up. The sum is $A$, and
 # $G = 8 P / A$. It holds for one sender that always has a packet waiting, and rates of 24 Mbit/s or more.
 #
 # ### Exercise 4: the ceiling

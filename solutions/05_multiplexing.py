@@ -223,7 +223,7 @@ rtt_prediction.compare(waits["mean"][0])
 # - *Max-min*: the smallest counts most.
 # - *Proportional fairness* (Kelly, 1998): the largest $\sum \log x_i$. A bit for the long flow takes a place on three links, so it weighs what others lose.
 # - *Reno's optimum*. In balance Reno gains as much as it loses: it adds one segment in each round trip and halves at a loss, so $x_i = \sqrt{2/p_i}/T_i$. Let the
-#   loss rate $p_i$ of a flow be the sum of its links' loss rates. Then Reno's rates are those with the smallest $\sum 1/(T_i^2 x_i)$ (Kelly, 2001). Nobody computes this sum;
+#   loss rate $p_i$ of a flow be the sum of its links' loss rates. Then Reno's rates are those with the smallest $\sum 1/(T_i^2 x_i)$ (Kelly, 2001; the constant is that of a steady window, and plays no part in the shares). Nobody computes this sum;
 #   all senders together find its smallest value, as water finds its level.
 
 # %% id="allocations"
