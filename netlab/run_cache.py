@@ -35,7 +35,7 @@ LIMIT_BYTES = 1 << 30
 CODE = (
     "agent",
     "artifacts.py",
-    "captures.py",
+    "captures",
     "congestion.py",
     "engines",
     "errors.py",

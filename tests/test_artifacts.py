@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,16 @@ def test_only_ordinary_files_come_back_and_no_more_than_the_most(
     (folder / "artifacts" / "data").write_bytes(b"x" * 101)
     monkeypatch.setattr("netlab.engines.base.MOST_BYTES", 100)
     with pytest.raises(RunError, match=r"The run left files of 101 bytes; 100 is the most\. Save less\."):
+        take_artifacts(folder)
+    (folder / "artifacts" / "data").unlink()
+    (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
+    kept = take_artifacts(folder)
+    assert kept is not None
+    assert [path.name for path in Path(kept).iterdir()] == ["a-b.a-eth0.out"], "a capture is no file of a program's"
+    shutil.rmtree(kept)
+    (folder / "captures" / "a-b.a-eth0.out").write_bytes(b"x" * 101)
+    monkeypatch.setattr("netlab.engines.base.MOST_CAPTURED_BYTES", 100)
+    with pytest.raises(RunError, match=r"The run left captures of 101 bytes; 100 is the most\. Capture fewer links"):
         take_artifacts(folder)
 
 

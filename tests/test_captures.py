@@ -5,14 +5,27 @@ import struct
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from netlab import captures
-from netlab.captures import Capture, Packet
+from netlab.captures import Capture
+from netlab.captures.frames import GSO_TCP, GSO_UDP, NS, RECORD, RING_HEAD, VIRTIO_HEAD, Frames, cut, read_ring
+from netlab.captures.pcapng import write_pcapng
 from netlab.errors import NetlabError, ScenarioError
 
-NS = 1_000_000_000
+
+def frames_of(packets: list[tuple[int, int, bytes]]) -> Frames:
+    """Frames of times in ns, lengths, and first bytes."""
+    kept = np.array([len(data) for _t, _length, data in packets], np.int64)
+    return Frames(
+        np.array([t_ns for t_ns, _length, _data in packets], np.int64),
+        np.array([length for _t, length, _data in packets], np.int64),
+        np.frombuffer(b"".join(data for _t, _length, data in packets), np.uint8),
+        np.cumsum(kept) - kept,
+        kept,
+    )
 
 
 def ipv4(protocol: int, src: str, dst: str, body: bytes, ecn: int = 0) -> bytes:
@@ -62,7 +75,8 @@ ARP = bytes(12) + b"\x08\x06" + bytes(28)
 def test_a_filter_keeps_what_its_words_say(text: str, kept: list[str]) -> None:
     keep = captures.parse_filter(text, {"h2": "10.0.0.2", "h3": "10.0.0.3"})
     frames = {"tcp": tcp(0), "udp": udp(9), "arp": ARP}
-    assert [name for name, frame in frames.items() if keep(frame)] == kept
+    heads = frames_of([(0, len(frame), frame) for frame in frames.values()]).heads
+    assert [name for name, it_is in zip(frames, keep(heads), strict=True) if it_is] == kept
 
 
 @pytest.mark.parametrize("text", ["tpc", "port", "port http", "tcp and", "( tcp", "tcp udp", "host h9"])
@@ -78,15 +92,21 @@ def test_every_mistake_of_a_capture_is_named() -> None:
 
 
 def test_a_large_segment_is_cut_into_the_frames_of_the_wire() -> None:
-    large = Packet(5, 54 + 3000, tcp(3000, flags=0x19)[:96])
-    frames = list(captures.cut(large, 1448, udp=False))
-    assert [frame.length_bytes for frame in frames] == [1502, 1502, 158]
-    heads = [captures._head(frame.data) for frame in frames]
-    assert [head and head["seq"] for head in heads] == [1000, 2448, 3896]
-    assert [head and head["flags"] for head in heads] == ["A", "A", "FPA"], "FIN and PSH belong to the last"
-    assert [head and head["payload_bytes"] for head in heads] == [1448, 1448, 104]
-    for frame in frames:
-        words = struct.unpack("!10H", frame.data[14:34])
+    packets = [(5, 42, ARP), (6, 54 + 3000, tcp(3000, flags=0x99)[:96]), (7, 42 + 2000, udp(2000)), (8, 42, ARP)]
+    found = cut(frames_of(packets), np.array([0, GSO_TCP, GSO_UDP, 0]), np.array([0, 1448, 1472, 0]))
+    assert found.t_ns.tolist() == [5, 6, 6, 6, 7, 7, 8]
+    assert found.length_bytes.tolist() == [42, 1502, 1502, 158, 1514, 570, 42]
+    assert found.kept.tolist() == [42, 96, 54, 54, 1514, 570, 42], "of the data only what was captured"
+    heads, segments = found.heads, slice(1, 4)
+    assert heads.tcp_head["seq"][segments].tolist() == [1000, 2448, 3896]
+    assert heads.tcp_head["flags"][segments].tolist() == [0x90, 0x10, 0x19], (
+        "CWR belongs to the first, FIN and PSH to the last"
+    )
+    assert heads.payload_bytes[1:6].tolist() == [1448, 1448, 104, 1472, 528]
+    assert found.frame(4)[42:] == udp(2000)[42:1514]
+    assert heads.first["identification"][segments].tolist() == [7, 8, 9]
+    for number in range(1, 6):
+        words = struct.unpack("!10H", found.frame(number)[14:34])
         assert sum(words) % 0xFFFF == 0, "the IP header's checksum is right"
 
 
@@ -95,33 +115,44 @@ def ring(packets: list[tuple[int, bytes, int, int]]) -> bytes:
     block = b""
     for t_ns, frame, gso, size in packets:
         kept = frame[:96]
-        body = bytes(52) + captures.VIRTIO.pack(0, gso, 0, size, 0, 0) + kept
-        start = captures.PACKET.size + 52 + captures.VIRTIO.size
-        length = -(-(captures.PACKET.size + len(body)) // 16) * 16
-        head = captures.PACKET.pack(length, t_ns // NS, t_ns % NS, len(kept), len(frame), 0, start, start)
-        block += (head + body).ljust(length, b"\0")
-    return captures.RECORD.pack(len(packets), len(block)) + block
+        virtio = np.array([(0, gso, 0, size, 0, 0)], VIRTIO_HEAD).tobytes()
+        start = RING_HEAD.itemsize + 52 + len(virtio)
+        length = -(-(start + len(kept)) // 16) * 16
+        head = np.array([(length, t_ns // NS, t_ns % NS, len(kept), len(frame), 0, start, start)], RING_HEAD).tobytes()
+        block += (head + bytes(52) + virtio + kept).ljust(length, b"\0")
+    return RECORD.pack(len(packets), len(block)) + block
 
 
 def test_packets_come_out_of_the_ring_in_order_and_cut() -> None:
-    data = ring([(NS + 5, udp(100), 0, 0), (NS + 9, tcp(2000), captures.GSO_TCP, 1448)]) + ring([(2 * NS, ARP, 0, 0)])
-    found = list(captures.read_ring(data))
-    assert [(packet.t_ns, packet.length_bytes) for packet in found] == [
+    data = ring([(NS + 5, udp(100), 0, 0), (NS + 9, tcp(2000), GSO_TCP, 1448)]) + ring([(2 * NS, ARP, 0, 0)])
+    found = read_ring(data)
+    assert list(zip(found.t_ns.tolist(), found.length_bytes.tolist(), strict=True)) == [
         (NS + 5, 142),
         (NS + 9, 1502),
         (NS + 9, 606),
         (2 * NS, 42),
     ]
+    assert found.frame(0) == udp(100)[:96]
+
+
+def test_a_capture_without_packets_is_a_table_without_rows(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    nothing = read_ring(b"")
+    write_pcapng(path, {"r1-eth1": (nothing, nothing)}, 96, captures.Origin(0, {}), captures.parse_filter("port 80"))
+    table = captures.read_packets(path)
+    assert table.empty
+    assert tuple(table.columns) == captures.PACKET_COLUMNS
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     path = tmp_path / "r1-h2.pcapng"
-    departed = [Packet(10 * NS + 500_000_000, 1514, tcp(1460)[:96]), Packet(11 * NS, 142, udp(100)[:96])]
-    arrived = [Packet(10 * NS + 520_000_000, 1514, tcp(1460)[:96])]
+    nothing = frames_of([])
+    departed = frames_of([(10 * NS + 500_000_000, 1514, tcp(1460)[:96]), (11 * NS, 142, udp(100)[:96])])
+    arrived = frames_of([(10 * NS + 520_000_000, 1514, tcp(1460)[:96])])
     origin = captures.Origin(10 * NS, {"10.0.0.1": "h1", "10.0.0.2": "h2"})
-    captures.write_pcapng(
-        path, {"r1-eth1": (departed, []), "h2-eth0": ([], arrived)}, 96, origin, captures.parse_filter("")
+    write_pcapng(
+        path, {"r1-eth1": (departed, nothing), "h2-eth0": (nothing, arrived)}, 96, origin, captures.parse_filter("")
     )
     return path
 
@@ -147,10 +178,10 @@ def test_windows_are_in_bytes_as_both_ends_agreed(
     tmp_path: Path, scales: tuple[int | None, int | None] | None, bytes_: int | None
 ) -> None:
     frames = [] if scales is None else [opening(40000, 5001, 2, scales[0]), opening(5001, 40000, 18, scales[1])]
-    packets = [Packet(k, len(frame), frame) for k, frame in enumerate([tcp(10), *frames])]
+    packets = frames_of([(k, len(frame), frame) for k, frame in enumerate([tcp(10), *frames])])
     path = tmp_path / "x.pcapng"
     origin = captures.Origin(0, {})
-    captures.write_pcapng(path, {"r1-eth1": (packets, [])}, 96, origin, captures.parse_filter(""))
+    write_pcapng(path, {"r1-eth1": (packets, frames_of([]))}, 96, origin, captures.parse_filter(""))
     window = captures.read_packets(path).window_bytes[0]
     assert window == bytes_ if bytes_ is not None else pd.isna(window)
 

@@ -119,7 +119,7 @@ class Capture:
         self._thread.join()
         self._full_blocks()
         # The block that the kernel is filling; on one processor nothing fills it while this runs.
-        self._write_block(self._next)
+        self._write_block(self._next, closed=False)
         _packets, lost, _freezes = struct.unpack("=III", self._socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 12))
         self._ring.close()
         self._socket.close()
@@ -140,24 +140,24 @@ class Capture:
 
     def _full_blocks(self) -> None:
         while self._status() & USER:
-            self._write_block(self._next)
+            self._write_block(self._next, closed=True)
             struct.pack_into("=I", self._ring, self._next * BLOCK_BYTES + 8, 0)
             self._next = (self._next + 1) % BLOCKS
 
     def _status(self) -> int:
         return int(struct.unpack_from("=I", self._ring, self._next * BLOCK_BYTES + 8)[0])
 
-    def _write_block(self, number: int) -> None:
+    def _write_block(self, number: int, *, closed: bool) -> None:
         start = number * BLOCK_BYTES
-        _version, _private, _status, packets, first, _length = BLOCK_HEAD.unpack_from(self._ring, start)
+        _version, _private, _status, packets, first, length = BLOCK_HEAD.unpack_from(self._ring, start)
         if packets:
-            size = self._size(start + first, packets)
+            size = length - first if closed else self._size(start + first, packets)
             self._file.write(RECORD.pack(packets, size))
             with memoryview(self._ring) as ring:
                 self._file.write(ring[start + first : start + first + size])
 
     def _size(self, start: int, packets: int) -> int:
-        """Bytes that the packets from `start` on take; the block's own word is not there while the kernel still fills it."""
+        """Bytes that the packets from `start` on take, in a block that the kernel still fills: its own word is not there yet."""
         at = start
         for _ in range(packets - 1):
             at += FOLLOWING.unpack_from(self._ring, at)[0]

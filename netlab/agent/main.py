@@ -85,7 +85,7 @@ def experiment(
     before_traffic()
     flows = make_flows(plan, network, keeper)
     readers = _queue_readers(plan, network)
-    captures = start_captures(network.pid, plan, str(artifacts))
+    captures = start_captures(network.pid, plan, str(artifacts.with_name(files.CAPTURES)))
     # A round time: building took a little longer or shorter with this Python.
     origin_s = math.ceil((time.monotonic() + SETTLE_S) / GRID_S[clock]) * GRID_S[clock]
     for flow in flows:

@@ -25,6 +25,8 @@ OnEvent = Callable[[Event], None]
 POLL_S = 0.01
 BUSY_PATIENCE = 6
 LOG_LINES = 15
+MOST_CAPTURED_BYTES = 512 << 20
+"""Some two million packets; their table takes about as much memory."""
 OUTGROWN = "ptrace set fp regs failed"
 
 
@@ -125,29 +127,46 @@ def run_folder(directory: Path) -> Path:
     """A folder for the agent's files in a run's directory; the agent may be another user, so all is made beforehand."""
     folder = directory / "out"
     folder.mkdir()
-    (folder / files.ARTIFACTS).mkdir()
+    for name in (files.ARTIFACTS, files.CAPTURES):
+        (folder / name).mkdir()
     return folder
 
 
 def take_artifacts(folder: Path) -> str | None:
-    """The files that the run left, moved to a directory that outlives the run's own; None without any.
+    """The files that the run left, and what its captures are made of, moved to a directory that outlives the run's own.
+
+    Returns
+    -------
+    str or None
+        None without any.
 
     Raises
     ------
     RunError
-        When they are more than the agent keeps.
+        When they are more than the agent keeps, or than a capture's table has room for.
     """
-    # Whatever the guest made of its folder: only ordinary files count, never what a link names.
-    found = [entry for entry in os.scandir(folder / files.ARTIFACTS) if entry.is_file(follow_symlinks=False)]
+    found = _files(folder / files.ARTIFACTS, MOST_BYTES, "files", "Save less.")
+    found += _files(
+        folder / files.CAPTURES,
+        MOST_CAPTURED_BYTES,
+        "captures",
+        "Capture fewer links, or a shorter run of fewer packets.",
+    )
     if not found:
         return None
-    size_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in found)
-    if size_bytes > MOST_BYTES:
-        raise RunError(f"The run left files of {size_bytes} bytes; {MOST_BYTES} is the most. Save less.")
     kept = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
     for entry in found:
         shutil.move(entry.path, kept / entry.name)
     return str(kept)
+
+
+def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.DirEntry[str]]:
+    # Whatever the guest made of its folder: only ordinary files count, never what a link names.
+    found = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
+    size_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in found)
+    if size_bytes > most_bytes:
+        raise RunError(f"The run left {what} of {size_bytes} bytes; {most_bytes} is the most. {remedy}")
+    return found
 
 
 def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:

@@ -1,0 +1,103 @@
+"""What to capture, and the files that come of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlab.captures.filters import parse_filter
+from netlab.captures.frames import read_ring
+from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
+from netlab.errors import ScenarioError
+from netlab.values import is_integer, shown
+
+DEFAULT_SNAP_BYTES = 96
+LARGEST_SNAP_BYTES = 65_535
+SMALLEST_SNAP_BYTES = 54
+"""Ethernet, IPv4 and TCP headers without options."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Write down the packets of a link while a run goes on.
+
+    Parameters
+    ----------
+    a, b : str
+        The link's nodes. With several links between them, the first.
+    snap_bytes : int
+        Bytes to keep of each packet, 54 to 65535, from its Ethernet header on.
+    filter : str
+        Which packets to keep: tcp, udp, icmp, arp, `host ADDRESS`, `port NUMBER`, joined by and, or, not and parentheses. Empty is all.
+    name : str
+        The file's name without .pcapng; empty is `a-b`.
+
+    Examples
+    --------
+    >>> Capture("r1", "h2", filter="tcp and port 5001").problems("captures 1")
+    []
+    """
+
+    a: str
+    b: str
+    snap_bytes: int = DEFAULT_SNAP_BYTES
+    filter: str = ""
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The file's name without its ending."""
+        return self.name or f"{self.a}-{self.b}"
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in the fields, a sentence each."""
+        found = []
+        if not (is_integer(self.snap_bytes) and SMALLEST_SNAP_BYTES <= self.snap_bytes <= LARGEST_SNAP_BYTES):
+            found.append(
+                f"{where}: snap_bytes must be a whole number from {SMALLEST_SNAP_BYTES} to {LARGEST_SNAP_BYTES}, "
+                f"got {shown(self.snap_bytes)}"
+            )
+        if (
+            not isinstance(self.name, str)
+            or not re.fullmatch(r"[A-Za-z0-9_.-]{0,100}", self.name)
+            or self.name.startswith(".")
+        ):
+            found.append(f"{where}: name must consist of letters, digits, -, _ and ., got {shown(self.name)}")
+        try:
+            parse_filter(self.filter)
+        except ScenarioError as error:
+            found += [f"{where}: {problem}" for problem in error.problems]
+        return found
+
+
+def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:
+    """Make a pcapng file of what the agent wrote for each capture, and remove the agent's files.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+    items : sequence
+        Each capture, the name that its files begin with, and its interfaces.
+    origin : Origin
+
+    Returns
+    -------
+    list of Path
+        The pcapng files.
+    """
+    addresses = {node: address for address, node in reversed(origin.nodes.items())}
+    made = []
+    for item, name, interfaces in items:
+        ends = {}
+        for interface in interfaces:
+            raws = [folder / f"{name}.{interface}.{side}" for side in ("out", "in")]
+            departed, arrived = (read_ring(raw.read_bytes()) for raw in raws)
+            ends[interface] = (departed, arrived)
+            for raw in raws:
+                raw.unlink()
+        made.append(folder / f"{name}{SUFFIX}")
+        write_pcapng(made[-1], ends, item.snap_bytes, origin, parse_filter(item.filter, addresses))
+    return made

@@ -1,0 +1,117 @@
+"""Which frames a capture keeps: some of tcpdump's words, applied to all frames at once."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from netlab.captures.frames import ARP, Heads, Mask
+from netlab.errors import ScenarioError
+from netlab.values import shown
+
+Keep = Callable[[Heads], Mask]
+PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
+FILTER_WORDS = "tcp, udp, icmp, arp, host ADDRESS, port NUMBER, and, or, not, ( )"
+_WORD = re.compile(r"\s*([()]|[^\s()]+)")
+
+
+def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
+    """What decides which frames to keep.
+
+    Parameters
+    ----------
+    text : str
+        See `Capture`.
+    addresses : mapping, optional
+        Addresses of nodes by name, which may then stand behind `host`.
+
+    Raises
+    ------
+    ScenarioError
+        When a word is not known or out of place.
+    """
+    if not isinstance(text, str):
+        raise ScenarioError([f"filter must be a text such as 'tcp and port 80', got {shown(text)}"])
+    words = _WORD.findall(text)
+    if not words:
+        return lambda heads: np.ones(len(heads.ip), np.bool_)
+    keep, rest = _either(words, addresses)
+    if rest:
+        raise _misplaced(rest[0])
+    return keep
+
+
+def _misplaced(word: str) -> ScenarioError:
+    return ScenarioError([f"filter: {word!r} is not expected there; allowed: {FILTER_WORDS}"])
+
+
+def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+    keep, words = _both(words, addresses)
+    while words[:1] == ["or"]:
+        other, words = _both(words[1:], addresses)
+        keep = _any_of(keep, other)
+    return keep, words
+
+
+def _both(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+    keep, words = _one(words, addresses)
+    while words[:1] == ["and"]:
+        other, words = _one(words[1:], addresses)
+        keep = _all_of(keep, other)
+    return keep, words
+
+
+def _any_of(one: Keep, two: Keep) -> Keep:
+    return lambda heads: one(heads) | two(heads)
+
+
+def _all_of(one: Keep, two: Keep) -> Keep:
+    return lambda heads: one(heads) & two(heads)
+
+
+def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
+    if not words:
+        raise ScenarioError([f"filter: something is missing at its end; allowed: {FILTER_WORDS}"])
+    word, rest = words[0], words[1:]
+    if word == "not":
+        keep, rest = _one(rest, addresses)
+        return (lambda heads: ~keep(heads)), rest
+    if word == "(":
+        keep, rest = _either(rest, addresses)
+        if rest[:1] != [")"]:
+            raise ScenarioError(["filter: a parenthesis is not closed"])
+        return keep, rest[1:]
+    if word in PROTOCOLS.values():
+        (number,) = (number for number, name in PROTOCOLS.items() if name == word)
+        return (lambda heads: heads.ip & (heads.protocol == number)), rest
+    if word == "arp":
+        return (lambda heads: heads.kind == ARP), rest
+    if word == "port" and rest and rest[0].isdigit():
+        return _port(int(rest[0])), rest[1:]
+    if word == "host" and rest:
+        return _host(rest[0], addresses), rest[1:]
+    raise _misplaced(word)
+
+
+def _port(port: int) -> Keep:
+    def keep(heads: Heads) -> Mask:
+        found = np.zeros(len(heads.ip), np.bool_)
+        for those, head in ((heads.tcp, heads.tcp_head), (heads.udp, heads.udp_head)):
+            found |= those & ((head["src_port"] == port) | (head["dst_port"] == port))
+        return found
+
+    return keep
+
+
+def _host(name: str, addresses: Mapping[str, str] | None) -> Keep:
+    try:
+        address = int(ipaddress.IPv4Address((addresses or {}).get(name, name)))
+    except ValueError:
+        if addresses is not None:
+            raise ScenarioError([f"filter: host must be a node or an IPv4 address, got {name!r}"]) from None
+        # Which nodes there are is not known yet.
+        address = -1
+    return lambda heads: heads.ip & ((heads.first["src"] == address) | (heads.first["dst"] == address))

@@ -1,0 +1,294 @@
+"""Frames of a capture, many at once.
+
+A capture has hundreds of thousands of them, and each costs Python some microseconds where it is looked at alone. So all
+are arrays: the captured bytes stay in one buffer, and a field of the headers is read for all frames together.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+ETHERNET_BYTES = 14
+IPV4_BYTES = 20
+TCP_BYTES = 20
+UDP_BYTES = 8
+LONGEST_HEAD_BYTES = ETHERNET_BYTES + 60 + 60
+IPV4 = 0x0800
+ARP = 0x0806
+TCP, UDP = 6, 17
+SYN, ACK = 0x02, 0x10
+NS = 1_000_000_000
+
+RECORD = struct.Struct("=II")
+FOLLOWING = struct.Struct("=I")
+GSO_TCP, GSO_UDP = 1, 5
+
+# The kernel's tpacket3_hdr and, right before the frame, virtio_net_hdr.
+RING_HEAD = np.dtype(
+    [(name, "=u4") for name in ("following", "seconds", "ns", "kept", "length", "status")]
+    + [("frame", "=u2"), ("net", "=u2")]
+)
+VIRTIO_HEAD = np.dtype(
+    [("flags", "u1"), ("gso", "u1")] + [(name, "=u2") for name in ("head", "gso_bytes", "begin", "offset")]
+)
+IP_HEAD = np.dtype(
+    [
+        *(
+            ("macs", "V12"),
+            ("kind", ">u2"),
+            ("version", "u1"),
+            ("tos", "u1"),
+            ("total", ">u2"),
+            ("identification", ">u2"),
+        ),
+        *(("fragment", ">u2"), ("ttl", "u1"), ("protocol", "u1"), ("checksum", ">u2"), ("src", ">u4"), ("dst", ">u4")),
+    ]
+)
+TCP_HEAD = np.dtype(
+    [
+        *(("src_port", ">u2"), ("dst_port", ">u2"), ("seq", ">u4"), ("ack", ">u4"), ("offset", "u1"), ("flags", "u1")),
+        *((name, ">u2") for name in ("window", "checksum", "urgent")),
+    ]
+)
+UDP_HEAD = np.dtype([(name, ">u2") for name in ("src_port", "dst_port", "size", "checksum")])
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames at one place, in the order in which they were seen.
+
+    Attributes
+    ----------
+    t_ns : array of int64
+        When.
+    length_bytes : array of int64
+        How long each was.
+    data : array of uint8
+        A buffer that has the first bytes of each.
+    starts, kept : array of int64
+        Where in the buffer they begin, and how many there are.
+    """
+
+    t_ns: Integers
+    length_bytes: Integers
+    data: Bytes
+    starts: Integers
+    kept: Integers
+
+    def __len__(self) -> int:
+        return len(self.t_ns)
+
+    def take(self, which: Any) -> Frames:
+        """Some of them, in the order of the index."""
+        return Frames(self.t_ns[which], self.length_bytes[which], self.data, self.starts[which], self.kept[which])
+
+    def frame(self, number: int) -> bytes:
+        """The captured bytes of one."""
+        start = int(self.starts[number])
+        return self.data[start : start + int(self.kept[number])].tobytes()
+
+    @cached_property
+    def heads(self) -> Heads:
+        """Their headers."""
+        return Heads(self)
+
+
+class Heads:
+    """Headers of frames: an array for each field, in which a frame that has no such field has any value.
+
+    Attributes
+    ----------
+    kind : array
+        What the Ethernet header says that follows it.
+    ip, tcp, udp : array of bool
+        Whether the frame holds an IPv4 packet, and the head of a TCP segment or of a UDP datagram.
+    protocol : array
+        The number in the IP header, 0 in other frames.
+    """
+
+    def __init__(self, frames: Frames) -> None:
+        data = np.concatenate([frames.data, np.zeros(LONGEST_HEAD_BYTES, np.uint8)])
+        self._data, self._starts = data, frames.starts
+        first = records(data, frames.starts, IP_HEAD)
+        self.first = first
+        self.kind = np.where(frames.kept >= ETHERNET_BYTES, first["kind"], 0)
+        self.ip: Mask = (self.kind == IPV4) & (frames.kept >= ETHERNET_BYTES + IPV4_BYTES)
+        self.protocol = np.where(self.ip, first["protocol"], 0)
+        self.ip_bytes: Integers = np.where(self.ip, (first["version"] & 0xF).astype(np.int64) * 4, IPV4_BYTES)
+        self.transport: Integers = ETHERNET_BYTES + self.ip_bytes
+        whole = self.ip & (first["fragment"] & 0x1FFF == 0)
+        self.tcp: Mask = whole & (self.protocol == TCP) & (frames.kept >= self.transport + TCP_BYTES)
+        self.udp: Mask = whole & (self.protocol == UDP) & (frames.kept >= self.transport + UDP_BYTES)
+
+    @cached_property
+    def tcp_head(self) -> NDArray[Any]:
+        """TCP's fields."""
+        return records(self._data, self._starts + self.transport, TCP_HEAD)
+
+    @cached_property
+    def udp_head(self) -> NDArray[Any]:
+        """UDP's fields."""
+        return records(self._data, self._starts + self.transport, UDP_HEAD)
+
+    @cached_property
+    def tcp_bytes(self) -> Integers:
+        """How long TCP's header is."""
+        found: Integers = (self.tcp_head["offset"] >> 4).astype(np.int64) * 4
+        return found
+
+    @cached_property
+    def payload_bytes(self) -> Integers:
+        """TCP's or UDP's data."""
+        data = self.first["total"].astype(np.int64) - self.ip_bytes - self.tcp_bytes
+        return np.where(self.tcp, data, self.udp_head["size"].astype(np.int64) - UDP_BYTES)
+
+    def options(self, number: int) -> bytes:
+        """The options of one TCP header."""
+        start = int(self._starts[number] + self.transport[number])
+        return self._data[start + TCP_BYTES : start + int(self.tcp_bytes[number])].tobytes()
+
+
+def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
+    """The records of a form that begin at these places of a buffer, whatever their alignment."""
+    if not len(at):
+        return np.empty(0, form)
+    found: NDArray[Any] = sliding_window_view(data, form.itemsize)[at].view(form)[:, 0]
+    return found
+
+
+def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: Integers) -> None:
+    """Copy ranges of one buffer into another; those of a size at once."""
+    for size in np.unique(sizes):
+        if size > 0:
+            those = np.flatnonzero(sizes == size)
+            rows = sliding_window_view(target, int(size), writeable=True)
+            rows[to[those]] = sliding_window_view(source, int(size))[begins[those]]
+
+
+def join(parts: Sequence[Frames]) -> Frames:
+    """All frames of several places, one place after the other."""
+    moves = np.cumsum([0, *(len(part.data) for part in parts)])
+    return Frames(
+        np.concatenate([part.t_ns for part in parts]),
+        np.concatenate([part.length_bytes for part in parts]),
+        np.concatenate([part.data for part in parts]),
+        np.concatenate([part.starts + move for part, move in zip(parts, moves, strict=False)]),
+        np.concatenate([part.kept for part in parts]),
+    )
+
+
+# From the agent's files ------------------------------------------------------------------------------------------
+
+
+def read_ring(raw: bytes) -> Frames:
+    """Frames of what the agent copied from its ring, each as it would be on the wire."""
+    places: list[int] = []
+    at = 0
+    while at + RECORD.size <= len(raw):
+        packets, size = RECORD.unpack_from(raw, at)
+        block, at = at + RECORD.size, at + RECORD.size + size
+        for _ in range(packets):
+            places.append(block)
+            (following,) = FOLLOWING.unpack_from(raw, block)
+            if not following:
+                break
+            block += following
+    data = np.frombuffer(raw, np.uint8)
+    heads = records(data, np.array(places, np.int64), RING_HEAD)
+    starts = np.array(places, np.int64) + heads["frame"]
+    virtio = records(data, starts - VIRTIO_HEAD.itemsize, VIRTIO_HEAD)
+    frames = Frames(
+        heads["seconds"].astype(np.int64) * NS + heads["ns"],
+        heads["length"].astype(np.int64),
+        data,
+        starts,
+        heads["kept"].astype(np.int64),
+    )
+    return cut(frames, virtio["gso"] & 0x7F, virtio["gso_bytes"].astype(np.int64))
+
+
+def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
+    """Put the frames that a network card makes of a large segment in its place.
+
+    Parameters
+    ----------
+    frames : Frames
+    gso : array
+        What kind of large segment each is, GSO_TCP or GSO_UDP; others stay as they are.
+    payload_bytes : array of int64
+        How much data each of its frames gets.
+    """
+    large = np.flatnonzero(np.isin(gso, (GSO_TCP, GSO_UDP)) & (payload_bytes > 0))
+    large = large[(frames.heads.tcp | frames.heads.udp)[large]]
+    if not len(large):
+        return frames
+    heads, udp = frames.heads, gso[large] == GSO_UDP
+    transport = heads.transport[large]
+    head_bytes = transport + np.where(udp, UDP_BYTES, heads.tcp_bytes[large])
+    left = np.maximum(0, frames.length_bytes[large] - head_bytes)
+    counts = -(-left // payload_bytes[large])
+    # From here on a row is a frame; `of` is its segment.
+    of = np.repeat(np.arange(len(large)), counts)
+    number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    source, offset = large[of], number * payload_bytes[large][of]
+    size = np.minimum(payload_bytes[large][of], left[of] - offset)
+    head, udp, transport = np.minimum(head_bytes[of], frames.kept[source]), udp[of], transport[of]
+    body = np.clip(frames.kept[source] - head - offset, 0, size)
+    kept = head + body
+    starts = np.cumsum(kept) - kept
+    data = np.zeros(int(kept.sum()), np.uint8)
+    copy(frames.data, frames.starts[source], data, starts, head)
+    copy(frames.data, frames.starts[source] + head + offset, data, starts + head, body)
+
+    lengths = head_bytes[of] + size
+    _put(data, starts + ETHERNET_BYTES + 2, lengths - ETHERNET_BYTES, 2)
+    _put(data, starts + ETHERNET_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2)
+    _write_checksums(data, starts, heads.ip_bytes[source])
+    _put(data, (starts + transport + 4)[udp], (UDP_BYTES + size)[udp], 2)
+    _put(data, (starts + transport + 4)[~udp], (heads.tcp_head["seq"][source].astype(np.int64) + offset)[~udp], 4)
+    # FIN and PSH belong to the last one, CWR to the first (RFC 3168, section 6.1.2).
+    flags = starts + transport + 13
+    data[flags[~udp & (number + 1 < counts[of])]] &= 0xF6
+    data[flags[~udp & (number > 0)]] &= 0x7F
+
+    order = np.repeat(np.arange(len(frames)), _repeats(len(frames), large, counts))
+    whole = join([frames, Frames(frames.t_ns[source], lengths, data, starts, kept)])
+    order[np.isin(order, large)] = len(frames) + np.arange(len(of))
+    return whole.take(order)
+
+
+def _repeats(frames: int, large: Integers, counts: Integers) -> Integers:
+    repeats = np.ones(frames, np.int64)
+    repeats[large] = counts
+    return repeats
+
+
+def _put(data: Bytes, at: Integers, values: Integers, size: int) -> None:
+    """Write numbers as a network does, the first byte first."""
+    for place in range(size):
+        data[at + place] = (values >> (8 * (size - 1 - place))) & 0xFF
+
+
+def _write_checksums(data: Bytes, starts: Integers, ip_bytes: Integers) -> None:
+    at = starts + ETHERNET_BYTES
+    _put(data, at + 10, np.zeros_like(at), 2)
+    total = np.zeros_like(at)
+    for place in range(0, int(ip_bytes.max(initial=0)), 2):
+        those = place < ip_bytes
+        here = at[those] + place
+        total[those] += data[here].astype(np.int64) << 8 | data[here + 1]
+    for _ in range(2):
+        total = (total & 0xFFFF) + (total >> 16)
+    _put(data, at + 10, ~total & 0xFFFF, 2)

@@ -1,0 +1,163 @@
+"""A capture as a table of packets."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from netlab.captures.filters import PROTOCOLS
+from netlab.captures.frames import ACK, ARP, NS, SYN, Heads, Mask
+from netlab.captures.pcapng import Captured, read_pcapng
+from netlab.errors import NetlabError
+
+PACKET_COLUMNS = (
+    "t_s",
+    "node",
+    "interface",
+    "departs",
+    "src",
+    "dst",
+    "protocol",
+    "src_port",
+    "dst_port",
+    "seq",
+    "ack",
+    "flags",
+    "window_bytes",
+    "ecn",
+    "length_bytes",
+    "payload_bytes",
+)
+"""A row for each packet at each end.
+
+`t_s` counts from the run's start; `departs` says whether it leaves this end or arrives at it. `ecn` has the two bits of the
+IP header (RFC 3168: 0 not capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced). `window_bytes` is scaled as the connection
+agreed, nan where its SYN was not captured. `length_bytes` counts the Ethernet header, `payload_bytes` TCP's or UDP's data."""
+
+FLAGS = "FSRPAUEC"
+OPTION_WINDOW_SCALE = 3
+
+
+def read_packets(path: Path) -> pd.DataFrame:
+    """The packets of a pcapng file as a table.
+
+    Parameters
+    ----------
+    path : Path
+        A file that netlab wrote.
+
+    Returns
+    -------
+    pandas.DataFrame
+        See `PACKET_COLUMNS`; `src` and `dst` are nodes where the address is known.
+
+    Raises
+    ------
+    NetlabError
+        When the file is not such a capture.
+    """
+    try:
+        return _table(read_pcapng(path.read_bytes()))
+    except OSError as error:
+        raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
+    except (struct.error, IndexError, ValueError, TypeError):
+        raise NetlabError(f"{path} is not a capture that netlab wrote.") from None
+
+
+def _table(captured: Captured) -> pd.DataFrame:
+    frames, heads = captured.frames, captured.frames.heads
+    tcp, udp = heads.tcp_head, heads.udp_head
+    ports = heads.tcp | heads.udp
+    columns = {
+        "t_s": (frames.t_ns - captured.origin.ns) / NS,
+        "node": _words([name.partition("-eth")[0] for name in captured.interfaces], captured.interface),
+        "interface": _words(captured.interfaces, captured.interface),
+        "departs": captured.departs,
+        "src": _names(heads.first["src"], heads.ip, captured.origin.nodes),
+        "dst": _names(heads.first["dst"], heads.ip, captured.origin.nodes),
+        "protocol": _protocols(heads),
+        "src_port": _where(ports, np.where(heads.tcp, tcp["src_port"], udp["src_port"])),
+        "dst_port": _where(ports, np.where(heads.tcp, tcp["dst_port"], udp["dst_port"])),
+        "seq": _where(heads.tcp, tcp["seq"]),
+        "ack": _where(heads.tcp & (tcp["flags"] & ACK > 0), tcp["ack"]),
+        "flags": _words([_letters(value) for value in range(256)], tcp["flags"], heads.tcp),
+        "window_bytes": _windows(heads),
+        "ecn": _where(heads.ip, heads.first["tos"] & 3),
+        "length_bytes": frames.length_bytes,
+        "payload_bytes": _where(ports, heads.payload_bytes),
+    }
+    return pd.DataFrame(columns, columns=list(PACKET_COLUMNS))
+
+
+def _words(words: Sequence[str], numbers: NDArray[Any], those: Mask | None = None) -> NDArray[Any]:
+    """The word of each number; nan where it is none of those."""
+    found = np.array(words, object)[numbers.astype(np.int64)]
+    if those is not None:
+        found[~those] = np.nan
+    return found if those is None or those.any() else found.astype(np.float64)
+
+
+def _where(those: Mask, values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers, or nan among them where there are none."""
+    return values.astype(np.int64) if those.all() else np.where(those, values.astype(np.float64), np.nan)
+
+
+def _letters(flags: int) -> str:
+    return "".join(letter for bit, letter in enumerate(FLAGS) if flags >> bit & 1)
+
+
+def _names(addresses: NDArray[Any], those: Mask, nodes: Mapping[str, str]) -> NDArray[Any]:
+    numbers, found = pd.factorize(addresses.astype(np.int64))
+    texts = [str(ipaddress.IPv4Address(int(address))) for address in found]
+    return _words([nodes.get(text, text) for text in texts], numbers, those)
+
+
+def _protocols(heads: Heads) -> NDArray[Any]:
+    found = _words([PROTOCOLS.get(number, str(number)) for number in range(256)], heads.protocol)
+    found[~heads.ip] = "other"
+    found[heads.kind == ARP] = "arp"
+    return found
+
+
+def _windows(heads: Heads) -> NDArray[Any]:
+    """Windows in bytes: the header counts in 2**scale bytes, as both ends' SYN said; nan without them."""
+    tcp, first = heads.tcp_head, heads.first
+    there = first["src"].astype(np.int64) << 16 | tcp["src_port"], first["dst"].astype(np.int64) << 16 | tcp["dst_port"]
+    ends, _ = pd.factorize(np.concatenate(there))
+    src, dst = ends[: len(ends) // 2].astype(np.int64), ends[len(ends) // 2 :].astype(np.int64)
+    count = len(ends) + 1
+    connection, found = pd.factorize(src * count + dst)
+    back = {int(key): place for place, key in enumerate(found)}
+    # A row for each direction of a connection, the last for one that was not seen.
+    scales = np.full(len(found) + 1, -1)
+    opening = heads.tcp & (tcp["flags"] & SYN > 0)
+    for number in np.flatnonzero(opening):
+        scales[connection[number]] = _window_scale(heads.options(int(number)))
+    reverse = np.array([back.get(int(key % count * count + key // count), -1) for key in found], np.int64)
+    own = scales[:-1]
+    other = scales[reverse]
+    # 0 is an end that does not scale; then neither does.
+    shift = np.where(other == 0, 0, own)
+    known = (own >= 0) & (other >= 0)
+    window = tcp["window"].astype(np.int64)
+    if not len(window):
+        return window
+    scaled = window << np.maximum(0, shift)[connection]
+    return _where(heads.tcp & (opening | known[connection]), np.where(opening, window, scaled))
+
+
+def _window_scale(options: bytes) -> int:
+    """The window scale option of a SYN (RFC 7323, section 2.2), 0 without one."""
+    at = 0
+    while at + 2 < len(options):
+        if options[at] == OPTION_WINDOW_SCALE:
+            return options[at + 2]
+        at += 1 if options[at] == 1 else max(2, options[at + 1])
+    return 0
