@@ -73,6 +73,14 @@ Made by `python benchmarks/mininet_scripts.py`: Mininet's own examples, topologi
 and networks of published labs as `to_mininet()` writes them (`lab_...`). What came back is read from what each
 printed. Wall time is that of 2 busy cores.
 
+Not offered, and said so by the program that meets it:
+
+- Open vSwitch, and controllers of OpenFlow (`mn --switch ovsk --controller remote`): Linux bridges stand in for the switches and
+  learn by themselves, as Mininet's own controller lets switches learn. `ovs-vsctl` and `ovs-ofctl` end with a sentence.
+- Address translation (`mn --nat`, `net.addNAT`): the pocket kernel has no packet filter and no way to other networks. The node
+  forwards packets as they are; `iptables` and `nft` end with a sentence.
+- Limits on CPU time: computing takes none of the pocket kernel's time. They are ignored, with a sentence.
+
 | script | | what came back | theory | network time (s) | wall (s) |
 |---|---|---|---|---|---|
 """

@@ -10,11 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 import mininet.node
+import mininet.nodelib
 from mininet.log import warn
 from mininet.nodelib import LinuxBridge
 
-BRIDGES = "*** netlab: Linux bridges stand in for OpenFlow switches; they learn by themselves and ask no controller\n"
+BRIDGES = (
+    "*** netlab: Open vSwitch is not offered. Linux bridges stand in for OpenFlow switches; they learn by themselves and "
+    "ask no controller\n"
+)
 NO_LIMITS = "*** netlab: limits on CPU time are ignored: computing takes none of a pocket kernel's virtual time\n"
+NO_TRANSLATION = (
+    "*** netlab: address translation (NAT) is not offered: a pocket kernel has no packet filter and no way to other networks. "
+    "The node forwards packets as they are\n"
+)
 _told: set[str] = set()
 
 
@@ -90,6 +98,27 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
         return super().config(**params)
 
 
+class Forwarder(mininet.node.Node):  # type: ignore[misc]
+    """What a script gets when it asks for a NAT."""
+
+    def __init__(
+        self,
+        name: str,
+        subnet: Any = None,
+        localIntf: Any = None,  # noqa: N803 (Mininet's name)
+        flush: bool = False,
+        **params: Any,
+    ) -> None:
+        _tell_once(NO_TRANSLATION)
+        super().__init__(name, **params)
+
+    def config(self, **params: Any) -> Any:
+        """What a node does, and forward."""
+        found = super().config(**params)
+        self.cmd("sysctl net.ipv4.ip_forward=1")
+        return found
+
+
 def _nothing(*_words: Any) -> None:
     """A controller that nobody asks needs no program."""
 
@@ -97,6 +126,7 @@ def _nothing(*_words: Any) -> None:
 def stand_in() -> None:
     """Put these classes in their places; to be called before a script imports anything of Mininet's."""
     mininet.node.CPULimitedHost = UnlimitedHost
+    mininet.nodelib.NAT = Forwarder
     for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):
         setattr(mininet.node, name, Bridge)
     controller = mininet.node.Controller

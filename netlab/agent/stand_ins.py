@@ -1,7 +1,7 @@
 """Programs that Mininet calls and a plain machine lacks, as small shell scripts over `ip`, `tc` and `bridge`.
 
 They are found last, so that a machine's own are used where there are any; but for iperf, whose later versions Mininet waits
-for in vain.
+for in vain, and for programs of which a guest has no use.
 """
 
 from __future__ import annotations
@@ -119,6 +119,24 @@ NO_GROUPS = r"""#!/bin/sh
 echo "${0##*/}: a pocket kernel has no limits on CPU time: computing takes none of its virtual time. Ignored." >&2
 """
 
+NO_FILTER = r"""#!/bin/sh
+echo "${0##*/}: not offered: a pocket kernel has no packet filter, so no address translation either. \
+To block traffic use 'ip route add blackhole ADDRESS', to lose or limit it use tc." >&2
+exit 1
+"""
+
+NO_OPENFLOW = r"""#!/bin/sh
+echo "${0##*/}: not offered: Linux bridges stand in for Open vSwitch, and they have no flow tables. \
+See 'bridge link' and 'bridge fdb' instead." >&2
+exit 1
+"""
+
+INSTEAD = {
+    **dict.fromkeys(("iptables", "ip6tables", "iptables-save", "iptables-restore", "nft"), NO_FILTER),
+    **dict.fromkeys(("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl"), NO_OPENFLOW),
+}
+"""In place of a machine's own, which would say less clearly that they cannot work."""
+
 PROGRAMS = {
     "ifconfig": IFCONFIG,
     "brctl": BRCTL,
@@ -147,7 +165,7 @@ def install(directory: str, packages: list[str]) -> str:
         Where Python finds netlab.
     """
     iperf = IPERF.format(python=sys.executable, packages=json.dumps(packages))
-    for place, programs in (("first", {"iperf": iperf}), ("last", PROGRAMS)):
+    for place, programs in (("first", {"iperf": iperf, **INSTEAD}), ("last", PROGRAMS)):
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, text in programs.items():
             path = f"{directory}/{place}/{name}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from netlab.errors import EngineError
 
 LOCK = "lock"
+RUN = "run-"
 CPU_LOCKS = Path("/tmp/netlab-cpus")
 """One place for all users of a machine, as CPUs are."""
 SMALLEST_FREE_BYTES = 512 << 20
@@ -89,7 +90,7 @@ def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
         # One at a time: a directory that is just being made has no lock yet and would pass for abandoned.
         fcntl.flock(gate, fcntl.LOCK_EX)
         _clear_abandoned(parent)
-        directory = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+        directory = Path(tempfile.mkdtemp(prefix=RUN, dir=parent))
         lock = (directory / LOCK).open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
         # Said aloud, because a process forked meanwhile holds the file open too.
@@ -102,7 +103,7 @@ def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
 
 
 def _clear_abandoned(parent: Path) -> None:
-    for directory in parent.glob("run-*"):
+    for directory in parent.glob(f"{RUN}*"):
         try:
             with (directory / LOCK).open("a") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

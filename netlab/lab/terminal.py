@@ -41,7 +41,8 @@ class Terminal:
     def __init__(self, session: Session, node: str) -> None:
         self._session = session
         self.node = node
-        self.path = scratch.own_directory() / f"{node}-{os.getpid()}-{id(self):x}{SUFFIX}"
+        # In the directory of the guest's run: it goes with that, also when the notebook is killed.
+        self.path = session.guest.directory / f"{node}-{os.getpid()}-{id(self):x}{SUFFIX}"
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(self.path))
         self._socket.listen(4)
@@ -112,18 +113,11 @@ def serve(session: Session, node: str) -> Terminal:
 
 def offered(node: str | None = None) -> list[Path]:
     """Terminals of this user's that can be joined, the newest last."""
-    found = sorted(scratch.own_directory().glob(f"{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
-    living = []
-    for path in found:
-        with socket.socket(socket.AF_UNIX) as probe:
-            owner = path.name.split("-")[-2]
-            if Path(f"/proc/{owner}").exists():
-                living.append(path)
-            else:
-                # Its notebook was killed.
-                path.unlink(missing_ok=True)
-            probe.close()
-    return living
+    found = sorted(
+        scratch.own_directory().glob(f"{scratch.RUN}*/{node or '*'}-*{SUFFIX}"), key=lambda path: path.stat().st_mtime
+    )
+    # Those of a notebook that was killed go with the next run.
+    return [path for path in found if Path(f"/proc/{path.name.split('-')[-2]}").exists()]
 
 
 def attach(path: Path) -> int:

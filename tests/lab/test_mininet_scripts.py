@@ -61,3 +61,20 @@ def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
     assert "*** Results: 0% dropped (6/6 received)" in said, said
     assert said.count("Linux bridges stand in for OpenFlow switches") == 1
     assert finished.code == 0
+
+
+def test_who_asks_for_what_is_not_offered_reads_so(place: Path) -> None:
+    own = Path(sys.executable).parent / "mn"
+    parts: list[str] = []
+    words = [str(own), "--switch", "ovsk", "--controller", "remote", "--nat", "--test", "pingall"]
+    finished = run_script(words, write=parts.append, directory=place)
+    said = "".join(parts)
+    assert "Open vSwitch is not offered. Linux bridges stand in" in said, said
+    assert "address translation (NAT) is not offered" in said
+    assert "*** Results: 0% dropped (6/6 received)" in said, "the NAT's node answers as any other"
+    assert finished.code == 0
+    parts.clear()
+    run_script([str(own)], write=parts.append, directory=place, keys="h1 iptables -L\nh1 ovs-vsctl show\n")
+    said = "".join(parts)
+    assert "iptables: not offered: a pocket kernel has no packet filter" in said, said
+    assert "ovs-vsctl: not offered: Linux bridges stand in for Open vSwitch" in said

@@ -90,6 +90,8 @@ def test_a_shell_in_a_host_runs_beside_the_wall_clock_and_stands_still_when_it_i
         time.sleep(0.5)
         assert lab.now_s == stands_at_s
         assert lab["h1"].run("echo usable") == "usable\n"
+        assert terminal.path.is_relative_to(lab.session.guest.directory), "what clears a killed run clears it too"
+    assert not terminal.path.exists()
 
 
 def test_mininets_prompt_answers_on_a_terminal(place: Path) -> None:
