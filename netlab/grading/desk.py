@@ -5,6 +5,8 @@ All of it is the student's to bend: whatever is said here is only what a student
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import importlib
 import json
 import os
@@ -97,10 +99,29 @@ class Tutors:
         return Tutor()
 
 
-def prepare() -> None:
-    """Import what every exercise needs, once for all."""
+def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
+    """Import what the exercises need, once for all; they are of one chapter and one student."""
     for name in EARLY:
         importlib.import_module(name)
+    # Before the chapter is imported: its modules may keep what they find.
+    experiment, sweeps = importlib.import_module("netlab.experiment"), importlib.import_module("netlab.sweeps")
+    experiment.run, sweeps.sweep = Laboratory.run, Laboratory.sweep  # type: ignore[attr-defined]
+    if exercises:
+        _stand_in(exercises[0])
+    for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
+        # What of it is no module is imported where the cell runs.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def _imported(source: str) -> list[str]:
+    found: list[str] = []
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Import):
+            found += [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            found += [statement.module, *(f"{statement.module}.{alias.name}" for alias in statement.names)]
+    return found
 
 
 def work(exercise: Mapping[str, Any], reader: int, writer: int) -> None:
@@ -114,13 +135,13 @@ def _outcome(exercise: Mapping[str, Any], line: Line) -> dict[str, Any]:
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
     space = module.__dict__
-    graded = _open_laboratory(exercise, line)
+    Laboratory.line = line
     try:
         for number, source in enumerate(exercise["given"]):
             exec(compile(source, f"<provided cell {number + 1}>", "exec"), space)  # noqa: S102 (the instructor's own)
     except BaseException as error:  # noqa: BLE001 (said outside, where it is no student's fault)
         return {"provided": _said(error)}
-    graded()
+    Laboratory.graded = Tutor.at_an_answer = True
     try:
         exec(compile(exercise["answer"], "<your answer>", "exec"), space)  # noqa: S102 (what this cell is for)
         if exercise["name"] not in space:
@@ -176,41 +197,45 @@ def _probe(number: int, ask: Callable[..., Any]) -> Callable[..., Any]:
     return probe
 
 
-def _open_laboratory(exercise: Mapping[str, Any], line: Line) -> Callable[[], None]:
-    """Let experiments be made outside; returns what is to be called before the student's own begin."""
-    from netlab import experiment, sweeps
-    from netlab.results import Run
+class Laboratory:
+    """What stands here for `nl.run` and `nl.sweep`: experiments are made outside."""
 
-    state = {"graded": False}
+    line: Line | None = None
+    graded = False
 
+    @classmethod
     def run(
-        topology: Any, traffic: Sequence[Any] = (), duration_s: float = 10.0, seed: int = 1, *rest: Any, **more: Any
-    ) -> Run:
+        cls,
+        topology: Any,
+        traffic: Sequence[Any] = (),
+        duration_s: float = 10.0,
+        seed: int = 1,
+        *rest: Any,
+        **more: Any,
+    ) -> Any:
+        """Ask for a run."""
+        from netlab.experiment import Scenario
+        from netlab.results import Run
+
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
-        if isinstance(topology, experiment.Scenario):
+        if isinstance(topology, Scenario):
             scenario = topology
         elif isinstance(topology, Mapping):
-            scenario = experiment.Scenario.from_dict(topology)
+            scenario = Scenario.from_dict(topology)
         else:
             words = {**more, "sysctls": more.get("sysctls") or {}}
-            scenario = experiment.Scenario(topology, traffic, duration_s, seed, *rest, **words)
+            scenario = Scenario(topology, traffic, duration_s, seed, *rest, **words)
         scenario.validate()
-        return Run.from_dict(line.ask("run", scenario=scenario.to_dict(), graded=state["graded"]))
+        assert cls.line is not None
+        return Run.from_dict(cls.line.ask("run", scenario=scenario.to_dict(), graded=cls.graded))
 
-    def sweep(scenarios: Any, **_settings: Any) -> Any:
+    @classmethod
+    def sweep(cls, scenarios: Any, **_settings: Any) -> Any:
+        """Ask for several runs, one after the other."""
         if isinstance(scenarios, Mapping):
-            return {label: run(scenario) for label, scenario in scenarios.items()}
-        return [run(scenario) for scenario in scenarios]
-
-    experiment.run = run
-    sweeps.sweep = sweep
-    _stand_in(exercise)
-
-    def begin_answer() -> None:
-        state["graded"] = Tutor.at_an_answer = True
-
-    return begin_answer
+            return {label: cls.run(scenario) for label, scenario in scenarios.items()}
+        return [cls.run(scenario) for scenario in scenarios]
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from netlab.location import PACKAGE
 CHECK = "-check"
 WORDS = "-words"
 LAST_REQUIRED = "summary"
+FIGURE = "figure"
 
 
 class ChapterError(NetlabError):
@@ -57,11 +58,11 @@ class Edition:
         return found
 
     def given_for(self, wanted: Wanted, answer: str) -> tuple[list[str], set[str]]:
-        """The provided cells that an answer needs, and names in it that none of them defines."""
+        """What an answer needs of the provided cells, cell by cell, and names in it that none of them defines."""
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
         position = next(place for place, cell in enumerate(cells) if cell.id == wanted.id)
-        places, missing = needs.needed([cell.source for cell in cells], position, answer)
-        return [cells[place].source for place in places], missing
+        provided = [needs.Provided(cell.source, FIGURE in cell.tags) for cell in cells[:position]]
+        return needs.needed(provided, answer)
 
     def model_answer(self, wanted: Wanted) -> str:
         """The instructor's answer in words, with its rubric."""
@@ -160,7 +161,10 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
     handed_out = tuple(
         Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.student_notebook(source, token).cells
     )
-    solved = tuple(Cell(cell.id, cell.cell_type, cell.source) for cell in authoring.read_source(source, token).cells)
+    solved = tuple(
+        Cell(cell.id, cell.cell_type, cell.source, tuple(cell.metadata.get("tags", ())))
+        for cell in authoring.read_source(source, token).cells
+    )
     chapter = authoring.opened(source, token)
     if chapter is None:
         raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")

@@ -1,4 +1,4 @@
-"""Which provided cells an answer needs: those that define the names that it uses, and those that these need."""
+"""What an answer needs of the provided cells: what defines the names that it uses, and what that needs; no figure, no table."""
 
 from __future__ import annotations
 
@@ -67,34 +67,152 @@ def _define(statement: ast.AST, defined: set[str]) -> None:
         _define(child, defined)
 
 
-def needed(cells: Sequence[str], position: int, answer: str) -> tuple[list[int], set[str]]:
-    """Positions of the cells before `position` that an answer needs, in order, and the names that none of them defines.
+@dataclass(frozen=True)
+class Provided:
+    """A cell of the master's.
+
+    Attributes
+    ----------
+    source : str
+        Its code.
+    draws : bool
+        It ends in a figure: what it says and gives to nobody is that figure.
+    """
+
+    source: str
+    draws: bool = False
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One statement at a cell's top, or some that share a line.
+
+    Attributes
+    ----------
+    defined, used : frozenset of str
+        As `Names` has them.
+    firm : bool
+        What it defines is surely there after it.
+    deferred : bool
+        It reads names when it is called, not where it stands.
+    always : bool
+        It may change what others define, so that it runs whenever something of its cell does.
+    """
+
+    source: str
+    defined: frozenset[str]
+    used: frozenset[str]
+    firm: bool = False
+    deferred: bool = False
+    always: bool = True
+
+
+def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]:
+    """What an answer needs of the cells before it, in order, and the names in it that none of them defines.
+
+    Of a cell only those statements are taken that define what is needed, or may change it; what is printed or drawn is not.
 
     Parameters
     ----------
-    cells : sequence of str
-        The master's code cells.
-    position : int
-        Where the answer stands among them.
+    cells : sequence of Provided
+        The master's code cells before the answer.
     answer : str
         The student's cell.
     """
-    known = [names(source) for source in cells[:position]]
-    chosen: set[int] = set()
+    steps = [*(_steps(cell) for cell in cells), _steps(Provided(answer))]
+    last = len(steps) - 1
+    chosen: set[tuple[int, int]] = set()
     missing: set[str] = set()
-    wanted = [(name, position) for name in names(answer).used]
-    seen: set[tuple[str, int]] = set()
-    while wanted:
-        name, before = wanted.pop()
-        if (name, before) in seen:
+    waiting = [(last, number) for number in range(len(steps[last]))]
+    while waiting:
+        place = waiting.pop()
+        if place in chosen:
             continue
-        seen.add((name, before))
-        place = next((place for place in range(before - 1, -1, -1) if name in known[place].defined), None)
-        if place is None:
-            if before == position:
+        chosen.add(place)
+        cell, number = place
+        waiting += [(cell, other) for other, step in enumerate(steps[cell]) if step.always]
+        for name in steps[cell][number].used:
+            found = _definitions(steps, cell, number, name)
+            waiting += found
+            if cell == last and not found:
                 missing.add(name)
-            continue
-        if place not in chosen:
-            chosen.add(place)
-            wanted += [(other, place) for other in known[place].used]
-    return sorted(chosen), missing - names(answer).defined
+    sources = [
+        "\n".join(step.source for number, step in enumerate(steps[cell]) if (cell, number) in chosen)
+        for cell in range(last)
+    ]
+    return [source for source in sources if source], missing
+
+
+def _definitions(steps: Sequence[Sequence[_Step]], cell: int, number: int, name: str) -> list[tuple[int, int]]:
+    """Where a name gets its value that a step reads."""
+    here = [(cell, other) for other, step in enumerate(steps[cell]) if name in step.defined]
+    reader = steps[cell][number]
+    if any(steps[cell][other].firm and (other < number or reader.deferred) for _, other in here):
+        return here
+    for before in range(cell - 1, -1, -1):
+        found = [(before, other) for other, step in enumerate(steps[before]) if name in step.defined]
+        if found:
+            return [*here, *found]
+    return here
+
+
+def _steps(cell: Provided) -> list[_Step]:
+    try:
+        tree = ast.parse(cell.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return [_Step(cell.source, frozenset(), frozenset())]
+    lines = cell.source.split("\n")
+    groups: list[tuple[int, int, list[ast.stmt]]] = []
+    for statement in tree.body:
+        first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
+        last = statement.end_lineno or first
+        if groups and first <= groups[-1][1]:
+            begun, _, together = groups.pop()
+            groups.append((begun, last, [*together, statement]))
+        else:
+            groups.append((first, last, [statement]))
+    return [_step("\n".join(lines[first - 1 : last]), body, cell.draws) for first, last, body in groups]
+
+
+def _step(source: str, body: Sequence[ast.stmt], draws: bool) -> _Step:
+    found = names(source)
+    used = set(found.used)
+    for statement in body:
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
+            own = {node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)}
+            before = {node.id for node in ast.walk(statement.iter) if isinstance(node, ast.Name)}
+            used -= own - before
+    plain = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    return _Step(
+        source,
+        found.defined,
+        frozenset(used),
+        firm=all(isinstance(statement, plain) for statement in body),
+        deferred=all(isinstance(statement, ast.FunctionDef) for statement in body),
+        always=not all(_is_shown(statement, draws) or _only_defines(statement) for statement in body),
+    )
+
+
+def _is_shown(statement: ast.stmt, draws: bool) -> bool:
+    """Whether a statement only says or draws something."""
+    if isinstance(statement, (ast.For, ast.If, ast.While)):
+        return all(_is_shown(each, draws) for each in (*statement.body, *statement.orelse))
+    if not isinstance(statement, ast.Expr):
+        return False
+    call = statement.value
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("print", "display")
+    return named or draws or isinstance(call, (ast.Constant, ast.Name))
+
+
+def _only_defines(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but give names a value, so that who needs none of them needs not it."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AugAssign)):
+        return not isinstance(statement, ast.AugAssign) or isinstance(statement.target, ast.Name)
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return all(isinstance(node, (ast.Name, ast.Tuple, ast.List, ast.Starred)) for node in targets) and not any(
+            isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)
+            for target in targets
+            for node in ast.walk(target)
+        )
+    return False

@@ -29,11 +29,12 @@ class UnreadableError(NetlabError):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a submission."""
+    """A cell of a submission, or of the master."""
 
     id: str
     kind: str
     source: str
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def run(folder: Path) -> None:
     """Do all exercises of the request."""
     request = json.loads((folder / "request.json").read_text())
     protect()
-    desk.prepare()
+    desk.prepare(request["exercises"])
     asked = 0
     for number, exercise in enumerate(request["exercises"]):
         _write(folder / f"begun-{number}", b"")

@@ -1,42 +1,78 @@
-"""Which provided cells an answer gets: all that it needs, and no more."""
+"""What an answer gets of the provided cells: all that it needs, and no more."""
 
 from __future__ import annotations
 
-from netlab.grading.needs import names, needed
+from netlab.grading.needs import Provided, names, needed
 
 CELLS = [
-    "import numpy as np\nown, settings = chapter.own, chapter.settings",
-    "def helper(x):\n    return x * scale",
-    "scale = 3",
-    "run = measure(own.rate)",
-    "scale = 4",
-    "print(run)",
+    Provided("import numpy as np\nfrom netlab import plots\nown, settings = chapter.own, chapter.settings\nprint(own)"),
+    Provided("def helper(x):\n    return x * scale"),
+    Provided("scale = 3"),
+    Provided("run = measure(own.rate)\nprint(run)\nother = measure(2)"),
+    Provided("scale = 4"),
+    Provided("print(run)"),
 ]
+OWN = "own, settings = chapter.own, chapter.settings"
 
 
-def test_a_cell_that_defines_a_name_brings_those_that_it_needs_itself() -> None:
-    assert needed(CELLS, 5, "y = run.x + np.pi") == ([0, 3], set())
+def test_what_defines_a_name_brings_what_it_needs_itself_and_nothing_that_is_only_said() -> None:
+    assert needed(CELLS, "y = run.x + np.pi") == ([f"import numpy as np\n{OWN}", "run = measure(own.rate)"], set())
 
 
 def test_the_last_definition_before_the_answer_counts() -> None:
-    assert needed(CELLS, 6, "y = scale")[0] == [4]
-    assert needed(CELLS, 4, "y = scale")[0] == [2]
+    assert needed(CELLS, "y = scale")[0] == ["scale = 4"]
+    assert needed(CELLS[:4], "y = scale")[0] == ["scale = 3"]
+
+
+def test_what_an_answer_gives_a_value_to_before_it_reads_it_is_no_need() -> None:
+    assert needed(CELLS, "scale = 5\ny = scale") == ([], set())
+    assert needed(CELLS, "for run in (1, 2):\n    y = run") == ([], set())
+    assert needed(CELLS, "y = scale\nscale = 5")[0] == ["scale = 4"]
+    assert needed(CELLS, "if own.x:\n    scale = 5\ny = scale")[0] == [OWN, "scale = 4"]
 
 
 def test_a_functions_own_variables_are_no_needs() -> None:
     """Else another answer that happens to define the same name would be run before it."""
     answer = "def f(x):\n    scale = x\n    return [scale * run for run in range(3)]"
-    assert needed(CELLS, 6, answer) == ([], set())
+    assert needed(CELLS, answer) == ([], set())
     assert names(answer).defined == {"f"}
 
 
 def test_what_a_function_reads_from_the_notebook_is_a_need() -> None:
-    assert needed(CELLS, 6, "def f(x):\n    return lambda: x * scale + strange") == ([4], {"strange"})
+    assert needed(CELLS, "def f(x):\n    return lambda: x * scale + strange") == (["scale = 4"], {"strange"})
+
+
+def test_what_a_function_reads_may_be_defined_below_it() -> None:
+    assert needed(CELLS, "def f():\n    return scale\nscale = 1") == ([], set())
 
 
 def test_a_name_that_grows_is_needed_before() -> None:
-    assert needed(CELLS, 6, "scale += 1")[0] == [4]
+    assert needed(CELLS, "scale += 1")[0] == ["scale = 4"]
+    assert needed([Provided("n = 0"), Provided("n += 1\nm = 2")], "y = n")[0] == ["n = 0", "n += 1"]
+
+
+def test_a_figure_is_not_drawn_and_what_only_it_needs_is_not_measured() -> None:
+    cells = [
+        Provided("runs = measure()"),
+        Provided("network = make()\nplots.draw(network, runs)", draws=True),
+        Provided("for one in runs:\n    print(one)\nshown = 1"),
+    ]
+    assert needed(cells, "y = network")[0] == ["network = make()"]
+    assert needed(cells, "y = shown")[0] == ["shown = 1"]
+
+
+def test_what_may_change_a_needed_value_runs_with_it() -> None:
+    cell = "found = []\nfor one in range(3):\n    found.append(one)\nfound[0] = 5\nfound.sort()\nelse_ = 1"
+    assert needed([Provided(cell)], "y = found")[0] == [cell.removesuffix("\nelse_ = 1")]
+
+
+def test_a_decorator_and_statements_of_one_line_stay_together() -> None:
+    cell = "a = 1; b = 2\n@keep\ndef f():\n    return a"
+    assert needed([Provided("def keep(f):\n    return f"), Provided(cell)], "y = f()")[0] == [
+        "def keep(f):\n    return f",
+        cell,
+    ]
 
 
 def test_what_is_no_python_needs_nothing() -> None:
-    assert needed(CELLS, 6, "y = = 3") == ([], set())
+    assert needed(CELLS, "y = = 3") == ([], set())
