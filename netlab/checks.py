@@ -271,13 +271,21 @@ class Function(Check):
             for trap in self.traps
         )
 
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """What the student's function is called with in a trial: all of the case, where a subclass does not say else."""
+        return dict(case)
+
+    def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
+        """What of the function's result the trial judges: all of it, where a subclass does not say else."""
+        return value
+
     def _judge(self, answer: object) -> Result:
         if not callable(answer):
             return self._result(
                 Status.FAILED,
                 f"expected a function, got {_shown(answer)}; pass its name, no parentheses.",
             )
-        complaint = _wrong_parameters(answer, list(self.cases[0]))
+        complaint = _wrong_parameters(answer, list(self.arguments(self.cases[0])))
         if complaint:
             return self._result(Status.FAILED, complaint)
         for number, case in enumerate(self.cases):
@@ -291,7 +299,9 @@ class Function(Check):
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
         given = f"for {_arguments(case)}"
         try:
-            value = function(**case)
+            value = function(**self.arguments(case))
+            if value is not None and value is not ...:
+                value = self.part(value, case)
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)

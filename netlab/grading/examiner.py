@@ -11,16 +11,17 @@ import importlib.util
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from netlab.checks import Check, Result
+from netlab.checks import Check, Function, Result
 from netlab.errors import NetlabError
 from netlab.own_figures import Own
 
 CASES = 6
+MOST_DRAWS = 50
 
 
 class ExaminerError(NetlabError):
@@ -98,10 +99,25 @@ class Exercise:
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
         """The trials of a function, and how many of the first of them are not edges."""
-        draw = Draw(seed)
-        hidden = [self.cases(draw) for _ in range(self.number)] if self.cases else list(getattr(check, "cases", ()))
+        hidden = self._hidden(check, seed)
         # A probe among them counts its uses: each student gets one of their own.
         return copy.deepcopy([*hidden, *self.edges]), len(hidden)
+
+    def _hidden(self, check: Check, seed: str) -> list[Mapping[str, Any]]:
+        """Cases drawn such that no usual slip gets by all of them."""
+        if self.cases is None:
+            return list(getattr(check, "cases", ()))
+        for again in range(MOST_DRAWS):
+            draw = Draw(f"{seed}/{again}" if again else seed)
+            hidden = [self.cases(draw) for _ in range(self.number)]
+            # A probe counts its uses, and a wrong search may exceed them; such an exercise has its own judgement.
+            probes = any(callable(value) for case in hidden for value in case.values())
+            together = hidden if self.edge_points else [*hidden, *self.edges]
+            if probes or not isinstance(check, Function) or replace(check, cases=together).tells_apart():
+                return hidden
+        raise ExaminerError(
+            f"{check.key}: in {MOST_DRAWS} draws of {self.number} hidden cases a usual slip got by. Draw more cases, or from other ranges."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

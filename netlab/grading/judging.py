@@ -156,19 +156,23 @@ class Examination:
         master = {cell.id: cell.source for cell in edition.handed_out}
         taken = {each.key: submission.take(self._read, each, master) for each in wanted}
         layout = submission.layout(self._read, edition.handed_out, [each.id for each in edition.wanted])
+        marks = self.marks(wanted, taken)
+        for mark in marks.values():
+            self._explain_missing_names(mark, layout)
+        return list(marks.values()), taken, layout
+
+    def marks(self, wanted: Sequence[Wanted], taken: Mapping[str, Taken]) -> dict[str, Marked]:
+        """What exercises got, by key: answers in code run in the sandbox, all in one guest where none brings it down."""
         coded = [each for each in wanted if each.name and taken[each.key].attempted]
         requests = [self._request(each, taken) for each in coded]
         box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
         outcomes = (
             dict(zip([each.key for each in coded], box.work(requests, self.answer), strict=True)) if coded else {}
         )
-        found = []
-        for each in wanted:
-            exercise = self._exercises[each.key]
-            mark = self._mark(each, exercise, taken[each.key], outcomes.get(each.key))
-            self._explain_missing_names(mark, layout)
-            found.append(mark)
-        return found, taken, layout
+        return {
+            each.key: self._mark(each, self._exercises[each.key], taken[each.key], outcomes.get(each.key))
+            for each in wanted
+        }
 
     def _mark(self, wanted: Wanted, exercise: Exercise | Words, taken: Taken, outcome: Outcome | None) -> Marked:
         mark = Marked(wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["not attempted."], answer=taken.source or "")
@@ -214,7 +218,7 @@ class Examination:
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
             return []
         trials, _ = exercise.trials(check, self._seed_of(wanted.key))
-        return [{name: self._argument(value) for name, value in trial.items()} for trial in trials]
+        return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
 
     def _argument(self, value: Any) -> Any:
         if callable(value):
@@ -363,8 +367,13 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
         raise NetlabError(
             f"The examiner of {check.key} has {len(exercise.shares)} shares, and its check {len(check.conditions)} conditions."
         )
+    whole = check.judge(answer)
     return [
-        (condition.sentence, share, replace(check, conditions=[condition]).judge(answer))
+        (
+            condition.sentence,
+            share,
+            whole if whole.status is Status.PASSED else replace(check, conditions=[condition]).judge(answer),
+        )
         for condition, share in zip(check.conditions, exercise.shares, strict=True)
     ]
 

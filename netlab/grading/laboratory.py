@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,13 +14,23 @@ from netlab.errors import NetlabError, RunCancelled
 from netlab.experiment import Scenario
 from netlab.results import Run
 from netlab.run_cache import RunCache
-from netlab.traffic import Ping, Tcp, Udp
+from netlab.traffic import Command, Ping, Tcp, Udp
 
 MOST_RUNS = 60
 MOST_NETWORK_S = 3600.0
 MOST_NODES = 64
 MOST_FLOWS = 200
 WALL_S = 600.0
+_WORDS = r"(?: +[A-Za-z0-9][A-Za-z0-9_.:%+-]*)*"
+COMMAND = re.compile(
+    rf" *(?:tc(?: +-[sdjp])* +qdisc(?: +(?:add|change|replace|del|delete|show|list){_WORDS})?"
+    rf"|ip(?: +-[46sdj])* +(?:route|addr|address|link|neigh)(?: +(?:show|list|get){_WORDS})?"
+    rf"|ping(?: +-[nq46]| +-[ciIsWw] +[A-Za-z0-9.-]+)*{_WORDS}"
+    rf"|ss(?: +-[tuaineomp]+)*{_WORDS}) *"
+)
+"""Commands of a graded run: a few that shape or look at the network, and plain words. A shell could write the run's own figures,
+and a path, or an option that takes one, could show the grader's files: `/`, quotes, pipes and further options are not among them."""
+COMMANDS = "tc qdisc ..., ip route|addr|link|neigh show, ping ... and ss"
 
 
 class RefusedError(NetlabError):
@@ -78,9 +89,24 @@ class Laboratory:
             )
         if len(scenario.topology.nodes) > MOST_NODES or len(scenario.traffic) > MOST_FLOWS:
             raise RefusedError(f"An answer's network has at most {MOST_NODES} nodes and {MOST_FLOWS} flows.")
-        strange = [item.kind for item in scenario.traffic if not isinstance(item, (Ping, Tcp, Udp))]
-        if strange:
-            raise RefusedError(f"A graded run has no {strange[0]}: describe what is sent with Udp, Tcp and Ping.")
+        for item in scenario.traffic:
+            if not isinstance(item, (Command, Ping, Tcp, Udp)):
+                raise RefusedError(f"A graded run has no {item.kind}: describe what is sent with Udp, Tcp and Ping.")
+            if isinstance(item, Command) and not is_plain(item):
+                raise RefusedError(
+                    f"A graded run does not run {item.command[:80]!r}: it takes {COMMANDS}, in one line of plain words each."
+                )
+
+
+def is_plain(item: Command) -> bool:
+    """Whether a command can do no more than shape or look at the run's own network.
+
+    >>> is_plain(Command("h1", "tc qdisc add dev h1-eth0 root netem delay 300ms limit 2000"))
+    True
+    >>> is_plain(Command("h1", "tc qdisc show; cat /etc/passwd")), is_plain(Command("h1", "tc -b key"))
+    (False, False)
+    """
+    return not item.saves and COMMAND.fullmatch(item.command) is not None
 
 
 def measured(scenario: Scenario) -> Run:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.checks import Condition, Function, Measurement, Number, Result, Trap
+from netlab.checks import Condition, Function, Measurement, Number, Trap
 from netlab.own_figures import Own
 from netlab.results import Run
 
@@ -30,22 +30,17 @@ class _Shares(Function):
 
             yield shares, trap.sentence
 
-    def _judge(self, answer: object) -> Result:
-        if not callable(answer):
-            return super()._judge(answer)
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """The network, not the flow that is looked at; a copy, because a solution may well use up what it is given."""
+        return {name: copy.deepcopy(value) for name, value in case.items() if name != "flow"}
 
-        def share(capacities_mbps: Capacities, routes: Routes, flow: str) -> object:
-            # A copy, because a solution may well use up what it is given.
-            shares = answer(copy.deepcopy(capacities_mbps), copy.deepcopy(routes))
-            if shares is None or shares is ...:
-                return shares
-            if not isinstance(shares, Mapping):
-                raise TypeError(f"it should return a dict of rates by flow, not {type(shares).__name__}")
-            if flow not in shares:
-                raise KeyError(f"its dict has no rate for the flow {flow!r}")
-            return shares[flow]
-
-        return super()._judge(share)
+    def part(self, value: Any, case: Mapping[str, Any]) -> Any:
+        """The rate of the trial's flow."""
+        if not isinstance(value, Mapping):
+            raise TypeError(f"it should return a dict of rates by flow, not {type(value).__name__}")
+        if case["flow"] not in value:
+            raise KeyError(f"its dict has no rate for the flow {case['flow']!r}")
+        return value[case["flow"]]
 
 
 def _trap_mbps(trap: Trap, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:

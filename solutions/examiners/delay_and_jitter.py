@@ -1,0 +1,21 @@
+"""How the chapter "Delay and jitter" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "fill": Exercise(
+        points=2,
+        cases=lambda draw: {"goodput_mbps": draw.decades(20, 9000), "rtt_s": draw.decades(0.05, 4)},
+        number=10,
+    ),
+    # One netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
+    "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 1.0, 0.75]),
+    "jitter-words": Words(points=3),
+    "air": Exercise(
+        points=2,
+        cases=lambda draw: {"payload_bytes": draw.whole(20, 1472), "rate_mbps": draw.one_of([24, 36, 48, 54])},
+        number=10,
+        same_as=["theory.wifi_udp_limit_mbps"],
+    ),
+    "payload": Exercise(points=2, same_as=["theory.wifi_udp_limit_mbps"]),
+}

@@ -1,0 +1,38 @@
+"""How the chapter "Multiplexing" is marked: hidden cases and points. For the instructor alone."""
+
+from typing import Any
+
+from netlab.grading.examiner import Draw, Exercise, Words
+
+
+def _network(draw: Draw) -> dict[str, Any]:
+    """A chain of links; each flow crosses some neighbours of it, and the trial looks at one of them."""
+    links = [f"K{number}" for number in range(draw.whole(2, 5))]
+    routes = {}
+    for number in range(draw.whole(3, 8)):
+        first = draw.whole(0, len(links) - 1)
+        routes[f"f{number}"] = links[first : draw.whole(first, len(links) - 1) + 1]
+    return {
+        "capacities_mbps": {link: draw.decades(2, 200) for link in links},
+        "routes": routes,
+        "flow": draw.one_of(list(routes)),
+    }
+
+
+_UNUSED = {"capacities_mbps": {"A": 8, "B": 5}, "routes": {"a": ["A"], "b": ["A"]}, "flow": "b"}
+
+EXERCISES = {
+    "water": Exercise(
+        points=3,
+        cases=_network,
+        number=20,
+        # A link that nobody uses.
+        edges=[_UNUSED],
+        edge_points=0.5,
+        same_as=["theory.max_min_mbps", "theory.alpha_fair_mbps"],
+    ),
+    # One transfer, one ping; from h1 to h4; the path; the queue; long enough; often enough; a full queue met.
+    "waits": Exercise(points=3, shares=[0.5, 0.25, 0.25, 0.5, 0.25, 0.25, 1.0]),
+    "room": Exercise(points=2),
+    "judge-words": Words(points=3),
+}
