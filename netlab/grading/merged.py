@@ -1,13 +1,15 @@
 """Notebooks that `pytest --nbval` marks as `netlab grade` did: the master, the student's answers, the examiner's cells.
 
-In each the cell of an answer is followed by one cell for each part of its points, whose saved output says that all of them
-were earned: nbval passes where the student earned them. Then the instructor's own answer takes over, so that a mistake
-costs once. These notebooks hold solutions and run a student's code as whoever calls pytest.
+In each an answer's cell begins with `%%answer`, which hands the rest of it to the sandbox: this process never runs a student's
+code. One cell follows for each part of its points, whose saved output says that all of them were earned: nbval passes where
+the student earned them. The provided cells and the instructor's answers are there to read; what an answer needs of them runs
+in the sandbox, from the master.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from netlab.errors import NetlabError
-from netlab.grading import desk, flags, judging, master, needs, plain
+from netlab.grading import desk, judging, master, plain, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.grade import Graded
 from netlab.grading.judging import Examination, Job, Marked
@@ -57,12 +59,11 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     marks = {mark["key"]: mark for mark in result["exercises"]}
     wanted = {each.id: each for each in edition.wanted if each.key in exercises}
     sources = answers(edition, wanted.values(), result)
-    used = _used(edition, sources)
     root = "" if chapter.source.parent.parent == PACKAGE.parent else f", root={str(chapter.source.parent.parent)!r}"
     exam = (
         f"from netlab.grading.merged import Exam\n\nexam = Exam({chapter.stem!r}, {result['token']!r}, {seed!r}{root})"
     )
-    cells = [_code("netlab-exam", f"{judging.PRELUDE}\n{exam}")]
+    cells = [_code("netlab-exam", exam)]
     words = 0.0
     for cell in edition.solved:
         each = wanted.get(cell.id)
@@ -75,13 +76,12 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
         elif each is not None and each.name:
             cells += _examined(each, exercises[each.key], edition, sources[each.key], cell.source)
         else:
-            cells.append(_code(cell.id, cell.source, IGNORED if cell.id in used else SKIPPED))
+            cells.append(_code(cell.id, cell.source, SKIPPED))
     made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})  # type: ignore[no-untyped-call]
     made.metadata["netlab"] = {
         "student": result["student"],
         "words": words,
         "of": sum(mark["of"] for mark in result["exercises"]),
-        "flagged": any(flag["kind"] == flags.ACCESS for flag in result["flags"]),
     }
     return made
 
@@ -101,41 +101,26 @@ def answers(edition: Edition, wanted: Any, result: Mapping[str, Any]) -> dict[st
             continue
         if each.key in ended_badly:
             found[each.key] = "# Left out: in the sandbox it gave no result."
-        elif each.key not in taken:
+        elif each.key not in taken or not attempted[each.key]:
             found[each.key] = "# There was no answer."
         else:
             found[each.key] = judging.composed(edition, each, taken)[1]
     return found
 
 
-def _used(edition: Edition, sources: Mapping[str, str]) -> set[str]:
-    """Ids of the provided cells that some answer needs, or the instructor's own answers do."""
-    cells = [cell for cell in edition.solved if cell.kind == "code" and not cell.id.endswith(master.CHECK)]
-    texts = [cell.source for cell in cells]
-    used: set[str] = set()
-    for place, cell in enumerate(cells):
-        if cell.id in sources:
-            for text in (sources[cell.id], cell.source):
-                used |= {cells[other].id for other in needs.needed(texts, place, text)[0]}
-    return used
-
-
 def _examined(
     each: Wanted, exercise: Exercise | Words, edition: Edition, answer: str, solution: str
 ) -> list[NotebookNode]:
-    cells = [
-        _code(f"{each.id}-empty", f"{each.name} = ..."),
-        _code(each.id, answer),
-    ]
+    cells = [_code(each.id, f"%%answer {each.key}\n{answer}")]
     assert isinstance(exercise, Exercise)
     for number, (label, of) in enumerate(judging.parts_of(exercise, edition.checks[each.key])):
-        cell = _code(f"{each.id}-part-{number + 1}", f"exam.part({each.key!r}, {number}, {each.name})", None)
+        cell = _code(f"{each.id}-part-{number + 1}", f"exam.part({each.key!r}, {number})", None)
         cell.metadata["netlab"] = {"points": of, "exercise": each.key, "part": label}
         # To nbval a cell that never ran has no outputs to hold against.
         cell.execution_count = number + 1
         cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said(of, of) + "\n")]  # type: ignore[no-untyped-call]
         cells.append(cell)
-    cells.append(_code(f"{each.id}-master", solution))
+    cells.append(_code(f"{each.id}-master", solution, SKIPPED))
     return cells
 
 
@@ -157,7 +142,7 @@ def _cell(cell: NotebookNode, name: str) -> NotebookNode:
 
 
 class Exam:
-    """Marks answers in a notebook as the grader does, in the notebook's own process.
+    """Marks answers in a notebook as the grader does; a notebook's `%%answer KEY` hands a cell to it.
 
     Parameters
     ----------
@@ -177,44 +162,62 @@ class Exam:
         self._exercises = found.examiner().exercises
         job = Job("", None, found.source, token, seed)
         self._examination = Examination(job, self._edition, self._exercises, Submission(Path(), "", ()))
-        self._marks: dict[str, tuple[Any, Marked]] = {}
+        self._marks: dict[str, Marked] = {}
+        self._values: dict[str, tuple[Any, Marked]] = {}
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        if shell is not None:
+            shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
+
+    def answer(self, key: str, source: str) -> None:
+        """Run a student's cell in the sandbox, never here, and print what is to be said of it.
+
+        Raises
+        ------
+        EngineError
+            Where this machine cannot wall student code off.
+        """
+        sandbox.require_walls()
+        each = self._wanted(key.strip())
+        marks = self._examination.marks([each], {each.key: Taken(source, not _is_empty(source))})
+        self._marks[each.key] = marks[each.key]
+        print("\n".join(marks[each.key].sentences))
+
+    def part(self, key: str, number: int) -> None:
+        """Print what one part of an answer's points came to."""
+        exercise = self._exercises[key]
+        assert isinstance(exercise, Exercise)
+        _, of = judging.parts_of(exercise, self._edition.checks[key])[number]
+        parts = self._marks[key].parts
+        print(said(parts[number]["points"] if number < len(parts) else 0, of))
 
     def mark(self, key: str, answer: Any) -> Marked:
-        """What an answer gets, with all its parts."""
-        known = self._marks.get(key)
+        """What a value of this process gets as an answer: for tools that run a student's code themselves."""
+        known = self._values.get(key)
         if known is not None and known[0] is answer:
             return known[1]
         exercise = self._exercises[key]
-        wanted = next(each for each in self._edition.wanted if each.key == key)
+        each = self._wanted(key)
         message: dict[str, Any]
         try:
             message = {"value": plain.encode(answer)}
         except NetlabError as error:
             message = {"error": str(error)}
         if callable(answer):
-            message["calls"] = [desk.called(answer, call, self._ask) for call in self._examination.calls(wanted)]
+            message["calls"] = [desk.called(answer, call, self._ask) for call in self._examination.calls(each)]
         mark = Marked(key, judging.NOT_ATTEMPTED, 0, exercise.points)
         assert isinstance(exercise, Exercise)
         # By way of JSON, as behind the walls: only plain values count.
-        self._examination.hold(mark, wanted, exercise, json.loads(json.dumps(message)))
-        self._marks[key] = (answer, mark)
+        self._examination.hold(mark, each, exercise, json.loads(json.dumps(message)))
+        self._values[key] = (answer, mark)
         return mark
 
-    def part(self, key: str, number: int, answer: Any) -> None:
-        """Print what one part of an answer's points came to."""
-        mark = self.mark(key, answer)
-        exercise = self._exercises[key]
-        assert isinstance(exercise, Exercise)
-        _, of = judging.parts_of(exercise, self._edition.checks[key])[number]
-        print(said(mark.parts[number]["points"] if number < len(mark.parts) else 0, of))
-
     def earned(self, key: str, number: int, answer: Any) -> bool:
-        """Whether an answer earned one part of its points."""
+        """Whether a value of this process earned one part of an answer's points."""
         parts = self.mark(key, answer).parts
         return number < len(parts) and bool(parts[number]["points"])
 
     def require(self, key: str, answer: Any) -> float:
-        """Return an answer's points.
+        """Return the points of a value of this process.
 
         Raises
         ------
@@ -226,5 +229,12 @@ class Exam:
             raise AssertionError("\n".join(mark.sentences) or "not attempted.")
         return mark.points
 
+    def _wanted(self, key: str) -> Wanted:
+        return next(each for each in self._edition.wanted if each.key == key)
+
     def _ask(self, kind: str, **content: Any) -> Any:
         return self._examination.answer(0, {"kind": kind, **content})
+
+
+def _is_empty(source: str) -> bool:
+    return all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
