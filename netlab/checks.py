@@ -369,7 +369,8 @@ class Build(Check):
         missing = [condition for condition in self.conditions if not self._holds(condition, answer)]
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
-        head = f"{len(missing)} of {len(self.conditions)} conditions do not hold yet."
+        do = "does" if len(missing) == 1 else "do"
+        head = f"{len(missing)} of {len(self.conditions)} conditions {do} not hold yet."
         return self._result(Status.FAILED, head, *(f"{c.sentence} {c.look_at}" for c in missing))
 
     @staticmethod

@@ -257,6 +257,7 @@ def test_a_build_names_each_condition_that_fails() -> None:
     assert "2 of 2 conditions do not hold yet." in text
     assert "There are two flows. Add one." in text
     assert "The first sends 1 Mbit/s. See its rate." in text
+    assert "1 of 2 conditions does not hold yet." in said(build.judge([1, 2]))
     assert "expected a list, got 5" in said(build.judge(5))
 
 
