@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from netlab.agent import files, guest
 from netlab.engines import launcher, scratch
@@ -38,80 +38,43 @@ INTERRUPT, KILL = b"i", b"k"
 LOG_LINES = 15
 
 Words = dict[str, Any]
+Clock = Literal["virtual", "real"]
 
 
 class NoAnswerError(RunError):
     """The guest has not answered within the time given to it."""
 
 
-class Guest:
-    """A guest that boots and then answers requests.
+class Waiting:
+    """An agent that answers requests, one at a time: of a pocket kernel, or of this machine's own.
 
-    Parameters
+    Attributes
     ----------
-    kernel : Kernel
-        One with the capability `gate`.
-    calls : int
-        System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
-        that polls does not survive.
-    pin : bool
-        Keep the guest on one CPU of its own from the start, while one is free; else it gets one with `pin()`.
-
-    Raises
-    ------
-    EngineError
-        When the kernel has no gate.
+    directory : Path
+        The run's.
+    folder : Path
+        The part of it that the agent writes to.
+    closed : bool
     """
 
-    def __init__(self, kernel: Kernel, *, calls: int = 0, pin: bool = False) -> None:
-        if "gate" not in kernel.capabilities:
-            raise EngineError(
-                f"The kernel {kernel.path} has no gate, through which a live network is talked to. Build one that has with "
-                "`netlab kernel build`, and unset NETLAB_KERNEL if it is set."
-            )
-        self.kernel = kernel
+    clock: Clock = "virtual"
+    name = "pocket"
+    what = "The pocket kernel"
+    _gate: socket.socket
+    _urgent: socket.socket
+    process: subprocess.Popen[bytes]
+
+    def __init__(self, free_bytes: int = scratch.SMALLEST_FREE_BYTES) -> None:
         self.closed = False
+        self._ready = False
         self._resources = ExitStack()
         try:
-            self.directory = self._resources.enter_context(scratch.run_directory())
+            self.directory = self._resources.enter_context(scratch.run_directory(free_bytes))
             self.folder = run_folder(self.directory)
             self.log = self.directory / "console.log"
-            self._pin = ExitStack()
-            self._resources.callback(self._pin.close)
-            # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
-            some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
-            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (some_cpu, None)
-            self._ready = False
-            self._boot(calls, cpu, slot)
         except BaseException:
             self.close()
             raise
-
-    def _boot(self, calls: int, cpu: int, slot: int | None) -> None:
-        boot = {"packages": python_path(), "path": system_path(), "modules": None, "gate": True}
-        (self.folder / files.BOOT).write_text(json.dumps(boot))
-        # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
-        python, init = self.directory / "python", self.directory / "guest.py"
-        python.symlink_to(os.path.realpath(sys.executable))
-        shutil.copy(guest.__file__, init)
-        self._gate, gate = socket.socketpair()
-        self._urgent, urgent = socket.socketpair()
-        self._resources.callback(self._gate.close)
-        self._resources.callback(self._urgent.close)
-        words = [
-            f"mem={MEMORY_MB}M",
-            "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
-            f"uml_dir={self.directory} umid=guest init={python}",
-            *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
-            f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
-            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()} netlab_calls={calls}",
-            f"-- -I -S {init} {self.folder}",
-        ]
-        command = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(cpu), str(self.directory), ""]
-        command += [str(self.kernel.path), *(word for group in words for word in group.split(" "))]
-        with gate, urgent, self.log.open("wb") as out:
-            kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
-            self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
 
     def wait_until_ready(self) -> None:
         """Wait until it has booted and takes requests.
@@ -192,17 +155,8 @@ class Guest:
         except OSError:
             return
 
-    def pin(self) -> None:
-        """Move the guest to a CPU that no other guest of ours is pinned to; without one, let it run on all."""
-        cpu, _slot = self._pin.enter_context(scratch.cpu_slot())
-        for pid in _family(self.process.pid):
-            try:
-                os.sched_setaffinity(pid, {cpu} if cpu >= 0 else os.sched_getaffinity(0))
-            except OSError:
-                continue
-
     def close(self) -> None:
-        """End the guest and remove what it had on disk; a second time does nothing."""
+        """End it and remove what it had on disk; a second time does nothing."""
         if self.closed:
             return
         self.closed = True
@@ -223,8 +177,82 @@ class Guest:
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
         return RunError(
-            "The pocket kernel has ended. " + (said or "Its last words were:\n" + "\n".join(lines or ["(nothing)"]))
+            f"{self.what} has ended. " + (said or "Its last words were:\n" + "\n".join(lines or ["(nothing)"]))
         )
+
+
+class Guest(Waiting):
+    """A guest that boots and then answers requests.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One with the capability `gate`.
+    calls : int
+        System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
+        that polls does not survive.
+    pin : bool
+        Keep the guest on one CPU of its own from the start, while one is free; else it gets one with `pin()`.
+
+    Raises
+    ------
+    EngineError
+        When the kernel has no gate.
+    """
+
+    def __init__(self, kernel: Kernel, *, calls: int = 0, pin: bool = False) -> None:
+        if "gate" not in kernel.capabilities:
+            raise EngineError(
+                f"The kernel {kernel.path} has no gate, through which a live network is talked to. Build one that has with "
+                "`netlab kernel build`, and unset NETLAB_KERNEL if it is set."
+            )
+        self.kernel = kernel
+        super().__init__()
+        try:
+            self._pin = ExitStack()
+            self._resources.callback(self._pin.close)
+            # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
+            some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
+            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (some_cpu, None)
+            self._boot(calls, cpu, slot)
+        except BaseException:
+            self.close()
+            raise
+
+    def _boot(self, calls: int, cpu: int, slot: int | None) -> None:
+        boot = {"packages": python_path(), "path": system_path(), "modules": None, "gate": True}
+        (self.folder / files.BOOT).write_text(json.dumps(boot))
+        # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
+        python, init = self.directory / "python", self.directory / "guest.py"
+        python.symlink_to(os.path.realpath(sys.executable))
+        shutil.copy(guest.__file__, init)
+        self._gate, gate = socket.socketpair()
+        self._urgent, urgent = socket.socketpair()
+        self._resources.callback(self._gate.close)
+        self._resources.callback(self._urgent.close)
+        words = [
+            f"mem={MEMORY_MB}M",
+            "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
+            f"uml_dir={self.directory} umid=guest init={python}",
+            *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
+            f"time-travel=inf-cpu time-travel-start={START_NS} netlab_seed=0",
+            f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()} netlab_calls={calls}",
+            f"-- -I -S {init} {self.folder}",
+        ]
+        command = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(cpu), str(self.directory), ""]
+        command += [str(self.kernel.path), *(word for group in words for word in group.split(" "))]
+        with gate, urgent, self.log.open("wb") as out:
+            kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
+            self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()
+
+    def pin(self) -> None:
+        """Move the guest to a CPU that no other guest of ours is pinned to; without one, let it run on all."""
+        cpu, _slot = self._pin.enter_context(scratch.cpu_slot())
+        for pid in _family(self.process.pid):
+            try:
+                os.sched_setaffinity(pid, {cpu} if cpu >= 0 else os.sched_getaffinity(0))
+            except OSError:
+                continue
 
 
 def _start(

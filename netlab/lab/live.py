@@ -1,7 +1,8 @@
 """`nl.live`: a network that is built once and then does what it is told, a command at a time.
 
 The pocket kernel waits in its gate between commands. Nothing runs in it meanwhile, its clock stands still, and it uses no
-processor; so a lab gives the same texts and figures however long its user thinks.
+processor; so a lab gives the same texts and figures however long its user thinks. On the native engine ($NETLAB_ENGINE) the same
+commands work in real time: the network goes on while its user thinks, and nothing repeats.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import itertools
 import math
 import shutil
 import sys
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -24,7 +25,11 @@ from netlab import captures, engines, measure
 from netlab.agent.files import ARTIFACTS
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.captures import Capture
-from netlab.engines.guests import Guest
+from netlab.engines import scratch
+from netlab.engines.base import Engine
+from netlab.engines.guests import Guest, Waiting
+from netlab.engines.native import NativeEngine
+from netlab.engines.native_guest import NativeGuest
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError, RunError, ScenarioError, one_of
 from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, nodes_by_address
@@ -42,6 +47,7 @@ from netlab.version import VERSION
 # So many that no program meets it that does not poll; iperf3 does.
 CALLS_PER_INSTANT = 3000
 WALL_LIMIT_S = 60.0
+CAPTURE_BYTES = 64 << 20
 STEP_S = 0.5
 LONGEST_ADVANCE_S = 86_400.0
 
@@ -61,7 +67,7 @@ def live(
     network : Topology
         Also the dict of a topology file.
     seed : int
-        Fixes all that is random.
+        Fixes all that is random, in the pocket kernel.
     interval_s : float
         Length in s of the intervals of the series.
     sysctls : mapping, optional
@@ -133,18 +139,19 @@ class Lab:
         self._streams: list[dict[str, Any]] = []
         self._queues: list[dict[str, Any]] = []
         self._captures: dict[str, LiveCapture] = {}
-        artifacts = tempfile.TemporaryDirectory(prefix="netlab-captures-")
-        self.artifacts = Path(artifacts.name)
+        # A run's directory: where this process is killed, the next run clears it.
+        artifacts = ExitStack()
+        self.artifacts = artifacts.enter_context(scratch.run_directory(CAPTURE_BYTES))
         engine = engines.choose(None)
-        if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
-            raise EngineError(
-                "A live network needs the pocket kernel in virtual time; unset NETLAB_ENGINE, or set it to pocket."
-            )
-        engines.base.require(engine.requirements())
-        guest = Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
+        try:
+            guest = _open(engine, self._plan)
+        except BaseException:
+            artifacts.close()
+            raise
         self.session = Session(guest, float(wall_limit_s))
         self._finalizer = weakref.finalize(self, _close, guest, artifacts)
-        plan = {**self._plan, "clock": engine.clock, "machine_sysctls": MACHINE_SYSCTLS}
+        virtual = guest.clock == "virtual"
+        plan = {**self._plan, "clock": guest.clock, "machine_sysctls": MACHINE_SYSCTLS if virtual else {}}
         try:
             guest.wait_until_ready()
             self.session.ask(do="live")
@@ -197,6 +204,9 @@ class Lab:
     @property
     def now_s(self) -> float:
         """Network time in s since the lab was built."""
+        if self.session.guest.clock == "real" and not self.closed:
+            # It goes on by itself.
+            self.session.ask(do="advance", s=0.0)
         return self.session.now_s
 
     def advance(
@@ -218,12 +228,16 @@ class Lab:
             raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
         if pace is not None and not (is_number(pace) and pace > 0):
             raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
+        if pace not in (None, 1) and self.session.guest.clock == "real":
+            raise ScenarioError(
+                [f"pace must be 1 or left out, got {shown(pace)}: the native engine's time is the wall's"]
+            )
         began_s, wall_s = self.now_s, time.monotonic()
         step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
         steps = max(1, math.ceil(duration_s / step_s - 1e-9))
         for step in range(1, steps + 1):
             until_s = began_s + min(duration_s, step * step_s)
-            self.session.ask(do="advance", s=max(0.0, until_s - self.now_s))
+            self.session.ask(do="advance", s=max(0.0, until_s - self.session.now_s))
             if pace is not None:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
             if on_step is not None:
@@ -331,8 +345,8 @@ class Lab:
         settings = {
             "scenario": {**self._scenario.to_dict(), "topology": self.topology.to_dict(), "traffic": plan["traffic"]},
             "network_s": self.now_s,
-            "engine": "pocket",
-            "clock": "virtual",
+            "engine": self.session.guest.name,
+            "clock": self.session.guest.clock,
             "netlab": VERSION,
         }
         return measure.to_run(cast("Counters", raw), cast("Plan", plan), settings)
@@ -440,9 +454,30 @@ def _unused(label: str, taken: Container[str]) -> str:
     )
 
 
-def _close(guest: Guest, artifacts: tempfile.TemporaryDirectory[str]) -> None:
+def _open(engine: Engine, plan: Plan) -> Waiting:
+    """The agent that an engine has for a live network.
+
+    Raises
+    ------
+    EngineError
+        When it has none, or lacks something.
+    """
+    if isinstance(engine, NativeEngine):
+        engines.base.require(engine.requirements())
+        engines.base.refuse_media(plan, engine.clock, engine.name)
+        return NativeGuest()
+    if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
+        raise EngineError(
+            "A live network needs the pocket kernel in virtual time, or root and the native engine; unset NETLAB_ENGINE, or set "
+            "it to pocket or native."
+        )
+    engines.base.require(engine.requirements())
+    return Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
+
+
+def _close(guest: Waiting, artifacts: ExitStack) -> None:
     guest.close()
-    artifacts.cleanup()
+    artifacts.close()
 
 
 def _offer_magics() -> None:

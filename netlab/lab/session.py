@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from netlab.engines import guests
-from netlab.engines.guests import Guest, NoAnswerError
+from netlab.engines.guests import NoAnswerError, Waiting
 from netlab.errors import RunError
 
 GRACE_S = 3.0
@@ -31,7 +31,7 @@ class Session:
         Longest time in s on the wall's clock that a request may take.
     """
 
-    def __init__(self, guest: Guest, wall_limit_s: float) -> None:
+    def __init__(self, guest: Waiting, wall_limit_s: float) -> None:
         self.guest = guest
         self.wall_limit_s = wall_limit_s
         self.now_s = 0.0
@@ -60,10 +60,15 @@ class Session:
                 answer = self._answer(on_text, interrupts)
             self.now_s = answer.get("now_s", self.now_s)
             if interrupts.by_limit:
+                why = (
+                    "It computed or sent without network time passing: does a flow cross links without a rate_mbps, or does a "
+                    "program never end? "
+                    if self.guest.clock == "virtual"
+                    else ""
+                )
                 raise RunError(
                     f"Stopped after {self.wall_limit_s:g} s on the wall's clock, at {self.now_s:.3f} s of network time. "
-                    "It computed or sent without network time passing: does a flow cross links without a rate_mbps, or does a "
-                    "program never end? The lab can be used on; a larger wall_limit_s allows more."
+                    f"{why}The lab can be used on; a larger wall_limit_s allows more."
                 )
             if interrupts.by_hand:
                 raise KeyboardInterrupt
@@ -93,7 +98,7 @@ class Session:
 class _Interrupts:
     """What stops a guest that works: Ctrl-C or the limit of wall time, first gently, then hard."""
 
-    def __init__(self, guest: Guest, limit_s: float) -> None:
+    def __init__(self, guest: Waiting, limit_s: float) -> None:
         self._guest = guest
         self._next_s = time.monotonic() + limit_s
         self._sent = 0

@@ -1,0 +1,105 @@
+"""A live network's agent on this machine's own kernel, with root: the same requests as a guest's, in real time."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+
+from netlab.agent import files
+from netlab.engines.guests import BOOT_PATIENCE_S, Clock, Waiting
+from netlab.engines.native import RESULT_BYTES, privilege
+from netlab.engines.paths import python_path, system_path
+from netlab.errors import EngineError
+
+PROGRAM = """
+import json, os, sys
+boot = json.load(open(sys.argv[1] + "/boot.json"))
+sys.path.extend(boot["packages"])
+os.environ["PATH"] = ":".join(boot["path"])
+os.environ.setdefault("SHELL", "/bin/sh")
+from netlab.agent.local import main
+main(sys.argv[1], boot["packages"])
+"""
+# The agent is the first process of its namespace: when it goes, whatever its hosts started goes too.
+NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
+LOOK_S = 0.05
+PATIENCE_S = 5.0
+
+
+class NativeGuest(Waiting):
+    """The agent of a live network as root of this machine.
+
+    Raises
+    ------
+    EngineError
+        When it does not start.
+    """
+
+    clock: Clock = "real"
+    name = "native"
+    what = "The live network's agent"
+
+    def __init__(self) -> None:
+        super().__init__(RESULT_BYTES)
+        try:
+            boot = {"packages": python_path(), "path": system_path()}
+            (self.folder / files.BOOT).write_text(json.dumps(boot))
+            gate, urgent = (self._listen(name) for name in (files.GATE, files.URGENT))
+            command = [*(privilege() or []), *NAMESPACES, sys.executable, "-I", "-S", "-c", PROGRAM, str(self.folder)]
+            with gate, urgent, self.log.open("wb") as out:
+                self.process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd="/",
+                    start_new_session=True,
+                )
+                self._gate, self._urgent = self._accept(gate), self._accept(urgent)
+        except BaseException:
+            self.close()
+            raise
+
+    def _listen(self, name: str) -> socket.socket:
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            made.bind(str(self.folder / name))
+        except OSError as error:
+            made.close()
+            raise EngineError(
+                f"No socket can be made in {self.folder} ({error}); set TMPDIR to a directory with a shorter path."
+            ) from None
+        made.listen(1)
+        return made
+
+    def _accept(self, listener: socket.socket) -> socket.socket:
+        end_s = time.monotonic() + BOOT_PATIENCE_S
+        listener.settimeout(LOOK_S)
+        while self.process.poll() is None and time.monotonic() < end_s:
+            try:
+                peer, _ = listener.accept()
+            except TimeoutError:
+                continue
+            self._resources.callback(peer.close)
+            return peer
+        raise self._ended()
+
+    def close(self) -> None:
+        """End it: the agent goes when its sockets are closed, also where it is another user's, who cannot be sent a signal."""
+        if self.closed:
+            return
+        self.closed = True
+        for end in (getattr(self, "_gate", None), getattr(self, "_urgent", None)):
+            if end is not None:
+                end.close()
+        process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
+        if process is not None:
+            try:
+                process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                process.wait()
+        self._resources.close()

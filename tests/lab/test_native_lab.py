@@ -1,0 +1,91 @@
+"""A live network on the native engine: the same commands in real time, here as root of a guest's kernel without time travel."""
+
+import json
+import shlex
+import sys
+
+import pytest
+
+import netlab as nl
+from netlab.engines.paths import python_path
+from netlab.errors import EngineError
+
+NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
+PROGRAM = """
+import json, os, signal, sys, threading, time
+sys.path.extend({path!r})
+import netlab as nl
+from netlab.errors import NetlabError
+
+hosts = open("/etc/hosts").read()
+told = dict()
+with nl.live({network!r}, wall_limit_s=30) as lab:
+    process = lab.session.guest.process
+    told["ping"] = lab["h1"].run("ping -c 3 -i 0.2 h2")
+    server = lab["h2"].start("sleep 1000")
+    capture = lab.capture("h1", "h2", filter="tcp")
+    flow = lab.start(nl.Tcp("h1", "h2"))
+    began_s, wall_s = lab.now_s, time.monotonic()
+    lab.advance(2)
+    told["advanced_s"], told["wall_s"] = lab.now_s - began_s, time.monotonic() - wall_s
+    told["goodput_mbps"] = float(flow.row.goodput_mbps)
+    flow.stop()
+    told["packets"] = int(capture.packets.departs.sum())
+    lab.link("h1", "h2").down()
+    told["cut"] = lab["h1"].run("ping -c 1 -W 1 h2").exit_code
+    lab.link("h1", "h2").up()
+    lab.link("h1", "h2").change(delay_ms=50)
+    told["mended"] = lab["h1"].run("ping -c 3 -i 0.2 -q h2")
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        lab["h1"].run("sleep 100")
+    except KeyboardInterrupt:
+        told["interrupted"] = lab["h1"].run("echo usable")
+    try:
+        lab.advance(1, pace=0.1)
+    except NetlabError as error:
+        told["pace"] = str(error)
+told["ended"] = process.poll()
+left = [name for name in os.listdir("/proc") if name.isdigit()]
+told["left"] = []
+for name in left:
+    try:
+        words = open("/proc/" + name + "/cmdline").read()
+    except OSError:
+        continue
+    if words.startswith("sleep"):
+        told["left"].append(words)
+told["hosts"] = open("/etc/hosts").read() == hosts
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.pocket
+def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
+    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
+    program = PROGRAM.format(path=path, network=NETWORK)
+    command = f"mkdir /tmp/own && cd /tmp/own && TMPDIR=/tmp/own NETLAB_ENGINE=native {sys.executable} -c {shlex.quote(program)}"
+    outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
+    run = nl.run(outer, [nl.Command("a", command)], duration_s=30, engine="pocket-real")
+    (row,) = run.commands.itertuples()
+    assert row.exit_code == 0, row.stderr
+    told = json.loads(row.stdout)
+    assert "3 packets transmitted, 3 received" in told["ping"]
+    assert told["advanced_s"] == pytest.approx(told["wall_s"], rel=0.2)
+    assert told["advanced_s"] >= 2
+    assert 3 < told["goodput_mbps"] <= 4.8
+    assert told["packets"] > 300
+    assert told["cut"] != 0
+    assert " 0% packet loss" in told["mended"]
+    assert float(told["mended"].split("rtt min/avg/max/mdev = ")[1].split("/")[0]) >= 100
+    assert told["interrupted"] == "usable\n"
+    assert "pace must be 1" in told["pace"]
+    assert told["ended"] is not None
+    assert told["left"] == [], "what its hosts started has ended with it"
+    assert told["hosts"], "the machine's own names are as they were"
+
+
+def test_an_engine_that_has_no_live_networks_says_which_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_ENGINE", "pocket-real")
+    with pytest.raises(EngineError, match="pocket kernel in virtual time, or root and the native engine"):
+        nl.live(NETWORK)
