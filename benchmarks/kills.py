@@ -1,8 +1,8 @@
 """Kill labs, shells, notebooks, scripts and runs at random moments, and look whether anything is left.
 
-    python benchmarks/kills.py [ROUNDS]     # default 200
+    python benchmarks/kills.py [ROUNDS [FIRST]]     # default 200 from 0, which may be done in pieces
 
-Left would be: a process of a guest ten seconds later, or a directory of a guest's after the next run has begun.
+Left would be: a process ten seconds later, or any file but the lock after the next run has begun.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ OPEN = f"import netlab as nl; lab = nl.live({NETWORK!r}, wall_limit_s=1000)"
 
 LAB = f"""
 {OPEN}
+terminal = lab["h1"].terminal()
+capture = lab.capture("h1", "h2")
+capture.stop()
 server = lab["h2"].start("python3 -m http.server 80")
 flow = lab.start(nl.Tcp("h1", "h2"))
 while True:
@@ -150,7 +153,7 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path) -> tuple[b
         time.sleep(0.1)
     code = "from netlab.engines import scratch\nwith scratch.run_directory(): pass"
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    left += [str(path) for path in tmp.glob("netlab-*/run-*")]
+    left += [str(path) for path in tmp.rglob("*") if not path.is_dir() and path.name != "lock"]
     for session in started:
         # Whatever was left must not disturb the next round.
         for name in living({session}):
@@ -158,14 +161,15 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path) -> tuple[b
     return there, left
 
 
-def main(rounds: int) -> int:
-    """Kill so many times; returns an exit code."""
+def main(rounds: int, first: int) -> int:
+    """Kill so many times, from the first of a fixed order on; returns an exit code."""
     chance = random.Random(1)  # noqa: S311
+    moments_s = [chance.uniform(0.2, 8) for _ in range(first + rounds)]
     done: Counter[str] = Counter()
     bad = guests = 0
-    for number in range(rounds):
+    for number in range(first, first + rounds):
         kind, how = KINDS[number % len(KINDS)], SIGNALS[number // len(KINDS) % len(SIGNALS)]
-        after_s = chance.uniform(0.2, 8)
+        after_s = moments_s[number]
         with tempfile.TemporaryDirectory(prefix="netlab-kills-", ignore_cleanup_errors=True) as place:
             there, left = kill(kind, how, after_s, Path(place))
         done[f"{kind} {how.name}"] += 1
@@ -178,4 +182,5 @@ def main(rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 200))
+    given = [int(word) for word in sys.argv[1:]]
+    sys.exit(main(*given, *(200, 0)[len(given) :]))

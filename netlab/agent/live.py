@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from netlab.agent import qdiscs, stand_ins
 from netlab.agent.artifacts import Keeper
@@ -136,6 +136,7 @@ class Live:
         os.makedirs(HOMES, exist_ok=True)
         for node in self._network.nodes:
             os.makedirs(f"{HOMES}/{node}", exist_ok=True)
+        stand_ins.install(BINARIES, self._packages)
         self._readers = self._make_readers()
         time.sleep(max(0.0, FIRST_S - time.monotonic()))
         self._origin_s = math.ceil(time.monotonic() / GRID_S) * GRID_S
@@ -290,12 +291,12 @@ class Live:
 
     def read(self, node: str, path: str) -> Words:
         """The bytes of a file, as a node's shell would name it."""
-        with open(os.path.join(HOMES, node, path), "rb") as file:
+        with _file(node, path, "rb") as file:
             return {"hex": file.read().hex()}
 
     def write(self, node: str, path: str, hex: str) -> Words:  # noqa: A002 (the word of the message)
         """Write a file."""
-        with open(os.path.join(HOMES, node, path), "wb") as file:
+        with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
         return {}
 
@@ -444,6 +445,16 @@ class Live:
         return {"lost": sum(capture.stop() for capture in captures), **self._now()}
 
 
+def _file(node: str, path: str, mode: str) -> IO[bytes]:
+    try:
+        return open(os.path.join(HOMES, node, path), mode)
+    except OSError as error:
+        raise RunError(
+            f"{node}: {path} cannot be opened ({error.strerror}). A path that does not begin with / begins in the host's home "
+            f"directory; lab[{node!r}].run('ls') shows what is there."
+        ) from None
+
+
 def _change(pid: int, interface: str, old: list[str], new: list[str]) -> None:
     """Lead from old qdiscs of an interface to new ones, in place where they are of the same kinds."""
     if old == new:
@@ -461,7 +472,8 @@ def _kind(line: str) -> str:
 
 def _environment(home: str) -> dict[str, str]:
     return {
-        "PATH": os.environ["PATH"],
+        # What a plain machine lacks (ifconfig, telnet) is stood in for.
+        "PATH": f"{os.environ['PATH']}:{BINARIES}/last",
         "HOME": home,
         "SHELL": "/bin/bash",
         "TERM": "dumb",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mininet.clean
 import mininet.node
 import mininet.nodelib
 from mininet.log import warn
@@ -120,13 +121,15 @@ class Forwarder(mininet.node.Node):  # type: ignore[misc]
 
 
 def _nothing(*_words: Any) -> None:
-    """A controller that nobody asks needs no program."""
+    """What needs not be done: start the program of a controller that nobody asks, clean up."""
 
 
 def stand_in() -> None:
     """Put these classes in their places; to be called before a script imports anything of Mininet's."""
     mininet.node.CPULimitedHost = UnlimitedHost
     mininet.nodelib.NAT = Forwarder
+    # Nothing of an earlier network is in a fresh guest, and a page about cleaning up would hide the error before it.
+    mininet.clean.cleanup = mininet.clean.Cleanup.cleanup = _nothing
     for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):
         setattr(mininet.node, name, Bridge)
     controller = mininet.node.Controller

@@ -12,6 +12,7 @@ from mininet.net import Mininet
 from mininet.node import Node, Switch
 
 from netlab.agent.network import BatchedLink, PlannedIntf
+from netlab.agent.terminals import OFFER
 
 
 class Joined:
@@ -77,9 +78,14 @@ class Prompt(CLI):  # type: ignore[misc]
         return super().onecmd(line)
 
     def do_xterm(self, line: str, term: str = "xterm") -> None:
-        """Say how to open a terminal."""
+        """Offer a terminal of each node named; on its own one, the prompt's host does that."""
         for name in line.split():
-            output(f"A terminal of {name}: %host {name} in a notebook, or lab['{name}'].terminal()\n")
+            if name not in self.mn:
+                output(f"There is no node {name}; there are {', '.join(self.mn)}.\n")
+            elif self.inputFile:
+                output("xterm needs the prompt on a terminal; here its commands come from a file or a pipe.\n")
+            else:
+                output(OFFER.format(name))
 
     do_gterm = do_xterm
 

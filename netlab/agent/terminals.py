@@ -15,6 +15,8 @@ import time
 from typing import Any
 
 READ_BYTES = 1 << 16
+OFFER = "\x1b]netlab;terminal;{}\x07"
+"""Written to a terminal by Mininet's prompt: offer a terminal of this node."""
 TURN_BYTES = 30_000
 
 

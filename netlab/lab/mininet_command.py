@@ -20,5 +20,7 @@ def main(options: argparse.Namespace) -> int:
     """Run a Mininet script."""
     path = Path(options.script)
     if not path.is_file():
-        raise NetlabError(f"There is no script {path}.")
+        raise NetlabError(
+            f"There is no script {path.absolute()}; give the path of a Python file, such as one that Topology.to_mininet() writes."
+        )
     return run_script([str(path.absolute()), *options.arguments], options.seed).code

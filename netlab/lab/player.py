@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import sys
 import time
 
 from netlab.agent.script import PACE, PACE_NO_MORE
+from netlab.agent.terminals import OFFER
 from netlab.lab import terminal
 from netlab.lab.session import Session
 
 NO_LIMIT_S = 1e9
+_OFFERED = re.compile(re.escape(OFFER).replace(r"\{\}", "([^\x07]+)"))
 FAST_TURN_S = 0.5
 
 
 def play(session: Session, pid: int, *, paced: bool) -> int:
-    """Be the terminal of a program in the guest until it ends; returns its exit code."""
+    """Be the terminal of a program in the guest until it ends; returns its exit code.
+
+    Where it asks for a terminal of a node, that is offered for another shell.
+    """
+    offered: list[terminal.Terminal] = []
+
+    def offer(found: re.Match[str]) -> str:
+        offered.append(terminal.serve(session, found[1]))
+        return f"In another shell, type: {offered[-1].command}\r\n"
+
     wall_s = time.monotonic()
     network_s, keys = 0.0, ""
+    now_s: float | None = None
     reading = [sys.stdin.fileno()]
     with terminal.raw(sys.stdin.fileno()):
         while True:
             turn_s = terminal.TURN_S if paced else FAST_TURN_S
             answer = session.ask(do="turn", pid=pid, keys=keys, turn_s=turn_s)
-            network_s += turn_s
-            text = answer["text"]
+            # Other terminals let time pass too.
+            network_s += answer["now_s"] - now_s if "now_s" in answer and now_s is not None else turn_s
+            now_s = answer.get("now_s")
+            text = _OFFERED.sub(offer, answer["text"])
             for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
                 if mark in text:
                     text, paced = text.replace(mark, ""), meaning
