@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets
@@ -290,6 +290,32 @@ def log_slider(
         tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
         style={"description_width": "16em"},
         layout={"width": "100%", "max_width": "46em"},
+    )
+
+
+def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
+    """A list of which one is chosen.
+
+    Parameters
+    ----------
+    label : str
+        What it sets.
+    options : sequence of str
+        What there is to choose.
+    value : str, optional
+        What it starts with; by default the first.
+
+    Returns
+    -------
+    Dropdown
+    """
+    return ipywidgets.Dropdown(
+        options=list(options),
+        value=options[0] if value is None else value,
+        description=label,
+        tooltip=f"{label}: choose one",
+        style={"description_width": "13em"},
+        layout={"width": "26em"},
     )
 
 

@@ -143,7 +143,7 @@ print(experiments.parts_table(found).to_string(index=False))
 # it sends more: by lot. The exponents lie near the four of theory, and the intervals say how sure that is.
 #
 # *Queueing* is the part of the round-trip time that the queue adds, and it adds the same to both. Propagation alone is in
-# the ratio 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it about 2.1. A long queue makes
+# the ratio 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it 2.1 to 2.2. A long queue makes
 # distances more alike. So theory must use $T$ as it is under load, and the figure does.
 #
 # *Both* is what the two flows carry together. Theory shares out a full link, 4.78 Mbit/s. Reno behind the gentle RED
@@ -155,8 +155,8 @@ print(experiments.parts_table(found).to_string(index=False))
 #
 # ### What the published lab measured
 #
-# The lab's queue was a steep RED: nothing is lost below 20 packets, very much above 23. It drops many packets at once, so it
-# lies between our two cases. We have one draw of each of its four settings, as the lab had.
+# The lab's queue was a steep RED: nothing is lost below 20 packets, very much above 23. It drops many packets at once, so we
+# expect it between our two cases. We have one draw of each of its four settings, as the lab had.
 
 # %% id="published"
 steep = [(congestion, "steep RED", far_ms) for congestion in ("reno", "cubic") for far_ms in (800, 1300)]
@@ -216,6 +216,7 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # The published lab measured CUBIC once, compared with proportional fairness (0.50), and answered "Yes" to the question
 # whether theory and measurement correspond. Look at the last table and the figure. Which of the four notions do our intervals
 # allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write four or five sentences.
+#
 # <!-- BEGIN SOLUTION -->
 # For Reno the interval (0.64 to 0.80) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
 # optimum (0.71) lies within. For CUBIC the interval (0.54 to 0.61) excludes proportional and max-min fairness and Reno's optimum too; only
@@ -254,10 +255,11 @@ design = experiments.crossings(("reno",), "gentle RED", seeds=3, network=slowed)
 mean, half = experiments.mean_and_half(design["ratio"])
 print(f"long / short: {mean:.1f} ± {half:.1f} (3 seeds)")
 print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, short {design['short_ms'].mean():.0f} ms")
+print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
-# With a right answer the ratio is near 1, a little below. Queueing is why: the long flow waits in two queues, the short
-# ones in one, and you left that out. (With a wrong or no answer, the run above had all delays equal.)
+# With a right answer the ratio comes out somewhat below 1. Queueing is why: the long flow waits in two queues, the short
+# ones in one, and you left that out. The last line has it in. (With a wrong or no answer, the run above had all delays equal.)
 #
 # ## Part 3: a queue that is fair
 #
@@ -270,8 +272,8 @@ print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, sho
 # Show it. Build the network of part 2 with `chapter.settings.crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
 # round-trip time of [[base_rtt_ms]] ms, and a queue discipline of your choice (`aqm=`, `queue_packets=`). Send the three flows for 60 s at
 # least, with any congestion control. From 20 s on, the three goodputs shall lie within 5 % of each other, and both links shall be
-# 93 % full. Keep the run as `my_run`, and print its goodputs. (It takes two seconds. The glossary, `docs/glossary.md`, says which
-# disciplines serve flows in turn.)
+# 93 % full. Keep the run as `my_run`, and print its goodputs. (It takes two seconds. The
+# disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake` serve flows in turn; not each of them will do here.)
 
 # %% id="fair_run"
 my_run = ...
@@ -299,11 +301,26 @@ print(experiments.host_and_connection(d1_run))
 
 # %% [markdown] id="whose-why"
 # The same run is fair by connection and unfair by host. Neither is a mistake of measurement. A fair queue that tells flows
-# apart by connection changes nothing here; one that counts by host would (`cake` can).
+# apart by connection changes nothing here; one that counts by host would (`cake` can; the panel of the chapter on parallel
+# streams has it).
+
+# %% [markdown] id="panel-text"
+# ## Explore
 #
-# ## Summary
+# The panel runs part 1 again: `h2` is 300 ms away, one run is one draw of four minutes. The line is theory for the queue that you
+# chose. Move a slider, and the experiment runs again.
+#
+# 1. Reno, drop-tail, `h1` 800 ms away. Let the room grow from 20 to 300 packets, with two draws each. What does `h1` gain, and what do
+#    both pay for it? Along which line do the points go, and where do they leave it?
+# 2. Can you give `h1` as large a part at a tenth of the wait? Try the other two queues.
+# 3. CUBIC, drop-tail, 100 packets: move `h1` from 300 to 1500 ms. Who is hurt less by distance than Reno, and why?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
 
 # %% [markdown] id="summary"
+# ## Summary
+#
 # Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on who hears of the losses: 2 and 1 for
 # Reno, 1 and ¼ for CUBIC, in step and by lot. Over several bottlenecks each sender has an optimum of its own, which is
 # neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each

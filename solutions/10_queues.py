@@ -103,7 +103,7 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(wait_ms(1000, 5, 151
 
 # %% [markdown] id="lab-why"
 # The goodputs are the same in all three. The delay is not: over two seconds, or fifty milliseconds. So 95 % of the queue
-# was of no use to anybody.
+# and more was of no use to anybody.
 #
 # **Why do they differ?** Theory is the wait behind a *full* queue; CUBIC gives up three tenths of its window at a
 # loss, so the queue is between seven tenths and full. The published round-trip times go from 2000 to 5000 ms. A queue
@@ -147,6 +147,7 @@ print(experiments.ecn_table(seen).to_string(index=False))
 # The lab's students enabled ECN at the router, sent with CUBIC, captured, and found retransmissions and no packet with an ECN flag. The
 # published solution says: "ECN is not working properly with CUBIC in this linux machine." Use the table. What was missing, and where?
 # What did RED do instead? How would you prove it? Write four or five sentences.
+#
 # <!-- BEGIN SOLUTION -->
 # Nothing was broken. Linux answers a request for ECN but does not make one by itself (`tcp_ecn` is 2), so all data left as
 # 00, "may not be marked". A queue may not mark such packets, so RED dropped them: the first row shows no 10, no 11, and segments that were
@@ -198,7 +199,7 @@ chapter.check.ecn_run(my_run)
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
 # marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
 # goodput shall be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
-# [[most_wait_ms]] ms. You have five runs of 20 s. Compute before you try. Keep the run as `best_run`.
+# [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so compute before you try. Keep the run as `best_run`.
 
 # %% id="threshold_run"
 best_run = ...
@@ -270,10 +271,24 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 # Pages of DCTCP beside a download of DCTCP are slower than behind CoDel, though they wait less. A guess: they
 # share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. These are
 # single runs with ten pages each; differences of a factor are facts, of a tenth they are not.
+
+# %% [markdown] id="panel-text"
+# ## Explore
 #
-# ## Summary
+# The panel is part 4 with one number: for drop-tail the room in the queue, for the others the wait that they aim at, both in
+# milliseconds of the link's time. Move a slider, and the experiment runs again; earlier runs stay, fainter.
+#
+# 1. Drop-tail: come down from 100 ms. What is the smallest room with which 99 % of the link are in use? Compare it with 0.43 of the
+#    round trip (part 3), for round trips of 20 and of 40 ms.
+# 2. CoDel at that wait: is the link as full, and the page as fast? And at its default of 5 ms?
+# 3. Now `fq_codel`, and let its target grow to 100 ms: who waits, and who does not?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
 
 # %% [markdown] id="summary"
+# ## Summary
+#
 # A drop-tail queue is as full as TCP can make it, and everybody waits in it; a queue that speaks early, by a drop or better by a mark,
 # keeps nearly the same goodput at a small part of the delay. Marks need the sender to ask, the queue to mark and the receiver to
 # echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
@@ -284,7 +299,7 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 #
 # - BBR needs no queue to speak up. Put it behind the long drop-tail queue: where does it lie in the figure, and what happens to
 #   pages of CUBIC beside it?
-# - Set CoDel's target to 1 ms and to 50 ms (`aqm_options={"target_ms": ...}`). Draw goodput over wait. Where is the knee?
+# - The panel has one download. Let four run behind drop-tail: which room fills the link now, and why less?
 # - Test the guess about DCTCP's pages: which measurement would refute it?
 #
 # ## Sources

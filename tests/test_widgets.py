@@ -256,6 +256,12 @@ def test_sliders_report_only_where_they_come_to_rest():
     assert whole.description == "Queue (packets)"
 
 
+def test_a_choice_offers_its_options_and_starts_with_the_first():
+    control = widgets.choice("Queue", ["drop-tail", "RED"])
+    assert control.options == ("drop-tail", "RED") and control.value == "drop-tail"
+    assert widgets.choice("Queue", ["drop-tail", "RED"], "RED").value == "RED"
+
+
 def test_a_log_slider_covers_powers_of_ten():
     control = widgets.log_slider("Queue", 100, 1, 1000, unit="packets")
     assert (control.min, control.max, control.value) == (0, 3, 100)

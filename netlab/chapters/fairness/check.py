@@ -132,7 +132,7 @@ class Checks:
                 Condition(
                     lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in _slow_links(run)),
                     "Both slow links must keep a queue for each flow.",
-                    "Look at aqm: which disciplines serve flows in turn? docs/glossary.md names them.",
+                    "Look at aqm: fq, sfq, fq_codel, fq_pie and cake serve flows in turn.",
                 ),
                 Condition(
                     lambda run: min(_goodputs_mbps(run)) > 0.95 * max(_goodputs_mbps(run)),

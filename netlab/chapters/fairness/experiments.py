@@ -241,6 +241,12 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     return table
 
 
+def own_ratio(found: pd.DataFrame, congestion: str) -> float:
+    """A sender's own optimum for the long flow's goodput over a short one's, at the round-trip times under load."""
+    rtts = {pair: float(found["long_ms" if pair == "h1-h3" else "short_ms"].mean()) for pair in ROUTES}
+    return float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"])
+
+
 def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
     """The long flow's goodput over a short one's, with intervals, beside each sender's own optimum and two other notions."""
     means, halves, expected = [], [], []
@@ -249,8 +255,7 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
         mean, half = mean_and_half(mine["ratio"])
         means.append(mean)
         halves.append(half)
-        rtts = {pair: mine["long_ms" if pair == "h1-h3" else "short_ms"].mean() for pair in ROUTES}
-        expected.append(float(allocations(rtts)["long / short"][f"{NAMES[congestion]}'s own"]))
+        expected.append(own_ratio(mine, congestion))
     comparison = _with_intervals(
         plots.Comparison(
             x_label="Congestion control",

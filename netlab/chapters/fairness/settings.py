@@ -20,21 +20,6 @@ WARM_UP_S = 60
 START_WITHIN_S = 10
 """Flows start at random moments within this time, so that each seed is another draw."""
 
-QUEUES: dict[str, dict[str, Any]] = {
-    "drop-tail": {"queue_packets": QUEUE_PACKETS},
-    "gentle RED": {
-        "queue_packets": 300,
-        "aqm": "red",
-        "aqm_options": {"min_packets": 10, "max_packets": 90, "probability": 0.05},
-    },
-    "steep RED": {
-        "queue_packets": QUEUE_PACKETS,
-        "aqm": "red",
-        "aqm_options": {"min_packets": 20, "max_packets": 23, "probability": 1.0},
-    },
-}
-"""Three queues: one that drops what finds no room, one that drops early and few at a time, and the published lab's."""
-
 UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
 
 FIGURES = OwnFigures(
@@ -51,15 +36,44 @@ FIGURES = OwnFigures(
 )
 
 
-def two_distances(queue: str = "drop-tail", far_ms: float = FAR_MS, near_ms: float = NEAR_MS) -> Topology:
-    """The two senders h1 (far) and h2 (near), the receiver h3, and before it the one slow link; acknowledgements are late."""
+def gentle_red(room_packets: int = QUEUE_PACKETS) -> dict[str, Any]:
+    """Fields of a link with a RED that drops by lot, few at a time, from a tenth to nine tenths of `room_packets` on."""
+    thresholds = {"min_packets": max(1, round(0.1 * room_packets)), "max_packets": max(2, round(0.9 * room_packets))}
+    return {"queue_packets": 3 * room_packets, "aqm": "red", "aqm_options": {**thresholds, "probability": 0.05}}
+
+
+QUEUES: dict[str, dict[str, Any]] = {
+    "drop-tail": {"queue_packets": QUEUE_PACKETS},
+    "gentle RED": gentle_red(),
+    "steep RED": {
+        "queue_packets": QUEUE_PACKETS,
+        "aqm": "red",
+        "aqm_options": {"min_packets": 20, "max_packets": 23, "probability": 1.0},
+    },
+}
+"""Three queues: one that drops what finds no room, one that drops early and few at a time, and the published lab's."""
+
+
+def two_distances(
+    queue: str | Mapping[str, Any] = "drop-tail", far_ms: float = FAR_MS, near_ms: float = NEAR_MS
+) -> Topology:
+    """The two senders h1 (far) and h2 (near), the receiver h3, and before it the one slow link; acknowledgements are late.
+
+    The queue is one of `QUEUES` or has the fields of a link.
+    """
     return Topology(
         hosts=["h1", "h2", "h3"],
         routers=["r1"],
         links=[
             Link("h1", "r1", reverse={"delay_ms": far_ms}),
             Link("h2", "r1", reverse={"delay_ms": near_ms}),
-            Link("r1", "h3", rate_mbps=RATE_MBPS, **QUEUES[queue], reverse=UNLIMITED),
+            Link(
+                "r1",
+                "h3",
+                rate_mbps=RATE_MBPS,
+                **(QUEUES[queue] if isinstance(queue, str) else queue),
+                reverse=UNLIMITED,
+            ),
         ],
     )
 

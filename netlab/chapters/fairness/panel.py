@@ -1,0 +1,124 @@
+"""The panel of the chapter on fairness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import experiment, plots, theory
+from netlab.chapters.fairness.experiments import NAMES, drawn, losses, rtts_ms
+from netlab.chapters.fairness.settings import FAR_MS, NEAR_MS, QUEUE_PACKETS, WARM_UP_S, gentle_red, two_distances
+from netlab.plots.theme import TEXT
+from netlab.widgets import Panel, Settings, choice, slider, toggle
+
+HEARD = {"drop-tail": "in step", "gentle RED": "by lot", "one for each flow": ""}
+"""Each queue, and who hears of its losses."""
+FARTHEST_MS = 1500
+MOST_PACKETS = 300
+WIDEST = FARTHEST_MS / NEAR_MS
+EARLIER = 12
+
+
+def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
+    """A far and a near flow on one link: what does distance cost, and how much of that is the queue's doing?
+
+    Each run takes the chapter's four minutes of network time; each point is one draw.
+
+    Parameters
+    ----------
+    run : callable
+        What runs a scenario.
+
+    Returns
+    -------
+    Panel
+        With the controls far_ms, room_packets, draw, queue and cubic.
+    """
+
+    def scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
+        fields = {
+            "drop-tail": {"queue_packets": room_packets},
+            "gentle RED": gentle_red(room_packets),
+            "one for each flow": {
+                "queue_packets": 2 * room_packets,
+                "aqm": "fq",
+                "aqm_options": {"flow_packets": room_packets},
+            },
+        }[queue]
+        pairs = (("h1", "h3"), ("h2", "h3"))
+        made = drawn(two_distances(fields, far_ms), pairs, "cubic" if cubic else "reno", draw)
+        return {
+            "topology": made.topology,
+            "traffic": made.traffic,
+            "duration_s": made.duration_s,
+            "interval_s": made.interval_s,
+            "seed": made.seed,
+        }
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]
+        far_mbps, near_mbps = result.goodput_mbps(after_s=WARM_UP_S)
+        (far_ms, near_ms), (far_cuts, near_cuts) = rtts_ms(result), losses(result)
+        part = far_mbps / (far_mbps + near_mbps)
+        detail = (
+            f"{settings['far_ms']} ms, {settings['room_packets']} packets, draw {settings['draw']}<br>"
+            f"cuts: h1 {far_cuts}, h2 {near_cuts}"
+        )
+
+        def share(heard: str) -> Callable[[float], float]:
+            exponent = theory.RTT_EXPONENTS[congestion, heard] if heard else 0.0
+            return lambda ratio: float(theory.rtt_shares_mbps(1.0, [ratio, 1.0], exponent)[0])
+
+        ratios = np.linspace(1, WIDEST, 81)
+        comparison = plots.Comparison(
+            x_label="T far / T near, queueing included",
+            y_label="h1's part of the goodput",
+            residual="absolute",
+            title=(
+                f"{NAMES[congestion]}, {queue}: h1 {far_mbps:.2f}, h2 {near_mbps:.2f} Mbit/s; "
+                f"h2 waits {near_ms - NEAR_MS:.0f} ms"
+            ),
+        ).add(
+            "measured",
+            [far_ms / near_ms],
+            [part],
+            ratios,
+            share(HEARD[queue]),
+            details=[detail],
+        )
+        figure = comparison.figure
+        for heard, dash in (("in step", "dot"), ("by lot", "dashdot")):
+            if heard != HEARD[queue]:
+                figure.add_scatter(
+                    x=ratios.tolist(),
+                    y=[share(heard)(ratio) for ratio in ratios],
+                    mode="lines",
+                    name=heard,
+                    line={"dash": dash, "width": 1.5, "color": TEXT},
+                    opacity=0.6,
+                    row=1,
+                    col=1,
+                )
+        # Axes that stand still: a slider must not move the scale by which the eye compares.
+        return (
+            figure.update_xaxes(range=[0.95, WIDEST + 0.1])
+            .update_yaxes(range=[0, 0.75], row=1, col=1)
+            .update_yaxes(range=[-0.35, 0.35], tickvals=[-0.2, 0, 0.2], row=2, col=1)
+        )
+
+    return Panel(
+        {
+            "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, FARTHEST_MS, 50, "ms"),
+            "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MOST_PACKETS, 10, "packets"),
+            "draw": slider("Draw", 1, 1, 50, 1),
+            "queue": choice("Queue", list(HEARD)),
+            "cubic": toggle("CUBIC instead of Reno"),
+        },
+        scenario,
+        show,
+        run=run,
+        earlier=EARLIER,
+    )
