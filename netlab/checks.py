@@ -645,8 +645,10 @@ def _direction(number: float, expected: float) -> str:
     """Say on which side of the right figure a wrong one lies and about how far, never so exactly that it tells."""
     if expected == 0:
         return ""
+    if number == 0:
+        return "It is not zero."
     ratio = number / expected
-    if ratio <= 0:
+    if ratio < 0:
         return "It has the wrong sign, and not only that."
     side = "large" if ratio > 1 else "small"
     times = max(ratio, 1 / ratio)

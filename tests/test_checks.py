@@ -261,6 +261,12 @@ def test_a_build_names_each_condition_that_fails() -> None:
     assert "expected a list, got 5" in said(build.judge(5))
 
 
+def test_zero_has_no_wrong_sign() -> None:
+    number = Number(name="share", expected=lambda: 2.0, tolerance=0.01, hints=["Look."])
+    assert "It is not zero." in said(number.judge(0))
+    assert "It has the wrong sign" in said(number.judge(-3))
+
+
 def test_a_choice_gives_the_reason_of_the_letter_chosen() -> None:
     choice = Choice(name="which", answer="b", reasons={"a": "No: too low.", "b": "Yes."})
     assert choice.judge(" B ").status is Status.PASSED

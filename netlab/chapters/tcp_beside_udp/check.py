@@ -68,6 +68,10 @@ class Checks:
             tolerance=0.001,
             traps=[
                 Trap(
+                    lambda udp_mbps, rate_mbps, payload_bytes: max(0.0, rate_mbps - udp_mbps),
+                    "No header is paid for: a datagram takes more of the link than its data, and so does a segment.",
+                ),
+                Trap(
                     lambda udp_mbps, rate_mbps, payload_bytes: max(0.0, rate_mbps - udp_mbps) * _DATA_SHARE,
                     "UDP takes more of the link than its data: each datagram has 42 bytes of headers.",
                 ),
@@ -105,6 +109,10 @@ class Checks:
                 Trap(
                     settings.video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
                     "This is what both UDP flows may send together. The sensor has its part of it.",
+                ),
+                Trap(
+                    RATE_MBPS - goodput_mbps - SENSOR_MBPS,
+                    "No header is paid for: neither UDP's 42 of 1042 bytes nor TCP's 66 of 1514.",
                 ),
                 Trap(
                     (RATE_MBPS - goodput_mbps / _DATA_SHARE) - SENSOR_MBPS,
@@ -201,7 +209,7 @@ class Checks:
                 Condition(
                     lambda run: _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
                     f"TCP gets {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
-                    "Which queue serves flows in turn? See `aqm` in the chapter's text and in help(nl.Link).",
+                    "Which queue serves flows in turn and, when its room is full, drops from the longest? (fq drops what comes then.)",
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run, "udp", "h1") >= _SAFE_SENSOR_MBPS,
