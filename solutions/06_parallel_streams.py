@@ -50,7 +50,7 @@ two_prediction = nl.checks.predict("two connections beside two others", my_two_m
 # %% [markdown] id="network-text"
 # ## The path
 #
-# Parts 1 and 2 need one path only: two hosts, one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9`
+# Part 1 needs one path only: two hosts, one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9`
 # below): 10 Gbit/s, 20 ms, a queue of 15 MB.
 
 # %% id="network" tags=["figure"]
@@ -202,7 +202,7 @@ print(table.round(1).to_string())
 
 # %% [markdown] id="hacker-why"
 # **Why do they differ?** *Left*: the round trip is a little longer than 20 ms (a *delayed ACK* waits for a second segment), and
-# 1 % of what is sent is lost. The last column counts both; what is left of the gap is less than a tenth. *At the knee* the formula
+# 1 % of what is sent is lost. The last column counts both; what is left of the gap is less than a tenth. *At the knee*, where the link becomes full, the formula
 # has a corner, and the sum of some sawing windows has none: at times they want more than the link, at times less, and what
 # stood idle is gone. *Right*: 1 % below, since a packet lost behind the queue has taken its time on the link.
 #
@@ -239,7 +239,7 @@ chapter.check.needed(needed)
 #   cut.
 # - It does not say which congestion control it used. Linux's default is CUBIC.
 #
-# So we measure four cases with one connection, one more with Reno, and two with eight.
+# So we measure four cases with one connection, one more with Reno, and three with eight.
 
 # %% id="suspects"
 suspects = settings.suspects()
@@ -269,7 +269,10 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="lab-why"
-# With both, Reno comes nearest to the published 7590 and CUBIC is below. What is left we cannot settle from here: the lab prints
+# Eight connections over 20 ms get less than the formula's 61 Mbit/s, for the reasons of part 2 and one more: the formula is
+# Reno's, and CUBIC gets somewhat less here (compare the second row with the last).
+#
+# With both suspects, Reno comes nearest to the published 7590 and CUBIC is below. What is left we cannot settle from here: the lab prints
 # neither its congestion control nor the round trip during the test. **Its conclusion is right, but its figures do not show it.**
 
 # %% [markdown] id="shares-text"
@@ -375,7 +378,7 @@ print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of thr
 print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_string())
 
 # %% [markdown] id="free-why"
-# **Why do they differ?** Below the knee both lie some per cent under theory, as in part 2. There is no sharp corner: near the knee the sum of
+# **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2. There is no sharp corner: near the knee the sum of
 # the windows is at times more than the link, so `h2` begins to lose a little earlier than the formula says. But the shape is the answer
 # to the chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.

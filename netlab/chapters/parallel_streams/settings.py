@@ -134,6 +134,7 @@ CASES = (
     (0.05, "super-segments", "cubic", 1),
     (0.05, "super-segments", "reno", 1),
     (0.05, "super-segments", "cubic", 8),
+    (20, "frames", "reno", 8),
 )
 """Delay in ms, what is lost as one, congestion control, connections."""
 
