@@ -197,7 +197,8 @@ if my_video_mbps is not ...:
 #
 # $$G = \frac{M}{T}\sqrt{\frac{3}{2p}}$$
 #
-# The lab puts in the loss rate of the video and TCP's round-trip time. For B2 (22 %, 60 ms) it gets 1004 kbit/s and measures
+# The lab puts in the loss rate of the video and TCP's round-trip time, and segments of 2896 bytes, as its capture
+# shows them. For B2 (22 %, 60 ms) it gets 1004 kbit/s and measures
 # 920. For B3 (52 %, 54 ms) it gets 726 kbit/s and measures 45. Why is it right once and wrong by a factor of 16 then?
 #
 # Look at the windows of our runs. One run each, sampled four times a second.
@@ -210,7 +211,7 @@ scenarios = {
 chapter.settings.windows_figure(nl.sweep(scenarios), "TCP's congestion window in three cases")
 
 # %% [markdown] id="windows-why"
-# In B1 the window is a saw of CUBIC's. In B2 it has two or three segments. In B3 it is one or two, and it took
+# In B1 the window is a saw of CUBIC's. In B2 it has one to five segments. In B3 it is one or two, and it took
 # seconds even to open the connection: the first packets of the handshake were lost too.
 #
 # *Fast retransmit* needs three duplicate acknowledgements, so that a segment must be lost from a window of four or more.
@@ -266,10 +267,10 @@ chapter.settings.loss_figure(losses, "One Reno connection under random loss")
 # - *Up to 2 %*: hardly a timeout. The square root is right within a sixth.
 # - *5 to 10 %*: still few timeouts, but the windows are small, and the square root is too high by a quarter to a half.
 #   PFTK is too low: it lets a loss cost the rest of its round, and Linux knows better (selective acknowledgements).
-# - *20 to 30 %*: the square root is wrong by a factor of two to four. PFTK is nearer, about a quarter too low.
+# - *20 to 30 %*: the square root is wrong by a factor of two to more than three. PFTK is nearer, a quarter to a third too low.
 # - *From 40 % on* the points fall off a cliff, and no square root does that: at 50 % it says more than ten times too much. PFTK
 #   stops doubling too early and is several times too high at 60 %. The line *waiting* is a half or less of the measurement at
-#   40 %, where a second segment under way still helps, and within a factor of two at 50 and 60 %. There single waits of up to
+#   40 %, where a second segment under way still helps, and about half to two thirds of it at 50 and 60 %. There single waits of up to
 #   two minutes decide, and four connections differ by a lot.
 #
 # Your formula says why there is a cliff: $1 - 2p$. At $p = 1/2$ each further timer is twice as long and half as likely. All of
@@ -329,15 +330,17 @@ print(pd.DataFrame({name: seen(run) for name, run in cases.items()}).T.round(2).
 # %% [markdown] id="whose-why"
 # TCP loses more than the video. A guess: TCP sends two segments back to back, and the second one finds the
 # queue fuller than the first. With *RED*, which drops at random before the queue is full (the lab's routers had it on), the two
-# are nearer to each other. RED also keeps the queue short: the round trip is some 60 ms as in the lab, not 160, and TCP gets
-# three times as much in B2. Not yet the lab's 920: its TCP sent segments of 2896 bytes (*segmentation offload*: the kernel
-# cuts them later), and by the formula twice the segment is twice the rate. We have not tested that.
+# are nearer to each other in B2. RED also keeps the queue short: the round trip is some 60 ms as in the lab, not 160, and TCP gets
+# three times as much in B2. Not yet the lab's 920: its segments of 2896 bytes (*segmentation offload*: the kernel
+# cuts them later) make twice the rate by the formula. We have not tested that.
 
 # %% [markdown] id="my-run-text"
 # ## Part 3: a queue that protects
 #
 # Nothing obliges a router to serve whoever comes first. A *fair queue* keeps a queue for each flow and serves them in turn. A
-# link's queue is set by `aqm` (see `help(nl.Link)`); `three_pcs(...)` hands it to the slow link.
+# link's queue is set by `aqm` (see `help(nl.Link)`); `three_pcs(...)` hands it to the slow link. Three that serve in turn are
+# `fq`, `sfq` and `fq_codel`; not each of them protects here. What should come out is *max-min fair*: who asks for less than an
+# equal share gets what it asks for, and the others share the rest equally.
 #
 # ### Exercise 5: save TCP
 #
@@ -370,7 +373,7 @@ if my_run is not ...:
 # ## Part 4: the same fight, another winner
 #
 # An *assignment of ITS 413*, Internet Technologies and Applications, SIIT Thammasat (`siit` below), task 8, does the same on a
-# cable of 100 Mbit/s: TCP and $n$ UDP flows of 100 Mbit/s each, all from one notebook to another. By all that we know TCP
+# cable of 100 Mbit/s: TCP and $n$ UDP flows of 100 Mbit/s each, all from one laptop to another. By all that we know TCP
 # should starve. The report says: TCP always gets *more* than any UDP flow, and all together always 95 Mbit/s. It
 # concludes that "TCP is given higher priority".
 #
@@ -415,7 +418,7 @@ ending = nl.run(cable, flows, duration_s=8, interval_s=0.25)
 settings.ending_figure(ending, (2, 4, 6), "Three UDP flows end at 2, 4 and 6 s")
 
 # %% [markdown] id="ending-why"
-# After each end TCP takes its new share within a quarter of a second. The slow beginning is TCP's window, which grows while the
+# After each end TCP has nearly all of its new share within a quarter of a second. The slow beginning is TCP's window, which grows while the
 # queue is full already.
 
 # %% [markdown] id="published-text"
@@ -494,7 +497,7 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "publi
 #
 # UDP here sends at random moments, like many sources at once; a single clockwork sender locks in phase with the link and can
 # take nearly all (chapter on congestion collapse). Three seeds are few: TCP in B3 delivers some dozens of segments a run, and
-# its mean is known to a factor of two or three at best. The lab's notebooks had a kernel before TCP small queues (a guess, from its
+# its mean is known to a factor of two or three at best. The lab's laptops had a kernel before TCP small queues (a guess, from its
 # commands); what TCP kept in the queue there was then bounded by the receive window. The two figures of packets held are
 # those of our kernel.
 #
