@@ -262,7 +262,7 @@ def test_a_build_names_each_condition_that_fails() -> None:
 
 
 def test_zero_has_no_wrong_sign() -> None:
-    number = Number(name="share", expected=lambda: 2.0, tolerance=0.01, hints=["Look."])
+    number = Number(name="share", expected=lambda: 2.0, unit="", tolerance=0.01, hints=["Look."])
     assert "It is not zero." in said(number.judge(0))
     assert "It has the wrong sign" in said(number.judge(-3))
 
