@@ -1,6 +1,6 @@
 """Kill labs, shells, notebooks, scripts and runs at random moments, and look whether anything is left.
 
-    python benchmarks/kills.py [ROUNDS [FIRST]]     # default 200 from 0, which may be done in pieces
+    python benchmarks/kills.py [ROUNDS [FIRST [SECONDS]]]     # default 200 from 0, an hour at most; it may be done in pieces
 
 Left would be: a process ten seconds later, or any file but the lock after the next run has begun.
 """
@@ -161,13 +161,16 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path) -> tuple[b
     return there, left
 
 
-def main(rounds: int, first: int) -> int:
+def main(rounds: int, first: int, limit_s: int) -> int:
     """Kill so many times, from the first of a fixed order on; returns an exit code."""
     chance = random.Random(1)  # noqa: S311
     moments_s = [chance.uniform(0.2, 8) for _ in range(first + rounds)]
     done: Counter[str] = Counter()
     bad = guests = 0
+    end_s = time.monotonic() + limit_s
     for number in range(first, first + rounds):
+        if time.monotonic() > end_s:
+            break
         kind, how = KINDS[number % len(KINDS)], SIGNALS[number // len(KINDS) % len(SIGNALS)]
         after_s = moments_s[number]
         with tempfile.TemporaryDirectory(prefix="netlab-kills-", ignore_cleanup_errors=True) as place:
@@ -177,10 +180,13 @@ def main(rounds: int, first: int) -> int:
         if left:
             bad += 1
             print(f"{kind} {how.name} after {after_s:.2f} s left {left}", flush=True)
-    print(f"{rounds} kills, {guests} while a guest was there, {bad} left something: {dict(done)}", flush=True)
+    print(
+        f"{done.total()} kills from {first} on, {guests} while a guest was there, {bad} left something: {dict(done)}",
+        flush=True,
+    )
     return 1 if bad else 0
 
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]]
-    sys.exit(main(*given, *(200, 0)[len(given) :]))
+    sys.exit(main(*given, *(200, 0, 3600)[len(given) :]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -28,9 +29,14 @@ class Growing:
         Columns of `run.intervals`, a strip each.
     interfaces : tuple of str, optional
         Queues to draw, as `netlab.plots.time_series` takes them.
+    since_s : float, optional
+        Network time from which to draw; None is from the start of the first flow.
     """
 
-    def __init__(self, quantities: tuple[str, ...], interfaces: tuple[str, ...] | None) -> None:
+    def __init__(
+        self, quantities: tuple[str, ...], interfaces: tuple[str, ...] | None, since_s: float | None = None
+    ) -> None:
+        self._since_s = since_s
         self._quantities = quantities
         self._interfaces = interfaces
         self._drawn_s = 0.0
@@ -64,6 +70,12 @@ class Growing:
         NetlabError
             When a quantity or an interface is not known.
         """
+        since_s = self._since_s
+        if since_s is None:
+            since_s = 0.0 if run.flows.empty else float(run.flows.start_s.min())
+        run = replace(
+            run, intervals=run.intervals[run.intervals.t_s >= since_s], queues=run.queues[run.queues.t_s >= since_s]
+        )
         if run.intervals.empty and run.queues.empty:
             return
         try:

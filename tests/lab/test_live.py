@@ -155,6 +155,7 @@ def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
 def test_a_figure_grows_while_time_passes() -> None:
     drawn: list[Any] = []
     with nl.live(network()) as lab:
+        lab.advance(5)
         lab.start(nl.Tcp("h1", "h2"))
         growing = watch.Growing(("goodput_mbps",), None)
         growing.chart.observe(lambda change: drawn.append(change["new"]), names="outputs")
@@ -165,7 +166,9 @@ def test_a_figure_grows_while_time_passes() -> None:
         with pytest.raises(NetlabError, match="no series 'speed'"):
             watch.Growing(("speed",), None).draw(lab.run)
     assert len(drawn) == 4, "of the last two, one shows nothing new and the other comes too soon"
-    assert all("application/vnd.plotly.v1+json" in outputs[0]["data"] for outputs in drawn)
+    figures = [outputs[0]["data"]["application/vnd.plotly.v1+json"] for outputs in drawn]
+    times_s = [t_s for trace in figures[-1]["data"] for t_s in trace["x"]]
+    assert 5 <= min(times_s) < 5.5, "what was before the first flow is not shown"
 
 
 def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:

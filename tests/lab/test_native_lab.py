@@ -66,8 +66,12 @@ def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
     program = PROGRAM.format(path=path, network=NETWORK)
     command = f"mkdir /tmp/own && cd /tmp/own && TMPDIR=/tmp/own NETLAB_ENGINE=native {sys.executable} -c {shlex.quote(program)}"
     outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
-    run = nl.run(outer, [nl.Command("a", command)], duration_s=30, engine="pocket-real")
-    (row,) = run.commands.itertuples()
+    # In real time a busy machine takes long for the same.
+    for duration_s in (25, 150):
+        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket-real")
+        (row,) = run.commands.itertuples()
+        if row.exit_code == row.exit_code:
+            break
     assert row.exit_code == 0, row.stderr
     told = json.loads(row.stdout)
     assert "3 packets transmitted, 3 received" in told["ping"]
