@@ -26,6 +26,8 @@ Draw = Callable[[Any, Settings], go.Figure]
 
 EARLIER_RUNS = 5
 DEBOUNCE_S = 0.25
+LABELS = {"description_width": "16em"}
+"""The style of all controls with a label, so that they stand in line: room for the longest."""
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -253,7 +255,7 @@ def slider(
         description=f"{label} ({unit})" if unit else label,
         continuous_update=False,
         tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
-        style={"description_width": "16em"},
+        style=LABELS,
         layout={"width": "100%", "max_width": "46em"},
     )
 
@@ -288,7 +290,7 @@ def log_slider(
         continuous_update=False,
         readout_format=".3g",
         tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
-        style={"description_width": "16em"},
+        style=LABELS,
         layout={"width": "100%", "max_width": "46em"},
     )
 

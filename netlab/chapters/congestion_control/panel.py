@@ -12,7 +12,7 @@ from netlab import experiment, theory
 from netlab.chapters.congestion_control import plots
 from netlab.chapters.congestion_control.settings import CONTROLS, DELAY_MS, QUEUE_PACKETS, RATE_MBPS, path
 from netlab.traffic import Tcp
-from netlab.widgets import Panel, Settings, slider
+from netlab.widgets import LABELS, Panel, Settings, slider
 
 _SETTLED_S = 3.0
 
@@ -52,9 +52,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 12.0)
 
     return Panel(
         {
-            "congestion": ipywidgets.Dropdown(
-                options=CONTROLS, value="reno", description="Control", style={"description_width": "13em"}
-            ),
+            "congestion": ipywidgets.Dropdown(options=CONTROLS, value="reno", description="Control", style=LABELS),
             "queue_packets": slider("Queue", QUEUE_PACKETS, 2, 200, 1, "packets"),
             "delay_ms": slider("Delay, each way", DELAY_MS, 5, 60, 5, "ms"),
             "loss_percent": slider("Random loss", 0.0, 0.0, 5.0, 0.1, "%"),

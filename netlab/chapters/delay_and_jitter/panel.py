@@ -13,7 +13,7 @@ from netlab import experiment, plots, theory
 from netlab.chapters.delay_and_jitter.settings import air
 from netlab.media import OFDM_RATES_MBPS
 from netlab.traffic import Udp
-from netlab.widgets import Panel, Settings, slider, toggle
+from netlab.widgets import LABELS, Panel, Settings, slider, toggle
 
 PAYLOADS_BYTES = np.arange(40, 1473, 8)
 
@@ -78,7 +78,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 0.5) 
                 value=54,
                 description="Rate (Mbit/s)",
                 continuous_update=False,
-                style={"description_width": "13em"},
+                style=LABELS,
                 layout={"width": "100%", "max_width": "46em"},
             ),
             "two_senders": toggle("A second sender"),
