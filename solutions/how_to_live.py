@@ -94,7 +94,8 @@ print(f"after it was mended: {flow.intervals.tail(20).goodput_mbps.mean():.2f} M
 
 # %% [markdown] id="watch-text"
 # `lab.watch` shows a figure that grows while time passes: as fast as it goes, or at a `pace` that you set
-# (`pace=1` is real time, `pace=0.1` ten times slower).
+# (`pace=1` is real time, `pace=0.1` ten times slower). It begins with the first flow; `since_s=lab.now_s` shows
+# only what comes.
 
 # %% id="watch" tags=["nbval-ignore-output"]
 lab.watch(5, quantities=("goodput_mbps", "cwnd_segments"))
@@ -136,6 +137,10 @@ nl.plots.time_sequence(capture.packets)
 # A lab that you do not close goes with the notebook's kernel and leaves nothing behind. In a script, use
 # `with nl.live(network) as lab:`. In a shell, `netlab live topology.json` opens Mininet's prompt over a network, and
 # `netlab mininet script.py` runs a Mininet script without root.
+#
+# With root, `NETLAB_ENGINE=native` gives the same commands on the kernel of your machine, in real time. What is different there: time goes on
+# while you think and cannot be slowed, output does not repeat, closing a terminal freezes nothing, and what you type is root's on your
+# own files.
 
 # %% id="close"
 lab.close()
