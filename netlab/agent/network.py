@@ -28,16 +28,13 @@ from mininet.link import Intf, Link
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
+from netlab.agent import messages
 from netlab.agent.medium import RING_FRAMES, Medium, open_tap
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.agent.routing import Routing
-from netlab.agent.settings import STATIC_SYSCTLS
-from netlab.agent.shaping import queue_options
 from netlab.errors import RunError
 from netlab.plan import AgentPlan
-from netlab.rtnetlink import links
-from netlab.rtnetlink.ip_lines import ip_line, node_lines
-from netlab.rtnetlink.tc_lines import change, tc_line
+from netlab.rtnetlink.ip_lines import node_lines
 
 LINK_PATIENCE_S = 10.0
 
@@ -70,9 +67,7 @@ class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
 
 
 class BatchedLink(Link):  # type: ignore[misc]
-    """A veth pair that is made together with all others."""
-
-    pending: ClassVar[list[tuple[Any, str, str, Any, str, str]]] = []
+    """A veth pair that is made together with all others (`messages.pairs`)."""
 
     @classmethod
     def makeIntfPair(  # noqa: N802 (Mininet's name)
@@ -85,8 +80,7 @@ class BatchedLink(Link):  # type: ignore[misc]
         node2: Any = None,
         deleteIntfs: bool = True,  # noqa: N803 (Mininet's name)
     ) -> None:
-        """Note the pair."""
-        cls.pending.append((node1, intfname1, str(addr1), node2, intfname2, str(addr2)))
+        """Nothing to do yet."""
 
 
 class MediumLink(Link):  # type: ignore[misc]
@@ -142,7 +136,6 @@ class Network:
             self.nodes[name] = self.mininet.addHost(name, cls=Router, ip=None)
         for number, name in enumerate(plan["switches"], start=1):
             self.nodes[name] = self.mininet.addSwitch(name, cls=Bridge, dpid=f"{number:x}", inNamespace=True)
-        BatchedLink.pending = []
         MediumLink.files = {}
         macs = plan["macs"]
         for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
@@ -166,17 +159,9 @@ class Network:
     def _make_links(self) -> None:
         """Make all pairs, those of a node at once."""
         spaces = {name: os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY) for name, node in self.nodes.items()}
-        made: dict[str, list[tuple[str, bytes]]] = {}
-        for near, near_name, near_mac, far, far_name, far_mac in BatchedLink.pending:
-            here, there = self._routing[near.name].interfaces, self._routing[far.name].interfaces
-            message = links.veth(
-                here.make(near_name), near_name, near_mac, there.make(far_name), far_name, far_mac, spaces[far.name]
-            )
-            made.setdefault(near.name, []).append(
-                (f"link add name {near_name} type veth peer name {far_name}", message)
-            )
-        for name, lines in made.items():
-            self._routing[name].tell(lines)
+        numbers = {name: routing.interfaces for name, routing in self._routing.items()}
+        for name, told in messages.pairs(self.plan, numbers, spaces.__getitem__).items():
+            self._routing[name].tell(told)
         for space in spaces.values():
             os.close(space)
 
@@ -194,10 +179,11 @@ class Network:
             with visit(node.pid):
                 self._set_sysctls(name)
             routing = self._routing[name]
-            numbers = routing.interfaces
-            routing.tell((f"ip {line}", ip_line(line, numbers)) for line in [*lines[name], *ip_lines.get(name, [])])
-            routing.tell((f"tc {line}", tc_line(line, numbers)) for line in tc_lines.get(name, []))
-        self._set_queue_options()
+            routing.tell(messages.configuration([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces))
+            routing.tell(messages.configuration([], tc_lines.get(name, []), routing.interfaces))
+        interfaces = {name: routing.interfaces for name, routing in self._routing.items()}
+        for name, told in messages.options(self.plan, interfaces).items():
+            self._routing[name].tell(told)
         for routing in self._routing.values():
             routing.close()
         self._wait_for_links()
@@ -209,14 +195,6 @@ class Network:
         ]
         for medium in self.media:
             medium.start()
-
-    def _set_queue_options(self) -> None:
-        for hop in self.plan["directions"]:
-            options, aqm = queue_options(hop["shape"]), hop["shape"]["aqm"]
-            if options is not None:
-                routing = self._routing[hop["src"]]
-                message = change(routing.interfaces(hop["interface"]), aqm, options)
-                routing.tell([(f"the options of {aqm} on {hop['interface']}", message)])
 
     def _wait_for_links(self) -> None:
         # The kernel tells a veth of its peer's carrier up to a second later; until then it drops what it is given.
@@ -233,8 +211,7 @@ class Network:
                         time.sleep(0.02)
 
     def _set_sysctls(self, name: str) -> None:
-        forward = {"net.ipv4.ip_forward": "1"} if name in self.plan["routers"] else {}
-        for key, value in {**STATIC_SYSCTLS, **self.plan["sysctls"], **forward}.items():
+        for key, value in messages.settings(self.plan, name).items():
             set_sysctl(key, value, name)
 
     def pid(self, name: str) -> int:

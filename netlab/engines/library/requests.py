@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from netlab import queues
-from netlab.agent.settings import STATIC_SYSCTLS
-from netlab.agent.shaping import has_wire, queue_options, wire_device
+from netlab.agent import messages
+from netlab.agent.shaping import has_wire, wire_device
 from netlab.errors import EngineError
 from netlab.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import Hop, Plan
-from netlab.rtnetlink import links
-from netlab.rtnetlink.ip_lines import Interfaces, ip_line, node_lines
+from netlab.rtnetlink.ip_lines import Interfaces, node_lines
 from netlab.rtnetlink.messages import UnknownLineError, batch
-from netlab.rtnetlink.tc_lines import change, tc_line
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP = range(1, 11)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
@@ -130,22 +128,21 @@ def make_requests(
     for _ in nodes:
         requests.add(NODE)
     interfaces = {name: Interfaces() for name in nodes}
-    _add_links(requests, plan, number, interfaces)
+    for name, told in messages.pairs(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
+        requests.add(ENTER, _NUMBER.pack(number[name]))
+        _add_netlink(requests, number[name], told)
     lines = node_lines(plan)
-    changes = _queue_changes(plan, interfaces)
+    options = messages.options(plan, interfaces)
     for name in nodes:
         requests.add(ENTER, _NUMBER.pack(number[name]))
-        forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
-        for key, value in {**STATIC_SYSCTLS, **plan["sysctls"], **forward}.items():
+        for key, value in messages.settings(plan, name).items():
             _add_setting(requests, key, value)
-        own = interfaces[name]
         try:
-            messages = [(line, ip_line(line, own)) for line in [*lines[name], *ip_lines.get(name, [])]]
-            messages += [("tc " + line, tc_line(line, own)) for line in tc_lines.get(name, [])]
+            own = [*lines[name], *ip_lines.get(name, [])]
+            told = messages.configuration(own, tc_lines.get(name, []), interfaces[name])
         except UnknownLineError as error:
             raise EngineError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
-        messages += changes.get(name, [])
-        _add_netlink(requests, number[name], messages)
+        _add_netlink(requests, number[name], [*told, *options.get(name, [])])
     _add_waits_and_queues(requests, plan, number, interfaces)
     _add_flows(requests, plan, number)
     _add_taps(requests, plan, number)
@@ -160,35 +157,6 @@ def _ns(seconds: float) -> int:
 
 def _add_setting(requests: Requests, key: str, value: str) -> None:
     requests.add(SETTING, key.replace(".", "/").encode() + b"\0" + str(value).encode())
-
-
-def _add_links(requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, Interfaces]) -> None:
-    macs = plan["macs"]
-    messages: dict[str, list[tuple[str, bytes]]] = {}
-    for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
-        near, far = forward["interface"], backward["interface"]
-        here, there = forward["src"], forward["dst"]
-        made = links.veth(
-            interfaces[here].make(near), near, macs[near],
-            interfaces[there].make(far), far, macs[far], FIRST_NODE_FILE + number[there],
-        )  # fmt: skip
-        messages.setdefault(here, []).append((f"link add name {near} type veth peer name {far}", made))
-    for name, own in messages.items():
-        requests.add(ENTER, _NUMBER.pack(number[name]))
-        _add_netlink(requests, number[name], own)
-
-
-def _queue_changes(plan: Plan, interfaces: dict[str, Interfaces]) -> dict[str, list[tuple[str, bytes]]]:
-    """What queues are told beyond their `tc` line, by node."""
-    found: dict[str, list[tuple[str, bytes]]] = {}
-    for hop in plan["directions"]:
-        options = queue_options(hop["shape"])
-        if options is not None:
-            made = change(interfaces[hop["src"]](hop["interface"]), hop["shape"]["aqm"], options)
-            found.setdefault(hop["src"], []).append(
-                (f"the options of {hop['shape']['aqm']} on {hop['interface']}", made)
-            )
-    return found
 
 
 def marks_word(aqm: str) -> int:

@@ -1,0 +1,69 @@
+"""What a planned network is told, node by node: the one description, for the agent and for the library kernel alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from netlab.agent.settings import STATIC_SYSCTLS
+from netlab.agent.shaping import queue_options
+from netlab.plan import Plan
+from netlab.rtnetlink import links
+from netlab.rtnetlink.ip_lines import Interfaces, ip_line
+from netlab.rtnetlink.tc_lines import change, tc_line
+
+Told = list[tuple[str, bytes]]
+"""Netlink messages, each with the line that it stands for, which an error names."""
+
+
+def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Told]:
+    """Every veth pair, by the node that makes it; links with a medium are none.
+
+    Parameters
+    ----------
+    plan : dict
+    interfaces : mapping
+        By node; the new interfaces get their numbers here.
+    space : callable
+        The descriptor of a node's namespace, by the node's name.
+    """
+    macs = plan["macs"]
+    found: dict[str, Told] = {}
+    for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
+        if forward["shape"]["medium"] is not None:
+            continue
+        near, far = forward["interface"], backward["interface"]
+        here, there = forward["src"], forward["dst"]
+        made = links.veth(
+            interfaces[here].make(near), near, macs[near], interfaces[there].make(far), far, macs[far], space(there)
+        )
+        found.setdefault(here, []).append((f"link add name {near} type veth peer name {far}", made))
+    return found
+
+
+def settings(plan: Plan, name: str) -> dict[str, str]:
+    """The kernel settings of a node."""
+    forward = {"net.ipv4.ip_forward": "1"} if name in plan["routers"] else {}
+    return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
+
+
+def configuration(ip_lines: list[str], tc_lines: list[str], own: Interfaces) -> Told:
+    """A node's interfaces, addresses, routes and neighbours, then its queues.
+
+    Raises
+    ------
+    UnknownLineError
+        For a line that is none of netlab's.
+    """
+    messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
+    return messages + [(f"tc {line}", tc_line(line, own)) for line in tc_lines]
+
+
+def options(plan: Plan, interfaces: Mapping[str, Interfaces]) -> dict[str, Told]:
+    """What queues are told beyond their `tc` line, by node."""
+    found: dict[str, Told] = {}
+    for hop in plan["directions"]:
+        wanted, aqm = queue_options(hop["shape"]), hop["shape"]["aqm"]
+        if wanted is not None:
+            made = change(interfaces[hop["src"]](hop["interface"]), aqm, wanted)
+            found.setdefault(hop["src"], []).append((f"the options of {aqm} on {hop['interface']}", made))
+    return found
