@@ -213,6 +213,85 @@ def cage() -> tuple[bool, str]:
     )
 
 
+PROFILE = Path("/usr/share/containers/seccomp.json")
+"""Debian's golang-github-containers-common has it: what podman and buildah put upon containers, as Docker's own does."""
+
+
+def oci_seccomp(profile: Path) -> dict[str, object]:
+    """A container engine's profile for a container without a capability, as the runtime is told it."""
+    found = json.loads(profile.read_text())
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
+    kept = [
+        rule
+        for rule in found["syscalls"]
+        if not (rule.get("includes") or {}).get("caps")
+        and machine in ((rule.get("includes") or {}).get("arches") or [machine])
+    ]
+    names = {"names": "names", "action": "action", "args": "args", "errnoRet": "errnoRet"}
+    return {
+        "defaultAction": found["defaultAction"],
+        "defaultErrnoRet": found.get("defaultErrnoRet", 1),
+        "architectures": [
+            row["architecture"] for row in found["archMap"] if os.uname().machine in row["architecture"].lower()
+        ],
+        "syscalls": [
+            {new: rule[old] for old, new in names.items() if rule.get(old) not in (None, [])} for rule in kept
+        ],
+    }
+
+
+def container(profile: Path = PROFILE) -> tuple[bool, str]:
+    """In a container: default seccomp profile, no capability, no network, everything read-only, /tmp small and noexec."""
+    runtime = shutil.which("runc")
+    if os.geteuid() or not runtime or not profile.exists():
+        return False, f"root, runc and {profile} are needed"
+    alone = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place) / "rootfs"
+        root.mkdir()
+        binds = [
+            path for path in Path("/").iterdir() if path.name not in {"proc", "sys", "dev", "tmp"} and path.exists()
+        ]
+        mounts = [{"destination": "/proc", "type": "proc", "source": "proc"}]
+        mounts += [
+            {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=64k"]}
+        ]
+        mounts += [
+            {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["noexec", "nosuid", "size=64k"]}
+        ]
+        mounts += [
+            {"destination": str(path), "type": "bind", "source": str(path.resolve()), "options": ["rbind", "ro"]}
+            for path in binds
+            if path.is_dir()
+        ]
+        for mount in mounts:
+            (root / str(mount["destination"])[1:]).mkdir(exist_ok=True)
+        tries = "try:\n    open('/var/tmp/x', 'w')\n    sys.exit('WRITABLE')\nexcept OSError:\n    pass\n"
+        code = "import sys\n" + tries + CAGED.format(repository=str(REPOSITORY))
+        spec = {
+            "ociVersion": "1.0.2",
+            "root": {"path": str(root), "readonly": True},
+            "mounts": mounts,
+            "process": {
+                "user": {"uid": 0, "gid": 0}, "cwd": "/", "noNewPrivileges": True, "capabilities": {},
+                "args": [sys.executable, "-B", "-c", code],
+                "env": [f"NETLAB_CACHE={cache.root()}", "TMPDIR=/tmp", "HOME=/", f"PATH={os.environ['PATH']}"],
+            },
+            "linux": {
+                "namespaces": [{"type": kind} for kind in ("pid", "mount", "network", "ipc", "uts")],
+                "seccomp": oci_seccomp(profile),
+            },
+        }  # fmt: skip
+        (Path(place) / "config.json").write_text(json.dumps(spec))
+        command = [runtime, "run", "--bundle", place, f"netlab-{os.getpid()}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        return False, f"status {done.returncode}: {done.stderr.strip()[-300:]}"
+    caged = json.loads(done.stdout)
+    equal = sum(caged[name] == alone[name] for name in alone)
+    return equal == len(alone), f"{equal} of {len(alone)} scenarios equal, under {runtime} and {profile}"
+
+
 ENGINE_ALONE = """
 import hashlib, json, sys
 sys.path.insert(0, sys.argv[1])
@@ -339,7 +418,7 @@ def replication(part: int = 1, parts: int = 1) -> tuple[bool, str]:
 
 
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
-    "busy": busy, "cage": cage, "pythons": pythons, "replication": replication, "aarch64": aarch64, "kills": kills,
+    "busy": busy, "cage": cage, "container": container, "pythons": pythons, "replication": replication, "aarch64": aarch64, "kills": kills,
     "hour": hour, "runs": runs,
 }  # fmt: skip
 
@@ -348,6 +427,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
     parser.add_argument("--short-runs", type=int, default=SHORT_RUNS, help=f"how many of them (default: {SHORT_RUNS})")
+    parser.add_argument(
+        "--profile", type=Path, default=PROFILE, help=f"seccomp profile of 'container' (default: {PROFILE})"
+    )
     parser.add_argument(
         "--part",
         type=int,
@@ -358,7 +440,12 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     chosen = arguments.checks or list(CHECKS)
-    checks = {**CHECKS, "runs": lambda: runs(arguments.short_runs), "replication": lambda: replication(*arguments.part)}
+    checks = {
+        **CHECKS,
+        "runs": lambda: runs(arguments.short_runs),
+        "replication": lambda: replication(*arguments.part),
+        "container": lambda: container(arguments.profile),
+    }
     unknown = [name for name in chosen if name not in CHECKS]
     if unknown:
         parser.error(f"{unknown[0]} is no check; there are {', '.join(CHECKS)}")

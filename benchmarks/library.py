@@ -3,7 +3,7 @@
     python benchmarks/library.py                      # every row in the library kernel
     python benchmarks/library.py --engine library pocket   # side by side (the large rows take minutes in the pocket kernel)
     python benchmarks/library.py --rows small one     # rows by the words they begin with
-    python benchmarks/library.py --sweep              # a grid of 96 settings, all of them and one by one
+    python benchmarks/library.py --sweep              # a grid of 96 settings: what a run costs, and a sweep
 
 Each figure is the median of interleaved repetitions in one warm process. Processor time, of this process and of the
 kernel's, does not change with what else the machine does as much as wall time.
@@ -18,6 +18,7 @@ import resource
 import statistics
 import time
 from collections import defaultdict
+from collections.abc import Callable
 
 import netlab as nl
 
@@ -72,22 +73,38 @@ def table(names: list[str], engines: list[str], repetitions: int) -> None:
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; medians of {repetitions}")
 
 
-def sweep(engine: str) -> None:
-    grid = list(itertools.product((5, 10, 20, 40), (5, 10, 20, 40), (20, 50, 100), ("cubic", "reno")))
-    scenarios = [
+def grid(duration_s: float, interval_s: float) -> list[nl.Scenario]:
+    """The 96 settings of a window's four parameters, as in the lab ECE 6110."""
+    settings = itertools.product((5, 10, 20, 40), (5, 10, 20, 40), (20, 50, 100), ("cubic", "reno"))
+    return [
         nl.Scenario(
             nl.topologies.dumbbell(pairs=1, rate_mbps=rate, delay_ms=delay, queue_packets=queue),
             [nl.Tcp("h1", "h2", congestion=congestion)],
-            duration_s=10,
+            duration_s=duration_s,
+            interval_s=interval_s,
         )
-        for rate, delay, queue, congestion in grid
+        for rate, delay, queue, congestion in settings
     ]
-    began_s, before_s = time.monotonic(), used_s()
-    for scenario in scenarios:
-        nl.run(scenario, engine=engine, progress=False)
-    print(
-        f"{len(grid)} settings one by one: {time.monotonic() - began_s:.2f} s of wall time, {used_s() - before_s:.2f} s of processor"
-    )
+
+
+def sweep(engine: str) -> None:
+    """One by one, without traffic's time (what a run costs beside its traffic), and as a sweep."""
+
+    def told(name: str, run_all: Callable[[], object]) -> None:
+        began_s, before_s = time.monotonic(), used_s()
+        run_all()
+        wall_s, cpu_s = time.monotonic() - began_s, used_s() - before_s
+        print(f"{name:<48}{wall_s:>8.2f} s of wall time{cpu_s:>8.2f} s of processor{1000 * cpu_s / 96:>8.1f} ms each")
+
+    def one_by_one(scenarios: list[nl.Scenario]) -> None:
+        for scenario in scenarios:
+            nl.run(scenario, engine=engine, progress=False)
+
+    one_by_one(grid(1, 0.1)[:1])
+    told("96 settings of 10 s, one by one", lambda: one_by_one(grid(10, 0.1)))
+    told("96 settings of 1 ms, one by one", lambda: one_by_one(grid(0.001, 0.001)))
+    told("96 settings of 10 s, nl.sweep", lambda: nl.sweep(grid(10, 0.1), engine=engine, fresh=True, progress=False))
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 
 
 def main() -> None:

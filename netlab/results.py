@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from netlab import captures
@@ -287,12 +289,22 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
     return pd.DataFrame(made, index=range(len(records)))
 
 
-def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any]:
+def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] | npt.NDArray[Any]:
+    kinds = set() if text else set(map(type, values))
+    if kinds == {int}:
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+    # A value that is missing is NaN to NumPy too.
+    elif kinds and kinds <= {int, float, type(None)} and kinds != {type(None)}:
+        return np.array(values, dtype=np.float64)
     if text or (may_be_text and any(isinstance(value, str) for value in values)):
         return pd.Series(
             [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
             dtype=object,
         )
+    # What is left is rare: no values at all, none but missing ones, booleans.
     numbers = pd.Series(values, dtype=None if values else object)
     return numbers if numbers.dtype.kind in "iuf" else pd.to_numeric(numbers)
 

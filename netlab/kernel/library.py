@@ -258,7 +258,7 @@ def compile_into(
     make = _make(cross)
     jobs = len(os.sched_getaffinity(0))
     programs.run(
-        [*make, f"-j{jobs}", "vmlinux_a"],
+        [*make, f"-j{jobs}", "vmlinux.a"],
         cwd=tree, log=log, env=variables, doing="compile the library kernel", on_line=on_object,
     )  # fmt: skip
     _link(tree, target, log, cross, static)
