@@ -34,6 +34,8 @@ MENDED = (
     ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Contents">'),
     ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
     ('<div class="highlight"><pre>', '<div class="highlight"><pre tabindex="0">'),
+    ('<div id="search-results"></div>', '<h1>Search</h1><div id="search-results"></div>'),
+    ('<div class="table-wrapper ', '<div tabindex="0" class="table-wrapper '),
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 ASK_AXE = """
