@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -13,6 +14,12 @@ def root() -> Path:
         return Path(named).expanduser().absolute()
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "netlab"
+
+
+def shared() -> Path:
+    """Kernels that an administrator put there for all, which are only read: `$NETLAB_SHARED`, else `share/netlab` beside Python."""
+    named = os.environ.get("NETLAB_SHARED")
+    return Path(named).expanduser().absolute() if named else Path(sys.prefix) / "share" / "netlab"
 
 
 def kernels() -> Path:

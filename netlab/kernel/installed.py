@@ -126,7 +126,7 @@ def find() -> Kernel:
 
 
 def builds() -> list[Kernel]:
-    """Every kernel in the cache, best first; directories that are not whole are passed over.
+    """Every kernel in the user's cache and the shared one, best first; directories that are not whole are passed over.
 
     Raises
     ------
@@ -135,11 +135,12 @@ def builds() -> list[Kernel]:
     """
     current = recipe_hash()
     kernels = []
-    for name in _names(cache.kernels()):
-        try:
-            kernels.append(from_directory(cache.kernels() / name))
-        except KernelError:
-            continue
+    for place in (cache.kernels(), cache.shared() / cache.kernels().name):
+        for name in _names(place):
+            try:
+                kernels.append(from_directory(place / name))
+            except KernelError:
+                continue
     return sorted(
         kernels,
         key=lambda k: (k.version, k.build.get("recipe") == current, k.build.get("built_at", "")),

@@ -136,10 +136,11 @@ def failure() -> str:
 
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
-    """Every library kernel in the cache for one processor, this machine's where none is named, best first."""
+    """Every library kernel, the user's and the shared ones, for one processor (this machine's where none is named), best first."""
     current = recipe_hash()
     found = []
-    for path in sorted(cache.libraries().glob("*-*/build.json")):
+    places = (cache.libraries(), cache.shared() / cache.libraries().name)
+    for path in [path for place in places for path in sorted(place.glob("*-*/build.json"))]:
         try:
             kernel = from_directory(path.parent)
         except KernelError:

@@ -1,5 +1,6 @@
 """Where built kernels live."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,3 +17,10 @@ def test_the_cache_is_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/d")
     assert cache.root() == Path("/d/.cache/netlab")
+
+
+def test_the_shared_cache_is_where_it_is_named_or_beside_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_SHARED", "/srv/netlab")
+    assert cache.shared() == Path("/srv/netlab")
+    monkeypatch.delenv("NETLAB_SHARED")
+    assert cache.shared() == Path(sys.prefix) / "share" / "netlab"

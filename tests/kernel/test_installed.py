@@ -18,8 +18,10 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
 
 
-def put(release: str, key: str, built_at: str = "2026-01-01", recipe: str | None = None) -> Path:
-    home = cache.kernels() / f"{release}-{key}"
+def put(
+    release: str, key: str, built_at: str = "2026-01-01", recipe: str | None = None, into: Path | None = None
+) -> Path:
+    home = (into or cache.kernels()) / f"{release}-{key}"
     home.mkdir(parents=True)
     facts = {
         "release": release,
@@ -64,6 +66,17 @@ def test_of_equal_versions_a_build_by_this_recipe_comes_first_even_if_older() ->
     put("7.3.4", "b" * 12, built_at="2026-02-01")
     put("6.12.1", "c" * 12, built_at="2026-04-01")
     assert [k.build["key"][0] for k in installed.builds()] == ["b", "a", "c"]
+
+
+def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
+    put("7.3.4", "a" * 12, into=tmp_path / "shared" / "kernels")
+    assert kernel_room.find().build["key"][0] == "a"
+    assert not cache.root().exists(), "finding one writes nothing"
+    put("7.4.0", "b" * 12)
+    assert [k.build["key"][0] for k in installed.builds()] == ["b", "a"]
 
 
 def test_a_half_copied_directory_is_passed_over_and_told_when_asked_for() -> None:

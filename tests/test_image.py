@@ -1,0 +1,171 @@
+"""What goes into the image, what a student's server does at its start, and what a trial of the image allows."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import nbformat
+import pytest
+
+from netlab.grading import leaks
+from netlab.grading.master import Master
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLVED = sorted((ROOT / "solutions").glob("[0-9]*.py"))
+
+
+@pytest.fixture(scope="module")
+def image() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("netlab_image", ROOT / "tools" / "image.py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["netlab_image"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def copied() -> list[Path]:
+    """The files that the Dockerfile takes out of a clone, such as the builder would choose them."""
+    text = (ROOT / "binder" / "Dockerfile").read_text().replace("\\\n", " ")
+    lines = [line.split()[1:] for line in text.splitlines() if line.startswith("COPY ") and "--from" not in line]
+    sources = {source for line in lines for source in line[:-1]}
+    ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    clone = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    for source in sources:
+        assert any(Path(name) == Path(source) or Path(source) in Path(name).parents for name in clone), source
+    return [
+        ROOT / name
+        for name in clone
+        if any(Path(name) == Path(source) or Path(source) in Path(name).parents for source in sources)
+        and not any(fnmatch.fnmatch(Path(name).parts[0], pattern) for pattern in ignored)
+    ]
+
+
+def test_the_image_takes_the_package_and_the_students_notebooks_and_nothing_of_the_instructors(copied):
+    names = {path.relative_to(ROOT).parts[0] for path in copied}
+    assert {"netlab", "notebooks", "pyproject.toml", "requirements.lock", "requirements-hub.lock"} <= names
+    assert names.isdisjoint({"solutions", "tests", ".git"})
+    assert not [path for path in copied if {"examiners", "solutions"} & set(path.parts)]
+    notebooks = {path.name for path in copied if path.suffix == ".ipynb"}
+    assert notebooks == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+
+
+@pytest.mark.parametrize("source", SOLVED, ids=lambda path: path.stem)
+def test_no_line_of_an_answer_is_in_what_the_image_takes(source, copied):
+    secrets = leaks.secrets_of(Master(source).edition())
+    assert secrets, "a chapter without answers proves nothing"
+    (notebook,) = [path for path in copied if path.name == f"{source.stem}.ipynb"]
+    lines = {line.strip() for cell in nbformat.read(notebook, 4).cells for line in cell.source.split("\n")}
+    assert secrets.isdisjoint(lines)
+
+
+def test_a_dockerignore_keeps_what_a_clone_gathers_out_of_the_builders_way():
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    for name in (".git", ".venv", "solutions", "tests", "build"):
+        assert name in lines
+
+
+def test_the_hubs_pins_add_to_the_others_and_contradict_none():
+    def pins(name):
+        rows = [line for line in (ROOT / name).read_text().splitlines() if line and line[0] != "#"]
+        return dict(row.lower().replace("_", "-").split("==") for row in rows)
+
+    own, students = pins("requirements-hub.lock"), pins("requirements.lock")
+    assert "jupyterhub" in own
+    assert not set(own) & set(students)
+
+
+# The start of a student's server --------------------------------------------------------------------------------
+
+
+def start(home: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("NETLAB_CHAPTERS", raising=False)
+    jupyter = SimpleNamespace(ServerApp=SimpleNamespace(), LabApp=SimpleNamespace())
+    path = ROOT / "binder" / "jupyter_server_config.py"
+    exec(compile(path.read_text(), path, "exec"), {"c": jupyter})  # noqa: S102 (as Jupyter runs its settings)
+    return jupyter
+
+
+def test_an_empty_home_gets_the_chapters_at_the_first_start_and_keeps_them(tmp_path, monkeypatch):
+    for _start in range(2):
+        jupyter = start(tmp_path, monkeypatch)
+        assert jupyter.LabApp.default_url == "/lab/tree/netlab-chapters/00_start_here.ipynb"
+        assert jupyter.ServerApp.root_dir == str(tmp_path)
+        mine = tmp_path / "netlab-chapters" / "01_udp_loss.ipynb"
+        if _start == 0:
+            text = mine.read_text().replace('"metadata"', '"metadata" ')
+            mine.write_text(text)
+        else:
+            assert mine.read_text() == text
+
+
+def test_a_home_that_cannot_be_written_is_told_and_the_server_starts(tmp_path, monkeypatch, capsys):
+    home = tmp_path / "home"
+    home.write_text("")
+    jupyter = start(home, monkeypatch)
+    assert not hasattr(jupyter.LabApp, "default_url")
+    assert "The chapters cannot be copied" in capsys.readouterr().err
+
+
+# The trial ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "holds"),
+    [
+        ({}, True),
+        ({"includes": {"caps": ["CAP_SYS_ADMIN"]}}, False),
+        ({"excludes": {"caps": ["CAP_SYS_ADMIN"]}}, True),
+        ({"excludes": {"caps": ["CAP_SYS_ADMIN"], "arches": ["s390"]}}, True),
+        ({"excludes": {"arches": ["amd64"]}}, False),
+        ({"includes": {"arches": ["amd64", "x32"]}}, True),
+        ({"includes": {"arches": ["arm64"]}}, False),
+        ({"includes": {"minKernel": "4.8"}}, True),
+        ({"includes": {"minKernel": "6.13"}}, False),
+    ],
+)
+def test_a_rule_of_the_profile_holds_as_for_a_container_without_capabilities(image, rule, holds):
+    assert image.applies(rule, "amd64", (6, 12)) is holds
+
+
+def test_a_trial_gives_a_student_no_right_that_a_hub_would_not(image, tmp_path, monkeypatch):
+    machine = os.uname().machine
+    profile = tmp_path / "seccomp.json"
+    allowed = {"names": ["read"], "action": "SCMP_ACT_ALLOW", "args": None}
+    denied = {"names": ["mount"], "action": "SCMP_ACT_ALLOW", "includes": {"caps": ["CAP_SYS_ADMIN"]}}
+    architectures = [{"architecture": f"SCMP_ARCH_{machine.upper()}", "subArchitectures": None}]
+    words = {"defaultAction": "SCMP_ACT_ERRNO", "archMap": architectures, "syscalls": [allowed, denied]}
+    profile.write_text(json.dumps(words))
+    settings = {"Entrypoint": ["tini", "--"], "Env": ["LANG=C.UTF-8"], "WorkingDir": "/home/jovyan"}
+    told = image.specification("x", tmp_path, settings, tmp_path, tmp_path, profile, ["netlab", "doctor"])
+    assert told["process"]["args"] == ["tini", "--", "netlab", "doctor"]
+    assert told["process"]["user"] == {"uid": 1000, "gid": 1000}
+    assert not any(told["process"]["capabilities"].values())
+    assert told["process"]["noNewPrivileges"] and told["root"]["readonly"]
+    writable = [mount["destination"] for mount in told["mounts"] if mount["type"] == "bind"]
+    assert writable == ["/home/jovyan", "/tmp"]
+    seccomp = told["linux"]["seccomp"]
+    assert [rule["names"] for rule in seccomp["syscalls"]] == [["read"]]
+    assert (seccomp["defaultAction"], seccomp["defaultErrnoRet"]) == ("SCMP_ACT_ERRNO", 1)
+
+
+def test_the_readmes_table_is_what_the_demo_is_held_to(image):
+    table = image.demo_table()
+    assert table[0].startswith("flow quantity theory measured")
+    assert len([line for line in table if "goodput" in line]) == 4
+
+
+def test_a_certificate_of_the_builders_is_seen(image, tmp_path):
+    mark = "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n"
+    (tmp_path / "bundle.crt").write_text("# a name\n" + mark.format("abc\ndef") + mark.format("ghi"))
+    assert image.certificates(tmp_path) == {"abcdef", "ghi"}
