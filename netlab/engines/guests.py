@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from netlab.agent import files, guest
-from netlab.engines import launcher, scratch
+from netlab.engines import cores, launcher, scratch
 from netlab.engines.base import run_folder
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError, RunError
@@ -68,6 +68,8 @@ class Waiting:
         self.closed = False
         self._ready = False
         self._resources = ExitStack()
+        self._pin = cores.Pin()
+        self._resources.callback(self._pin.release)
         try:
             self.directory = self._resources.enter_context(scratch.run_directory(free_bytes))
             self.folder = run_folder(self.directory)
@@ -114,12 +116,13 @@ class Waiting:
     def _read(self, size: int, deadline_s: float | None) -> bytes:
         data = b""
         while len(data) < size:
-            left_s = None if deadline_s is None else max(0.001, deadline_s - time.monotonic())
-            self._gate.settimeout(left_s)
+            left_s = cores.LOOK_EVERY_S if deadline_s is None else max(0.001, deadline_s - time.monotonic())
+            self._gate.settimeout(min(left_s, cores.LOOK_EVERY_S))
             try:
                 got = self._gate.recv(size - len(data))
             except TimeoutError:
-                if data:
+                self._pin.look(self.process.pid)
+                if data or deadline_s is None or time.monotonic() < deadline_s:
                     continue
                 raise NoAnswerError("The guest has not answered in time.") from None
             except OSError:
@@ -209,11 +212,10 @@ class Guest(Waiting):
         self.kernel = kernel
         super().__init__()
         try:
-            self._pin = ExitStack()
-            self._resources.callback(self._pin.close)
             # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
             some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
-            cpu, slot = self._pin.enter_context(scratch.cpu_slot()) if pin else (some_cpu, None)
+            slot = self._pin.take() if pin else None
+            cpu = self._pin.cpu if pin else some_cpu
             self._boot(calls, cpu, slot)
         except BaseException:
             self.close()
@@ -247,12 +249,9 @@ class Guest(Waiting):
 
     def pin(self) -> None:
         """Move the guest to a CPU that no other guest of ours is pinned to; without one, let it run on all."""
-        cpu, _slot = self._pin.enter_context(scratch.cpu_slot())
-        for pid in _family(self.process.pid):
-            try:
-                os.sched_setaffinity(pid, {cpu} if cpu >= 0 else os.sched_getaffinity(0))
-            except OSError:
-                continue
+        self._pin.take()
+        cpu = self._pin.cpu
+        cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
 
 
 def _start(
@@ -268,20 +267,6 @@ def _start(
         start_new_session=True,
         pass_fds=kept,
     )
-
-
-def _family(pid: int) -> list[int]:
-    """A process and all that descend from it."""
-    found, ahead = [], [pid]
-    while ahead:
-        one = ahead.pop()
-        found.append(one)
-        try:
-            children = Path(f"/proc/{one}/task/{one}/children").read_text().split()
-        except OSError:
-            continue
-        ahead += [int(child) for child in children]
-    return found
 
 
 _keeper: concurrent.futures.ThreadPoolExecutor

@@ -114,13 +114,13 @@ def _clear_abandoned(parent: Path) -> None:
 
 
 @contextmanager
-def cpu_slot() -> Iterator[tuple[int, int | None]]:
+def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
     """A CPU that no other run on this machine is pinned to, and the lock's descriptor; CPU -1 when all are taken.
 
-    A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third. Which one is tried
-    first is chance: where users cannot see each other's locks, in containers of their own, they do not all take the same.
+    Which one is tried first is chance: where users cannot see each other's locks, in containers of their own, they do
+    not all take the same. Where one is wanted, no other will do.
     """
-    cpus = list(os.sched_getaffinity(0))
+    cpus = list(os.sched_getaffinity(0)) if wanted is None else [wanted]
     random.shuffle(cpus)
     for cpu in cpus:
         handle = _cpu_lock(cpu)

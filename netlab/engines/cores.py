@@ -1,0 +1,125 @@
+"""A guest's CPU: one of its own while there is one, and another where something else computes on it.
+
+A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third. But the system's scheduler
+cannot help a guest that may run on one CPU only, so whoever waits for the guest looks now and then.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from netlab.engines import scratch
+
+LOOK_EVERY_S, LOOK_AT_LEAST_S = 0.5, 8.0
+CROWDED = 0.3
+"""A guest that was ready to run and had to wait for this part of the time shares its CPU."""
+
+
+class Pin:
+    """Holds a CPU for a guest.
+
+    Attributes
+    ----------
+    cpu : int
+        The one that the guest is kept on; -1 while it may run on all.
+    """
+
+    def __init__(self) -> None:
+        self.cpu = -1
+        self._lock: int | None = None
+        self._held = ExitStack()
+        self._roams = False
+        self._every_s = LOOK_EVERY_S
+        self._then_s = 0.0
+        self._waited_ns: dict[int, int] = {}
+
+    def take(self, wanted: int | None = None) -> int | None:
+        """Take a CPU that no other guest on this machine has (the wanted one, if one is named); return the lock's descriptor."""
+        self.release()
+        self.cpu, self._lock = self._held.enter_context(scratch.cpu_slot(wanted))
+        return self._lock
+
+    def release(self) -> None:
+        """Give the CPU back, also where the guest still has the lock's descriptor."""
+        if self._lock is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+            self._lock = None
+        self._held.close()
+        self.cpu = -1
+
+    def look(self, pid: int) -> None:
+        """Let a guest, of which this is the first process, leave a CPU on which something else computes.
+
+        For half a second it may run anywhere, and the system's scheduler puts it where there is room; there it is kept. Called
+        often, this looks every half second, less often where there is no room anywhere.
+        """
+        now_s = time.monotonic()
+        passed_s = now_s - self._then_s
+        if passed_s < (LOOK_EVERY_S if self._roams else self._every_s):
+            return
+        everywhere = os.sched_getaffinity(0)
+        if len(everywhere) < 2 or (self.cpu < 0 and not self._roams):
+            return
+        guests = family(pid)
+        waited_ns = {one: found for one in guests if (found := _waited_ns(one)) is not None}
+        waited = sum(found - self._waited_ns[one] for one, found in waited_ns.items() if one in self._waited_ns)
+        self._then_s, self._waited_ns = now_s, waited_ns
+        if self._roams:
+            self._roams = False
+            found_on = _runs_on(pid)
+            if found_on is not None:
+                self.take(found_on)
+                # Without the lock too: it may be that of a guest that waits for its student.
+                self.cpu = found_on
+                keep_on(guests, {found_on})
+        elif passed_s > 2 * self._every_s or waited < CROWDED * passed_s * 1e9:
+            # After a pause, such as a student's, the figures are of no moment.
+            self._every_s = LOOK_EVERY_S
+        else:
+            self.release()
+            self._roams = True
+            self._every_s = min(2 * self._every_s, LOOK_AT_LEAST_S)
+            keep_on(guests, set(everywhere))
+
+
+def keep_on(pids: list[int], cpus: set[int]) -> None:
+    """Let processes run on these CPUs; those that have ended are passed over."""
+    for pid in pids:
+        try:
+            os.sched_setaffinity(pid, cpus)
+        except OSError:
+            continue
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    found, ahead = [], [pid]
+    while ahead:
+        one = ahead.pop()
+        found.append(one)
+        try:
+            children = Path(f"/proc/{one}/task/{one}/children").read_text().split()
+        except OSError:
+            continue
+        ahead += [int(child) for child in children]
+    return found
+
+
+def _waited_ns(pid: int) -> int | None:
+    """How long a process has been ready to run and did not; None where it has ended or the system does not count it."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _runs_on(pid: int) -> int | None:
+    """The CPU on which a process ran last; None where it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[36])
+    except (OSError, ValueError, IndexError):
+        return None
