@@ -47,6 +47,7 @@ COMMANDS = {
     "lab": Command("open your copies of the chapters in JupyterLab", "netlab.course.lab_command"),
     "progress": Command("say what there is to learn and what you have passed", "netlab.course.progress_command"),
     "reset": Command("put a fresh copy of a chapter in place and keep yours beside it", "netlab.course.reset_command"),
+    "pdf": Command("write a notebook with its figures as pages for paper", "netlab.course.pdf_command"),
     "run": Command("run a scenario and print what its flows measured", "netlab.run_command"),
     "live": Command("build a network and open Mininet's prompt over it", "netlab.lab.live_command"),
     "attach": Command("join a terminal that a notebook offers", "netlab.lab.attach_command"),
