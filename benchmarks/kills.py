@@ -20,6 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 PATIENCE_S = 10.0
+GUEST_PATIENCE_S = 60.0
 NETLAB = str(Path(sys.executable).parent / "netlab")
 NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
 OPEN = f"import netlab as nl; lab = nl.live({NETWORK!r}, wall_limit_s=1000)"
@@ -119,8 +120,10 @@ def living(wanted: set[int]) -> list[str]:
     return found
 
 
-def kill(kind: str, how: signal.Signals, after_s: float, place: Path) -> tuple[bool, list[str]]:
-    """Start something and end it after a while; returns whether a guest was there then, and what is left."""
+def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_guest: bool) -> tuple[bool, list[str]]:
+    """Start something and end it after a while, counted from its guest's start or its own; returns whether a guest was there
+    then, and what is left.
+    """
     tmp = place / "tmp"
     tmp.mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp), "NETLAB_PROGRESS": "0", "NETLAB_WARM": "1"}
@@ -132,6 +135,9 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path) -> tuple[b
     if kind == "prompt":
         child.stdin.write(b"h1 ping h2\n")
         child.stdin.flush()
+    begin_s = time.monotonic()
+    while with_guest and not has_guest(str(tmp)) and time.monotonic() < begin_s + GUEST_PATIENCE_S:
+        time.sleep(0.1)
     time.sleep(after_s)
     started, there = sessions(str(tmp)), has_guest(str(tmp))
     target = child.pid
@@ -173,8 +179,10 @@ def main(rounds: int, first: int, limit_s: int) -> int:
             break
         kind, how = KINDS[number % len(KINDS)], SIGNALS[number // len(KINDS) % len(SIGNALS)]
         after_s = moments_s[number]
+        # On a busy machine a moment soon after the start would always be before the guest's.
+        with_guest = number // (len(KINDS) * len(SIGNALS)) % 2 == 0
         with tempfile.TemporaryDirectory(prefix="netlab-kills-", ignore_cleanup_errors=True) as place:
-            there, left = kill(kind, how, after_s, Path(place))
+            there, left = kill(kind, how, after_s, Path(place), with_guest=with_guest)
         done[f"{kind} {how.name}"] += 1
         guests += there
         if left:
