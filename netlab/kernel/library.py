@@ -259,7 +259,7 @@ def compile_into(
     make = _make(cross)
     jobs = len(os.sched_getaffinity(0))
     programs.run(
-        [*make, f"-j{jobs}", "vmlinux.a"],
+        [*make, f"-j{jobs}", _target(tree)],
         cwd=tree, log=log, env=variables, doing="compile the library kernel", on_line=on_object,
     )  # fmt: skip
     _link(tree, target, log, cross, static)
@@ -270,6 +270,13 @@ def compile_into(
 
 def _make(cross: str) -> list[str]:
     return ["make", f"ARCH={ARCHITECTURE}", *([f"CROSS_COMPILE={cross}"] if cross else [])]
+
+
+def _target(tree: Path) -> str:
+    """What makes vmlinux.a, the archive of all objects; asked for by its name, make takes it for a part of a folder."""
+    own = "vmlinux_a"
+    # Before 7 nothing makes it alone; this makes an object of it too.
+    return own if f"\n{own}:" in (tree / "Makefile").read_text() else "vmlinux_o"
 
 
 def _configure(tree: Path, version: Version, variables: dict[str, str | None], log: Path, cross: str) -> None:

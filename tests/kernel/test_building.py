@@ -396,3 +396,15 @@ def test_the_cache_directory_of_a_key_is_replaced_as_a_whole(takes_all: Path) ->
     again = kernel_room.build(takes_all).pocket
     assert again.path == kernel.path and not (again.path.parent / "old").exists()
     assert [path.name for path in cache.kernels().iterdir()] == [kernel.path.parent.name]
+
+
+@pytest.mark.parametrize(
+    ("makefile", "target"),
+    [("PHONY += vmlinux_a\nvmlinux_a: $(OBJS)\n\t@:\n", "vmlinux_a"), ("vmlinux.a: $(OBJS)\n\t@:\n", "vmlinux_o")],
+    ids=["7", "6.12"],
+)
+def test_the_archive_of_the_library_kernel_is_made_by_a_target_that_the_version_has(
+    tmp_path: Path, makefile: str, target: str
+) -> None:
+    (tmp_path / "Makefile").write_text("all:\n" + makefile)
+    assert library._target(tmp_path) == target
