@@ -64,7 +64,7 @@ EXAMPLES_SAY = {
     "popen": "every ping answered, without a delay",
     "popenpoll": "flood pings, none lost",
     "simpleperf": "two links that lose 10 %: 81 % of 10 Mbit/s arrive",
-    "treeping64": "64 hosts, every ping answered; 12 096 pings, each of which starts three programs",
+    "treeping64": "64 hosts, twice 4032 pings, every one answered",
     "vlanhost": "three VLANs of two hosts: 6 of 30 pings answered",
 }
 
