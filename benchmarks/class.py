@@ -1,0 +1,192 @@
+"""Grade a class as an instructor does: how long it takes, and whether a second time and a busy machine give the same.
+
+    python benchmarks/class.py [--submissions N] [--jobs N] [--only speed|again|busy]
+
+speed: 30 submissions of "UDP loss", each with figures of its own, every experiment made anew; the goal is 180 s on two idle cores.
+again: the class of the tests (right, wrong, broken, hostile), graded twice: all files of both gradings are compared.
+busy:  the same class beside eight processes that never rest: the table of points is compared.
+The last line is "all as it must be", or what is not; the exit code follows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from netlab import authoring  # noqa: E402
+from netlab.grading import grade, master, merged, reports  # noqa: E402
+from netlab.grading.grade import Graded  # noqa: E402
+from netlab.grading.roster import Entry  # noqa: E402
+from netlab.kernel import cache  # noqa: E402
+from tests.grading import classroom  # noqa: E402
+
+CACHE = cache.root()
+TOPIC, GOAL_S, BUSY, CPU_S = "udp_loss", 180.0, 8, 5.0
+ANSWERS = {
+    "right": ({}, 9.0),
+    "slip": ({"limit": "def goodput_limit_mbps(rate_mbps, payload_bytes, framing_bytes):\n    return rate_mbps"}, 7.0),
+    "half": ({"search": None, "counted": None}, 5.0),
+}
+"""Kinds of submissions: what differs from the solution (None: as it was handed out), and the points for answers in code."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--submissions", type=int, default=30)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--only", choices=("speed", "again", "busy"))
+    options = parser.parse_args()
+    print(f"{options.jobs} submissions side by side, load of the machine {os.getloadavg()[0]:.1f}", flush=True)
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="netlab-class-") as name:
+        place = Path(name)
+        if options.only in (None, "speed"):
+            wrong += speed(place, options.submissions, options.jobs)
+        if options.only in (None, "again", "busy"):
+            wrong += class_again(place, options.jobs, options.only)
+    print("all as it must be" if not wrong else "\n".join(f"WRONG: {each}" for each in wrong))
+    return 1 if wrong else 0
+
+
+def speed(place: Path, number: int, jobs: int) -> list[str]:
+    chapter = master.find(TOPIC, ROOT)
+    entries, expected = [], {}
+    (place / "in").mkdir()
+    for each in range(number):
+        kind = list(ANSWERS)[each % len(ANSWERS)]
+        student = f"{kind}-{each:03d}"
+        entries.append(Entry(student, {"token": f"token-{each}"}))
+        expected[student] = ANSWERS[kind][1]
+        (place / "in" / f"{student}.ipynb").write_text(submission(chapter, f"token-{each}", ANSWERS[kind][0]))
+    graded, wall_s, cpu_s = timed(chapter, place / "in", place / "speed", jobs, entries=entries)
+    given = {result["student"]: reports.total(result) for result in graded.results}
+    print(
+        f"speed: {number} submissions of {TOPIC}: {wall_s:.0f} s of wall time, {cpu_s:.0f} s of processor time "
+        f"({cpu_s / number:.1f} s each); goal {GOAL_S * number / 30:.0f} s, ratio {wall_s / (GOAL_S * number / 30):.2f}",
+        flush=True,
+    )
+    wrong = [
+        f"{student}: {given.get(student)} points for {points}"
+        for student, points in expected.items()
+        if given.get(student) != points
+    ]
+    return wrong + ([f"{wall_s:.0f} s is more than {GOAL_S:g} s for 30"] if wall_s > GOAL_S * number / 30 else [])
+
+
+def submission(chapter: master.Master, token: str, changes: dict[str, str | None]) -> str:
+    """A notebook for students with the solution's answers, some of them changed."""
+    made = authoring.student_notebook(chapter.source, token)
+    edition = chapter.edition(token)
+    solved = {cell.id: cell.source for cell in edition.solved}
+    asked = {each.id: each for each in edition.wanted}
+    for cell in made.cells:
+        if cell.id in asked and asked[cell.id].name:
+            change = changes.get(cell.id, solved[cell.id])
+            cell.source = cell.source if change is None else change
+    text: str = nbformat.writes(made)
+    return text
+
+
+def class_again(place: Path, jobs: int, only: str | None) -> list[str]:
+    victim = place / "home"
+    victim.mkdir()
+    (victim / "id_rsa").write_text("1\n")
+    wrong = []
+    with classroom.sample_chapter() as chapter:
+        pupils = classroom.whole(victim)
+        classroom.write(place / "class", pupils)
+        before = digests(place / "class") | digests(victim)
+        expected = {pupil.name: pupil.expected for pupil in pupils}
+        first, first_s, cpu_s = timed(chapter, place / "class", place / "first", jobs)
+        wrong += unequal("first", first, expected)
+        print(f"class of {len(pupils)}: {first_s:.0f} s, {cpu_s:.0f} s of processor time", flush=True)
+        if only in (None, "again"):
+            _, again_s, _ = timed(chapter, place / "class", place / "second", jobs)
+            one, other = digests(place / "first"), digests(place / "second")
+            differ = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+            print(f"again: {again_s:.0f} s; {len(one)} files, {len(differ)} differ", flush=True)
+            wrong += [f"{name} differs from grading to grading" for name in differ]
+        if only in (None, "busy"):
+            with busy(BUSY):
+                beside, busy_s, _ = timed(chapter, place / "class", place / "busy", jobs)
+            print(f"beside {BUSY} busy processes: {busy_s:.0f} s, {busy_s / first_s:.1f} times as long", flush=True)
+            wrong += unequal("busy", beside, expected)
+        if digests(place / "class") | digests(victim) != before:
+            wrong.append("something beside the output changed")
+    return wrong
+
+
+def timed(
+    chapter: master.Master, submissions: Path, output: Path, jobs: int, entries: list[Entry] | None = None
+) -> tuple[Graded, float, float]:
+    """Grade and write all reports, with no experiment known before; wall and processor time in s."""
+    forget_runs(output.with_name(f"{output.name}-cache"))
+    cpu_s, begun_s = used_s(), time.monotonic()
+    graded = grade.grade(chapter, [submissions], output, entries=entries or (), jobs=jobs, cpu_s=CPU_S, progress=False)
+    reports.write(graded, output)
+    merged.write(graded, output / "merged")
+    return graded, time.monotonic() - begun_s, used_s() - cpu_s
+
+
+def forget_runs(place: Path) -> None:
+    """Let `place` be netlab's cache from now on: with its kernels, without its runs."""
+    place.mkdir()
+    for entry in CACHE.iterdir():
+        if entry.name != "runs":
+            (place / entry.name).symlink_to(entry)
+    os.environ["NETLAB_CACHE"] = str(place)
+
+
+def used_s() -> float:
+    """Processor time of this process and its ended children, in s."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def unequal(what: str, graded: Graded, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:
+    """Where given and expected points differ."""
+    given = {
+        result["student"]: {mark["key"]: (mark["status"], mark["points"]) for mark in result["exercises"]}
+        for result in graded.results
+    }
+    return [
+        f"{what}: {name}: {given.get(name)} for {marks}" for name, marks in expected.items() if given.get(name) != marks
+    ] + [f"{what}: {student} was not graded: {why}" for student, why in graded.failures.items()]
+
+
+def digests(place: Path) -> dict[str, str]:
+    """SHA-256 of each file below a directory, by its place in it."""
+    return {
+        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(place.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+@contextmanager
+def busy(number: int) -> Iterator[None]:
+    """Processes that never rest, as long as this lasts."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
