@@ -307,6 +307,8 @@ def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
     totals = sorted(total(result) for result in results)
     whole = max((most(result) for result in results), default=0.0)
     keys = [mark["key"] for mark in results[0]["exercises"]] if results else []
+    seen = {mark["status"] for result in results for mark in result["exercises"]}
+    statuses = [status for status in judging.STATUSES if status in seen]
     exercises = []
     for place, key in enumerate(keys):
         marks = [result["exercises"][place] for result in results]
@@ -316,7 +318,7 @@ def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
                 "key": key,
                 "mean": f"{statistics.fmean(mark['points'] for mark in marks):.2f}",
                 "of": _number(marks[0]["of"]),
-                "counts": [counts[status] for status in judging.STATUSES],
+                "counts": [counts[status] for status in statuses],
             }
         )
     slips = Counter((mark["key"], mark["slip"]) for result in results for mark in result["exercises"] if mark["slip"])
@@ -330,7 +332,7 @@ def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
         median=_number(statistics.median(totals)) if totals else "0",
         of=_number(whole),
         notes=[*graded.notes, *(f"{student}: not graded: {why}" for student, why in graded.failures.items())],
-        statuses=judging.STATUSES,
+        statuses=statuses,
         exercises=exercises,
         distribution=_distribution(totals, whole),
         slips=[
