@@ -10,6 +10,7 @@ from netlab.errors import NetlabError
 from netlab.grading.clone import add_root, root_of
 
 EXIT_INCOMPLETE = 1
+EXIT_INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
     parser.add_argument(
-        "--review", metavar="CSV", type=Path, help="review.csv with a person's points for answers in words"
+        "--review",
+        metavar="CSV",
+        type=Path,
+        help="a person's points for answers in words (default: those in the output's own review.csv)",
     )
     parser.add_argument("--show-expected", action="store_true", help="tell students the right figures")
     parser.add_argument("--seed", default="1", help="what hidden cases follow from (default: 1)")
@@ -40,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Grade and write the reports; 0 when every submission was judged.
+    """Grade and write the reports; 0 when every submission was judged, 130 after Ctrl-C.
 
     Raises
     ------
@@ -61,7 +65,10 @@ def main(options: argparse.Namespace) -> int:
     except OSError as error:
         raise NetlabError(f"{output} cannot be made: {error.strerror}. Choose another --output.") from None
     os.umask(0o077)
-    points = reports.read_review(options.review) if options.review else {}
+    # Points that a person wrote there must not be overwritten by a grading that forgot to ask for them.
+    own = output / "review.csv"
+    review = options.review or (own if own.is_file() else None)
+    points = reports.read_review(review) if review else {}
     try:
         graded = grade.grade(
             chapter,
@@ -75,7 +82,11 @@ def main(options: argparse.Namespace) -> int:
         )
     except grade.GradingInterrupted:
         print("\nStopped. What was graded is kept: run the same command with --resume.")
-        raise
+        return EXIT_INTERRUPTED
+    if points and not options.review:
+        there = {(result["student"], mark["key"]) for result in graded.results for mark in result["exercises"]}
+        points = {place: given for place, given in points.items() if place in there}
+        print(f"Taken from {own}: the points of {len(points)} answers in words.")
     if points:
         graded = grade.with_review(graded, points)
     reports.write(graded, output, show_expected=options.show_expected)
@@ -102,11 +113,11 @@ def _tell(graded: object, output: Path) -> None:
     )
     flagged = len(reports.class_flags(graded))
     if flagged:
-        print(f"{flagged} flags: {output / 'flags.csv'}. They take no points.")
+        print(f"Flags: {flagged}, in {output / 'flags.csv'}. They take no points.")
     if counts[judging.REVIEW]:
         print(
-            f"{counts[judging.REVIEW]} answers wait for a person: read {output / 'review.html'}, write points into "
-            f"{output / 'review.csv'}, and grade again with --resume --review {output / 'review.csv'}. Totals are without them."
+            f"Answers that wait for a person: {counts[judging.REVIEW]}. Read {output / 'review.html'}, write points into "
+            f"{output / 'review.csv'}, and run the same command with --resume. Totals are without them."
         )
     if graded.failures:
         print("Run the same command with --resume to try those that failed again.")
