@@ -69,9 +69,8 @@ def read(path: Path) -> list[Entry]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise RosterError(
-            f"The class list {path} cannot be read ({getattr(error, 'strerror', None) or error}). It is a CSV file in UTF-8; give its place."
-        ) from None
+        why = getattr(error, "strerror", None) or error
+        raise RosterError(f"The class list {path} cannot be read: {why}. It must be a CSV file in UTF-8.") from None
     first = text.partition("\n")[0]
     rows = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
     known = _columns(rows.fieldnames or ())
