@@ -1,0 +1,139 @@
+#!/bin/bash
+# Make a disk image with netlab set up, for a virtual machine without a network.
+#
+#   build.sh [--origin URL] [--ca-bundle FILE] [amd64|arm64] [OUTPUT]
+#
+# The clone inside is this clone as committed; URL is where its `git pull` will look. FILE holds the certificates that this
+# network's registries need (a proxy of its own); it is used while building and is not in the image.
+# Needs root, or user namespaces (then for this machine's architecture only). By Debian's names: mmdebstrap mtools dosfstools
+# e2fsprogs fdisk qemu-utils, for amd64 syslinux and syslinux-common, for another architecture than this machine's qemu-user-static
+# and binfmt-support. The image starts on UEFI; that for amd64 on a BIOS too. It has no password: the console logs the user
+# netlab in, JupyterLab asks for the token that the console shows. docs/places.md says what was tried.
+set -euo pipefail
+origin='' certificates=''
+while [ $# -gt 0 ]; do
+    case $1 in
+    --origin) origin=$2 && shift 2 ;;
+    --ca-bundle) certificates=$(realpath "$2") && shift 2 ;;
+    *) break ;;
+    esac
+done
+began=$SECONDS
+size_mb=10240 # what is not written takes no room in the file
+here=$(cd "$(dirname "$0")/.." && pwd)
+arch=${1:-$(dpkg --print-architecture)}
+output=$(realpath -m "${2:-$here/build/vm}")
+case $arch in
+amd64) machine=x86_64 image=linux-image-amd64 efi=systemd-bootx64.efi removable=BOOTX64.EFI console=ttyS0 ;;
+arm64) machine=aarch64 image=linux-image-arm64 efi=systemd-bootaa64.efi removable=BOOTAA64.EFI console=ttyAMA0 ;;
+*)
+    echo "build.sh: the architecture must be amd64 or arm64, got $arch" >&2
+    exit 2
+    ;;
+esac
+PATH=$PATH:/usr/sbin:/sbin
+for program in mmdebstrap mcopy mkfs.vfat mke2fs sfdisk qemu-img git; do
+    command -v "$program" >/dev/null || {
+        echo "build.sh: $program is missing; see the packages that this script names at its top" >&2
+        exit 1
+    }
+done
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/netlab-vm-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$output"
+
+carried=("$here/vm/machine.sh" "$work/inside.sh" "$work/netlab.bundle")
+git -C "$here" bundle create -q "$work/netlab.bundle" HEAD
+kernels=
+# Without a packed kernel the image would carry compilers and sources.
+"$here/.venv/bin/netlab" kernel pack --machine "$machine" --output "$work"
+kernels=$(basename "$work"/netlab-kernel-*.tar.xz)
+carried+=("$work/$kernels")
+if [ -n "$certificates" ]; then
+    cp "$certificates" "$work/certificates.pem"
+    carried+=("$work/certificates.pem")
+fi
+
+cat >"$work/inside.sh" <<X
+#!/bin/sh
+set -eu
+cd /
+${certificates:+export PIP_CERT=/root/certificates.pem}
+echo netlab > /etc/hostname
+printf '127.0.0.1 localhost\n127.0.1.1 netlab\n' > /etc/hosts
+printf '[Match]\nType=ether\n[Network]\nDHCP=yes\n' > /etc/systemd/network/80-dhcp.network
+printf 'LABEL=root / ext4 defaults,discard,errors=remount-ro 0 1\nLABEL=NETLABEFI /boot/efi vfat umask=0077,nofail 0 2\n' > /etc/fstab
+mkdir -p /boot/efi
+for line in getty@tty1 serial-getty@$console; do
+    mkdir -p /etc/systemd/system/\$line.service.d
+    printf '[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin netlab --noclear %%I \$TERM\n' > /etc/systemd/system/\$line.service.d/login.conf
+done
+# A new kernel must reach the partition that the firmware reads.
+for event in postinst postrm; do
+    mkdir -p /etc/kernel/\$event.d
+    cat > /etc/kernel/\$event.d/zz-netlab << 'Y'
+#!/bin/sh
+mountpoint -q /boot/efi || exit 0
+cp "\$(ls -v /boot/vmlinuz-* | tail -n 1)" /boot/efi/vmlinuz
+cp "\$(ls -v /boot/initrd.img-* | tail -n 1)" /boot/efi/initrd.img
+Y
+    chmod 755 /etc/kernel/\$event.d/zz-netlab
+done
+sh /root/machine.sh /root/netlab.bundle /root/$kernels
+sudo -u netlab -H /home/netlab/netlab/.venv/bin/netlab doctor
+sudo -u netlab git -C /home/netlab/netlab checkout -q -B main
+sudo -u netlab git -C /home/netlab/netlab remote remove origin
+[ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab remote add -t main origin "$origin"
+[ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab config branch.main.remote origin
+[ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab config branch.main.merge refs/heads/main
+systemctl enable -q systemd-networkd systemd-resolved
+rm -rf /root/netlab* /root/machine.sh /root/inside.sh /root/certificates.pem /home/netlab/.cache/pip
+rm -f /etc/machine-id /home/netlab/.netlab-token /etc/ssh/ssh_host_*
+: > /etc/machine-id
+apt-get clean
+rm -rf /var/lib/apt/lists/*
+X
+
+# The mirror and its keys are those of this machine.
+echo "Building the root file system ($arch)"
+mmdebstrap --architectures="$arch" --variant=minbase --include="$image,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iputils-ping,\
+python3,python3-venv,make,git,sudo,ca-certificates,netbase,xz-utils,zstd,initramfs-tools,libatomic1,systemd-boot-efi" \
+    --aptopt='Acquire::Languages "none"' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+    --dpkgopt='path-exclude=/usr/share/locale/*' \
+    --customize-hook="copy-in ${carried[*]} /root" \
+    --customize-hook='chmod 711 "$1/root"; chmod -R a+rX "$1"/root/*' \
+    --customize-hook='chroot "$1" sh /root/inside.sh' \
+    --customize-hook='chmod 700 "$1/root"; ln -sf /run/systemd/resolve/stub-resolv.conf "$1/etc/resolv.conf"' \
+    --customize-hook="cp \"\$(ls -v \"\$1\"/boot/vmlinuz-* | tail -n 1)\" $work/vmlinuz; cp \"\$(ls -v \"\$1\"/boot/initrd.img-* | tail -n 1)\" $work/initrd.img" \
+    --customize-hook="cp \"\$1/usr/lib/systemd/boot/efi/$efi\" $work/" \
+    --customize-hook="mkdir $work/plain; mount --bind \"\$1\" $work/plain; mke2fs -q -t ext4 -L root -d $work/plain $work/root.ext4 ${size_mb}M; umount $work/plain" \
+    "${NETLAB_SUITE:-trixie}" /dev/null
+
+echo "Making the disk"
+truncate -s 192M "$work/efi.fat"
+mkfs.vfat -n NETLABEFI "$work/efi.fat" >/dev/null
+words="root=LABEL=root rw quiet console=tty0 console=$console"
+mmd -i "$work/efi.fat" ::EFI ::EFI/BOOT ::loader ::loader/entries
+mcopy -i "$work/efi.fat" "$work/vmlinuz" "$work/initrd.img" ::
+mcopy -i "$work/efi.fat" "$work/$efi" "::EFI/BOOT/$removable"
+printf 'timeout 0\ndefault netlab.conf\n' | mcopy -i "$work/efi.fat" - ::loader/loader.conf
+printf 'title netlab\nlinux /vmlinuz\ninitrd /initrd.img\noptions %s\n' "$words" | mcopy -i "$work/efi.fat" - ::loader/entries/netlab.conf
+if [ "$arch" = amd64 ]; then
+    printf 'DEFAULT netlab\nPROMPT 0\nLABEL netlab\n LINUX /vmlinuz\n INITRD /initrd.img\n APPEND %s\n' "$words" | mcopy -i "$work/efi.fat" - ::syslinux.cfg
+    syslinux --install "$work/efi.fat"
+fi
+truncate -s $((1 + 192 + size_mb + 1))M "$work/disk.raw"
+sfdisk -q "$work/disk.raw" <<X
+label: gpt
+start=1MiB, size=192MiB, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B, attrs=LegacyBIOSBootable
+type=0FC63DAF-8483-4772-8E79-3D69D8477DE4
+X
+dd if="$work/efi.fat" of="$work/disk.raw" bs=1M seek=1 conv=notrunc status=none
+dd if="$work/root.ext4" of="$work/disk.raw" bs=1M seek=193 conv=notrunc,sparse status=none
+[ "$arch" = amd64 ] && dd if=/usr/lib/syslinux/mbr/gptmbr.bin of="$work/disk.raw" bs=440 count=1 conv=notrunc status=none
+image="$output/netlab-$(git -C "$here" rev-parse --short HEAD)-$arch"
+qemu-img convert -c -O qcow2 -o compression_type=zstd "$work/disk.raw" "$image.qcow2"
+qemu-img convert -O vmdk -o subformat=streamOptimized "$work/disk.raw" "$image.vmdk"
+(cd "$output" && sha256sum "$(basename "$image").qcow2" "$(basename "$image").vmdk" >"$image.sha256")
+ls -l "$image".*
+echo "Built in $((SECONDS - began)) s"
