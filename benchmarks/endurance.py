@@ -1,11 +1,13 @@
 """What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
-    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, pythons, replication,
-                                                         # aarch64
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, container, pythons,
+                                                         # replication, aarch64
+    python benchmarks/endurance.py replication --part 1 6     # a sixth of its scenarios
 
 Each check prints what it did, what it saw, and ok or FAILED; the status is the number that failed. `aarch64` needs
-`netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces.
+`netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces; `container` root, runc and a
+container engine's seccomp profile (Debian: golang-github-containers-common).
 """
 
 from __future__ import annotations
