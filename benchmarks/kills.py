@@ -2,7 +2,7 @@
 
     python benchmarks/kills.py [ROUNDS [FIRST [SECONDS]]]     # default 200 from 0, an hour at most; it may be done in pieces
 
-Left would be: a process ten seconds later, or any file but the lock after the next run has begun.
+Left would be: a process ten seconds later, or any file of netlab's but the lock after the next run has begun.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
         time.sleep(0.1)
     code = "from netlab.engines import scratch\nwith scratch.run_directory(): pass"
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    left += [str(path) for path in tmp.rglob("*") if not path.is_dir() and path.name != "lock"]
+    # A notebook's connection file is Jupyter's.
+    left += [str(path) for path in tmp.glob("netlab*/**/*") if not path.is_dir() and path.name != "lock"]
     for session in started:
         # Whatever was left must not disturb the next round.
         for name in living({session}):
