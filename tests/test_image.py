@@ -6,6 +6,7 @@ import fnmatch
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,16 @@ def image() -> ModuleType:
     return module
 
 
+def in_a_clone() -> list[str]:
+    """The files of a fresh clone; in a copy that git does not know, all but what is made here."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+        return listed.stdout.splitlines()
+    made = re.compile(r"\.(venv|[a-z]+_cache|hypothesis|ipynb_checkpoints|setup.*)|build|dist|.*\.egg-info|__pycache__")
+    found = [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file()]
+    return [str(path) for path in found if not any(made.fullmatch(part) for part in path.parts)]
+
+
 @pytest.fixture(scope="module")
 def copied() -> list[Path]:
     """The files that the Dockerfile takes out of a clone, such as the builder would choose them."""
@@ -37,9 +48,7 @@ def copied() -> list[Path]:
     lines = [line.split()[1:] for line in text.splitlines() if line.startswith("COPY ") and "--from" not in line]
     sources = {source for line in lines for source in line[:-1]}
     ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
-    clone = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    clone = in_a_clone()
     for source in sources:
         assert any(Path(name) == Path(source) or Path(source) in Path(name).parents for name in clone), source
     return [

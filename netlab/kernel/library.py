@@ -140,7 +140,9 @@ def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     current = recipe_hash()
     found = []
     places = (cache.libraries(), cache.shared() / cache.libraries().name)
-    for path in [path for place in places for path in sorted(place.glob("*-*/build.json"))]:
+    # A home that this user may not look into, such as root's inside a guest, has none for them.
+    readable = [place for place in places if os.access(place, os.R_OK | os.X_OK)]
+    for path in [path for place in readable for path in sorted(place.glob("*-*/build.json"))]:
         try:
             kernel = from_directory(path.parent)
         except KernelError:

@@ -21,6 +21,7 @@ import termios
 import threading
 import time
 import tty
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -44,7 +45,8 @@ class Terminal:
         # In the directory of the guest's run: it goes with that, also when the notebook is killed.
         self.path = session.guest.directory / f"{node}-{os.getpid()}-{id(self):x}{SUFFIX}"
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(str(self.path))
+        with sockets_name(self.path) as name:
+            self._socket.bind(name)
         self._socket.listen(4)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -120,11 +122,22 @@ def offered(node: str | None = None) -> list[Path]:
     return [path for path in found if Path(f"/proc/{path.name.split('-')[-2]}").exists()]
 
 
+@contextlib.contextmanager
+def sockets_name(path: Path) -> Iterator[str]:
+    """A short name for a socket in a directory with a long one: 108 bytes are the most (unix(7))."""
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
 def attach(path: Path) -> int:
     """Join a terminal until its shell ends; returns an exit code."""
     with socket.socket(socket.AF_UNIX) as peer:
         try:
-            peer.connect(str(path))
+            with sockets_name(path) as name:
+                peer.connect(name)
         except OSError as error:
             raise NetlabError(f"The terminal {path.name} cannot be joined: {error.strerror}.") from None
         columns, rows = shutil.get_terminal_size()

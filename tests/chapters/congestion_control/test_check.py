@@ -34,7 +34,7 @@ def test_right_answers_pass() -> None:
 
 
 def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:
-    assert "a parameter" in said(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, 50))
+    assert "a parameter" in said(chapter.check.cost, lambda rate_mbps, rtt_ms: by_area(4, rtt_ms))
 
 
 def made(
