@@ -50,8 +50,8 @@ two_prediction = nl.checks.predict("two connections beside two others", my_two_m
 # %% [markdown] id="network-text"
 # ## The path
 #
-# Part 1 needs one path only: two hosts, one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9`
-# below): 10 Gbit/s, 20 ms, a queue of 15 MB.
+# Part 1 needs two hosts and one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9` below): 10 Gbit/s,
+# 20 ms, a queue of 15 MB.
 
 # %% id="network" tags=["figure"]
 path = settings.wan
@@ -132,9 +132,9 @@ window_prediction.compare(windowed[1], theory=k_windows(1, window_bytes, 20, lim
 print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbps:.0f}")
 
 # %% [markdown] id="windows-why"
-# **Why do they differ?** Ours hardly do. `lab9` has 3250 Mbit/s with one connection (3300 after slow start, second after second)
-# and 9500 with eight. It leaves the buffers as its machine had them and does not print them. In 20 ms, 3300 Mbit/s are 8.25 MB
-# under way; we set 8 MiB and met the figure, so its limit was probably a buffer of about this size.
+# **Why do they differ?** Ours hardly do. `lab9` has 3250 Mbit/s with one connection (3300 after slow start) and 9500 with eight. It
+# does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB under way; we set 8 MiB and met the figure. So its limit was
+# probably a buffer of about this size.
 #
 # ### Exercise 2: do it with one
 #
@@ -156,8 +156,8 @@ chapter.check.my_run(my_run)
 
 # %% [markdown] id="single-why"
 # One large window does what several small ones do. So here K connections buy nothing that a setting would not, and they take it
-# from nobody: the link was idle. Linux has for long grown its buffers by itself up to a bound (`net.ipv4.tcp_rmem`). K
-# connections are the way round a bound that is too small.
+# from nobody: the link was idle. Linux grows its buffers by itself up to a bound (`net.ipv4.tcp_rmem`). K connections are the way
+# round a bound that is too small.
 #
 # ## Part 2: K against random losses
 #
@@ -166,8 +166,8 @@ chapter.check.my_run(my_run)
 # $1.31 \, M / (T\sqrt{p})$, whatever the link could carry. At 1 % and 20 ms that is 7.59 Mbit/s.
 #
 # Random losses hit each connection by itself. When one halves its window, the others go on. So the sum is K times one
-# (Hacker, Athey and Noble, 2002), until the link is full. Test it where it can be seen: 50 Mbit/s, 20 ms, 1 % of loss behind a
-# queue of 83 packets (one BDP).
+# (Hacker, Athey and Noble, 2002), until the link is full. We test it at 50 Mbit/s, 20 ms, 1 % of loss behind a queue of 83
+# packets (one BDP).
 
 # %% id="hacker-run"
 slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
@@ -192,22 +192,13 @@ nl.plots.Comparison(
     x_label="Connections", y_label="Goodput of all (Mbit/s)", title="Connections at 1 % of random loss"
 ).add("measured", [k for k, _ in hacker.index], hacker, np.linspace(1, 16, 151), hacker_mbps)
 
-# %% id="hacker-table" tags=["folded"]
-rtts_ms = pd.Series({case: run.flows["rtt_ms"].iloc[0] for case, run in hacker_runs.items()}).groupby(level=0).mean()
-table = pd.DataFrame({"measured": hacker.groupby(level=0).mean(), "RTT (ms)": rtts_ms})
-table.insert(0, "theory", [hacker_mbps(k) for k in table.index])
-table["with that RTT, less 1 %"] = [0.99 * hacker_mbps(k, rtt_ms) for k, rtt_ms in rtts_ms.items()]
-print("Goodput of all connections in Mbit/s, by K (three seeds for K of 1 and 2)")
-print(table.round(1).to_string())
-
 # %% [markdown] id="hacker-why"
-# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms (a *delayed ACK* waits for a second segment), and
-# 1 % of what is sent is lost. The last column counts both; what is left of the gap is less than a tenth. *At the knee*, where the link becomes full, the formula
-# has a corner, and the sum of some sawing windows has none: at times they want more than the link, at times less, and what
-# stood idle is gone. *Right*: 1 % below, since a packet lost behind the queue has taken its time on the link.
+# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost. *At the knee*, where
+# the link becomes full, the formula has a corner. Sawing windows have none: at times they want less than the link, and what stood
+# idle is gone. *Right*: 1 % below, since a packet lost behind the queue has taken its time on the link. (Behind the summary is a
+# table of it.)
 #
-# And look at the round trip beyond the knee. More connections bring nothing any more, they fill the queue. There losses are no
-# longer random: the connections make them. **Up to the knee nobody pays: the link was idle.**
+# **Up to the knee nobody pays: the link was idle.** Beyond it more connections bring hardly anything.
 
 # %% [markdown] id="needed-text"
 # ### Exercise 3: how many would it take?
@@ -228,15 +219,14 @@ chapter.check.needed(needed)
 # %% [markdown] id="lab-text"
 # ### What the lab measured
 #
-# `lab9` loses 1 % on its link of 10 Gbit/s and reports 7590 Mbit/s for one connection and 9600 for eight. It concludes that
-# parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. The lab is a *thousand times* off.
+# `lab9` loses 1 % on its link of 10 Gbit/s. It reports 7590 Mbit/s for one connection and 9600 for eight, and concludes that
+# parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. One connection is a *thousand times* off.
 #
-# Three things are known about how it was done.
+# Three things are known.
 #
-# - Before it adds the loss, the lab deletes the earlier rules of the interface (`tc qdisc del`). One of them was the delay.
-#   Nothing puts it back. Its first ping, without rules, had shown about 0.05 ms.
-# - Its kernel uses segmentation offload, as ours does: a rule on the interface sees super-segments of up to 64 kB, before they are
-#   cut.
+# - Before it adds the loss, the lab deletes the interface's rules (`tc qdisc del`), the delay too. Nothing puts it back. Its
+#   first ping, without rules, had shown about 0.05 ms.
+# - Its kernel uses segmentation offload, as ours does: a rule sees super-segments of up to 64 kB, before they are cut.
 # - It does not say which congestion control it used. Linux's default is CUBIC.
 #
 # So we measure four cases with one connection, one more with Reno, and three with eight.
@@ -247,7 +237,7 @@ print("Goodput in Mbit/s at 1 % loss; the formula counts single frames")
 print(suspects.round(2).to_string(index=False))
 lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 
-# %% [markdown] id="lab-words"
+# %% [markdown] id="lab-words" tags=["minutes-14"]
 # ### Exercise 4: explain the lab's figure
 #
 # A colleague quotes `lab9`: "At 1 % of loss one TCP connection still gets 7.6 Gbit/s over 20 ms." Explain in four or five sentences
@@ -269,11 +259,8 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="lab-why"
-# Eight connections over 20 ms get less than the formula's 61 Mbit/s, for the reasons of part 2 and one more: the formula is
-# Reno's, and CUBIC gets somewhat less here (compare the second row with the last).
-#
-# With both suspects, Reno comes nearest to the published 7590 and CUBIC is below. What is left we cannot settle from here: the lab prints
-# neither its congestion control nor the round trip during the test. **Its conclusion is right, but its figures do not show it.**
+# With both suspects, Reno comes nearest to the published 7590; CUBIC is below. The rest we cannot settle: the lab prints neither
+# its congestion control nor the round trip during the test. **Its conclusion is right, but its figures do not show it.**
 
 # %% [markdown] id="shares-text"
 # ## Part 3: K against the neighbours
@@ -281,9 +268,9 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # Now the link is full. TCP shares it per *connection*: each gets about the same, because each sees the same losses and the same
 # round trip. So K connections of N get $K L / N$.
 #
-# Case 5 of *Simpleperf* (portfolio 1 of DATA2410, OsloMet, 2023; `simpleperf` below) tests it: `h1` opens two connections, `h2` and
-# `h3` one each, over 40 and then 30 Mbit/s, for 25 s. Theory: four quarters of 28.69 Mbit/s. This is the report's network, with
-# nine hosts. Four draws: the senders start at other moments within the first second.
+# Case 5 of *Simpleperf* (portfolio 1 of DATA2410, OsloMet, 2023; `simpleperf` below) tests it in a network with nine hosts: `h1`
+# opens two connections, `h2` and `h3` one each, over 40 and then 30 Mbit/s, for 25 s. Theory: four quarters of 28.69 Mbit/s. Four
+# draws: the senders start at other moments within the first second.
 
 # %% id="case5"
 case5_runs = nl.sweep({draw: settings.case5(draw) for draw in range(4)})
@@ -309,34 +296,21 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
 # **Why do they differ?** The shares are draws of chance. Whom a loss hits is luck, and 25 s are some 250 round trips, too few for
-# luck to even out. The intervals contain the quarter or come near it, and the published four scatter no more than ours. `h1` has about half
-# of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not.
-#
-# How far can `h1` go? A slower link, so that it runs quickly: 10 Mbit/s, 60 ms, 50 packets of queue, Reno. `h2` and `h3` keep one
-# connection each. Two draws for each K.
+# luck to even out. The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about
+# half of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
+# bit that K buys is taken from somebody**. (Behind the summary: up to 16 connections.)
 
-# %% id="sweep" tags=["figure"]
-sweep_runs = nl.sweep({(k, draw): settings.beside_two(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(2)})
-plain = settings.goodputs(sweep_runs, after_s=10)
-ks, ten_mbps = [k for k, _ in plain.index], nl.theory.tcp_goodput_limit_mbps(10)
-shares = nl.plots.Comparison("Connections of h1", "Goodput (Mbit/s)", "h1 beside h2 and h3", residual="absolute", log_x=True)
-shares.add("h1", ks, plain["h1"], np.geomspace(1, 16, 61), lambda k: k / (k + 2) * ten_mbps)
-shares.add("h2 and h3", ks, plain["h2"] + plain["h3"], np.geomspace(1, 16, 61), lambda k: 2 / (k + 2) * ten_mbps)
-shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "8", "16"])
-
-# %% [markdown] id="sweep-why"
-# The sum hardly moves. On a full link **every bit that K buys is taken from somebody**.
-#
+# %% [markdown] id="free-text"
 # ## Part 4: free or taken?
 #
-# Put the two together: random losses *and* a neighbour. It is the slow path of part 2 again: 50 Mbit/s (47.82 of data), 20 ms.
-# Its loss rate is now [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
+# Put the two together: random losses *and* a neighbour. It is the slow path of part 2: 50 Mbit/s (47.82 of data), 20 ms. Its loss
+# rate is now [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
 # Neighbour `h2` has [[neighbours]] connections.
 #
 # ### Exercise 5: the last free one
 #
 # By the formula at the top: what is the largest number of connections that `h1` may open before `h2` gets less? (To find it by
-# trying would take a dozen runs with several seeds each; the formula is one line.)
+# trying would take a dozen runs with several seeds each.)
 
 # %% id="free"
 most_free = int(slow_limit_mbps / own.free_one_mbps) - own.neighbours  # SOLUTION
@@ -378,9 +352,9 @@ print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of thr
 print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_string())
 
 # %% [markdown] id="free-why"
-# **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2. There is no sharp corner: near the knee the sum of
-# the windows is at times more than the link, so `h2` begins to lose a little earlier than the formula says. But the shape is the answer
-# to the chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
+# **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2. Near the knee the sum of the windows is at
+# times more than the link, so `h2` begins to lose a little earlier than the formula says. But the shape is the answer to the
+# chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.
 #
 # **The rule**: find the least of the three figures. If it is the window or the random loss, one more connection is nearly free. If
@@ -395,8 +369,38 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
 
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. K connections get K times what one gets, and one gets the least of its window's, its losses' and its neighbours' figure.
+# 2. While windows or random losses are the least, K is nearly free: it fills a link that was idle; a larger window often does the same.
+# 3. On a full link all that K buys is taken from the neighbours.
+
+# %% [markdown] id="gap-text"
+# ## Optional: what is left of the gaps
+#
+# In part 2 the sums lie below the formula. Two reasons can be counted: the round trip as it was, and the lost 1 %.
+
+# %% id="hacker-table" tags=["folded"]
+rtts_ms = pd.Series({case: run.flows["rtt_ms"].iloc[0] for case, run in hacker_runs.items()}).groupby(level=0).mean()
+table = pd.DataFrame({"measured": hacker.groupby(level=0).mean(), "RTT (ms)": rtts_ms})
+table.insert(0, "theory", [hacker_mbps(k) for k in table.index])
+table["with that RTT, less 1 %"] = [0.99 * hacker_mbps(k, rtt_ms) for k, rtt_ms in rtts_ms.items()]
+print("Goodput of all connections in Mbit/s, by K (three seeds for K of 1 and 2)")
+print(table.round(1).to_string())
+
+# %% [markdown] id="gap-why"
+# The round trip of few connections is longer than 20 ms since a *delayed ACK* waits for a second segment. The last column counts
+# that and the lost 1 %; what is left of the gap is less than a tenth. Beyond the knee the connections fill the queue, and the round
+# trip grows. There losses are no longer random: the connections make them.
+#
+# In the lab's case eight connections over 20 ms get less than the formula's 61 Mbit/s, for the same reasons and one more: the
+# formula is Reno's, and CUBIC gets somewhat less there (the second row of that table and the last).
+
 # %% [markdown] id="published-text"
-# ## What the labs measured
+# ## Optional: what the labs measured
+#
+# The figures of all parts beside the published ones.
 
 # %% id="published" tags=["folded"]
 rows = [
@@ -413,19 +417,30 @@ rows = [
 ]
 print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).round(1).to_string(index=False))
 
-# %% [markdown] id="summary"
-# ## Summary
+# %% [markdown] id="sweep-text"
+# ## Optional: how far can one host go?
 #
-# 1. K connections get K times what one gets, and one gets the least of its window's, its losses' and its neighbours' figure.
-# 2. While windows or random losses are the least, K is nearly free: it fills a link that was idle; a larger window often does the same.
-# 3. On a full link all that K buys is taken from the neighbours.
+# A link slower than part 3's, so that it runs quickly: 10 Mbit/s, 60 ms, 50 packets of queue, Reno. `h2` and `h3` keep one
+# connection each. Two draws for each K.
+
+# %% id="sweep" tags=["figure"]
+sweep_runs = nl.sweep({(k, draw): settings.beside_two(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(2)})
+plain = settings.goodputs(sweep_runs, after_s=10)
+ks, ten_mbps = [k for k, _ in plain.index], nl.theory.tcp_goodput_limit_mbps(10)
+shares = nl.plots.Comparison("Connections of h1", "Goodput (Mbit/s)", "h1 beside h2 and h3", residual="absolute", log_x=True)
+shares.add("h1", ks, plain["h1"], np.geomspace(1, 16, 61), lambda k: k / (k + 2) * ten_mbps)
+shares.add("h2 and h3", ks, plain["h2"] + plain["h3"], np.geomspace(1, 16, 61), lambda k: 2 / (k + 2) * ten_mbps)
+shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "8", "16"])
+
+# %% [markdown] id="sweep-why"
+# The sum hardly moves. What `h1` gains, `h2` and `h3` lose.
 
 # %% [markdown] id="price"
 # ## Optional: the bill
 #
 # On a full link the connections make the losses themselves. Read the square-root formula the other way round, with 1.22, for these
 # losses are nearly periodic: each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{N M}{T L}\right)^2$.
-# Twice the connections, four times the losses, for all that share the link. The runs of part 3 have counted the drops:
+# Twice the connections, four times the losses, for all that share the link. The runs above have counted the drops:
 
 # %% id="price-run" tags=["folded"]
 def drop_rate(run, after_s=10):

@@ -57,8 +57,6 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
 # | $n$ | `losses_per_s` | 1/s | how often a flow hears of a loss |
 # | $e$ | `exponent` | | how much distance costs: $G$ is proportional to $T^{-e}$ |
-# | $N$ | `flows` | | flows on a link |
-# | $J$ | `fairness_index` | fraction | Jain's index |
 
 # %% [markdown] id="balance"
 # ### Growth and losses in balance
@@ -74,11 +72,11 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # - **By lot**: each packet is lost with the same chance $p$. Who sends more loses more often, $n \propto p\,G$. Then
 #   $G \propto 1/(p\,G\,T^2)$, so $G \propto 1/(T\sqrt p)$: $e = 1$. This is the loss-throughput formula.
 #
-# **CUBIC**, Linux's default, does not count round-trip times. After a loss its window climbs back by the clock, in a time
-# that depends on the window alone: it goes with $\sqrt[3]{W}$. In balance this time is $1/n$, so $W \propto 1/n^3$ and
-# $G \propto W/T \propto 1/(n^3 T)$. In step, $e = 1$. By lot, $n \propto p\,G$ gives $G^4 \propto 1/(p^3 T)$, so
-# $e = \tfrac14$. All of this holds for long flows that never stand in a timeout, and CUBIC's part for long paths:
-# on short ones CUBIC grows as Reno does.
+# **CUBIC**, Linux's default, counts time, not round trips. After a loss its window climbs back in a time that goes with
+# $\sqrt[3]{W}$. In balance this time is $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. In step,
+# $e = 1$. By lot, $n \propto p\,G$ gives $G^4 \propto 1/(p^3 T)$, so $e = \tfrac14$.
+#
+# All of this holds for long flows without timeouts, and CUBIC's part for long paths: on short ones it grows as Reno does.
 #
 # ### Exercise 1: the far flow's share
 #
@@ -95,7 +93,7 @@ def far_share_mbps(limit_mbps, far_ms, near_ms, exponent):
     # END SOLUTION
 
 
-# %% id="far_share-check"
+# %% id="far_share-check" tags=["minutes-13"]
 chapter.check.far_share(far_share_mbps)
 
 # %% [markdown] id="one-draw-text"
@@ -142,32 +140,17 @@ print(experiments.parts_table(found).to_string(index=False))
 # are cut about equally often: in step. With the gentle RED Reno's near flow is cut more often by as much as
 # it sends more: by lot. The exponents lie near the four of theory, and the intervals say how sure that is.
 #
-# *Queueing* is the part of the round-trip time that the queue adds, and it adds the same to both. Propagation alone is in
-# the ratio 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it 2.1 to 2.2. A long queue makes
-# distances more alike. So theory must use $T$ as it is under load, and the figure does.
+# *Queueing* is what the queue adds to the round-trip time, the same to both. Propagation alone is in the ratio
+# 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it 2.1 to 2.2: a long queue makes distances more alike. So
+# theory must use $T$ as it is under load, and the figure does.
 #
 # *Both* is what the two flows carry together. Theory shares out a full link, 4.78 Mbit/s. Reno behind the gentle RED
 # leaves about a seventh of it idle: the queue is too short to bridge the time until a halved window has grown back.
-# A formula for the ratio can be right where the one for the sum is wrong.
+# A formula can be right for the ratio and wrong for the sum.
 #
-# *CUBIC.* RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "in step".
-# By lot we see less, and the RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.
-#
-# ### What the published lab measured
-#
-# The lab's queue was a steep RED: nothing is lost below 20 packets, very much above 23. It drops many packets at once, so we
-# expect it between our two cases. We have one draw of each of its four settings, as the lab had.
+# (What the published lab measured stands behind the summary.)
 
-# %% id="published"
-steep = [(congestion, "steep RED", far_ms) for congestion in ("reno", "cubic") for far_ms in (800, 1300)]
-print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
-print(experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False))
-
-# %% [markdown] id="published-why"
-# The lab expected $e = 1$ from all four. It concluded that CUBIC minds distance less than Reno does. That agrees with
-# theory and with both of our queues. The exponents printed here come from one run each, and the table above says how far
-# single runs lie apart: the second digit means nothing.
-#
+# %% [markdown] id="bottlenecks-text"
 # ## Part 2: two bottlenecks
 #
 # Now the flow from `h1` to `h3` crosses two slow links. `h1` also sends to `h2` over the first, and `h2` to `h3` over the
@@ -188,7 +171,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 # - **CUBIC's own**: the same with $G \propto T^{-1/4} p^{-3/4}$.
 #
 # The last two hold where losses fall by lot. Both are the optimum of something: Reno makes the sum of $1/(T^2 G)$ as small
-# as it can be. That is fairness with weights, and distance is what lowers a flow's weight.
+# as it can be. That is fairness with weights: distance lowers a flow's weight.
 
 # %% id="notions-table"
 print(experiments.allocations().round(2).to_string())
@@ -206,11 +189,11 @@ long_prediction.compare(shared.loc[shared["congestion"] == "reno", "h1-h3"].mean
 print(experiments.crossing_table(shared).to_string(index=False))
 
 # %% [markdown] id="crossing-why"
-# Do not compare the Mbit/s of the long flow alone. Proportional fairness of 5 Mbit/s gives it 1.67, and Reno's long flow comes near
-# that by accident: Reno's links are not full (about 4.2 of 4.78 Mbit/s). The ratio of long to short does not mind an idle
+# Compare the ratio of long to short, not the Mbit/s of the long flow. Proportional fairness of 5 Mbit/s gives it 1.67, and Reno's
+# long flow comes near that by accident: Reno's links are not full (about 4.2 of 4.78 Mbit/s). The ratio does not mind an idle
 # part. The dashes in the figure are each sender's own optimum at the round-trip times under load.
 
-# %% [markdown] id="verdict-words"
+# %% [markdown] id="verdict-words" tags=["minutes-12"]
 # ### Exercise 2: the verdict
 #
 # The published lab measured CUBIC once, compared with proportional fairness (0.50), and answered "Yes" to the question
@@ -239,13 +222,13 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # long flow never does.
 #
 # Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which delay at
-# `h2` makes all three goodputs equal? Leave queueing out. You could try values, but each try is a luck of draws that move
-# by a tenth; so compute it. Tolerance: 1 %.
+# `h2` makes all three goodputs equal? Leave queueing out. Compute it: tries move by a
+# tenth by luck. Tolerance: 1 %.
 
 # %% id="h2_delay"
 h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
 
-# %% id="h2_delay-check"
+# %% id="h2_delay-check" tags=["minutes-12"]
 chapter.check.h2_delay(h2_delay_ms)
 
 # %% id="design-run"
@@ -258,14 +241,14 @@ print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, sho
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
-# With a right answer the ratio comes out somewhat below 1. Queueing is why: the long flow waits in two queues, the short
-# ones in one, and you left that out. The last line has it in. (With a wrong or no answer, the run above had all delays equal.)
+# With a right answer the ratio comes out somewhat below 1: the long flow waits in two queues, the short ones in one, and you
+# left that out. The last line has it in. (With a wrong or no answer, the run above had all delays equal.)
 #
 # ## Part 3: a queue that is fair
 #
-# So far fairness was left to the senders, and the far and the long paid. A router can do otherwise: it keeps a queue for each
-# flow and serves them in turn. Then a flow that sends more fills its own queue, not its neighbours'. What comes out is
-# max-min fairness, if every flow always has something waiting.
+# So far fairness was left to the senders, and the far and the long paid. A router can keep a queue for each flow and serve them
+# in turn. Then a flow that sends more fills its own queue, not its neighbours'. What comes out is max-min fairness, if every
+# flow always has something waiting. Fair to flows is not fair to hosts: a host may open three of them (behind the summary).
 #
 # ### Exercise 4: a measurement of your own
 #
@@ -287,8 +270,48 @@ print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # %% id="fair_run-check"
 chapter.check.fair_run(my_run)
 
+# %% [markdown] id="panel-text"
+# ## Explore
+#
+# The panel is part 1: `h2` is 300 ms away, one run is one draw of four minutes. The line is theory for your queue. Move a slider,
+# and the experiment runs again.
+#
+# 1. Reno, drop-tail, `h1` 800 ms away. Let the room grow from 20 to 300 packets, with two draws each. What does `h1` gain, and what do
+#    both pay for it? Along which line do the points go, and where do they leave it?
+# 2. Can you give `h1` as large a part at a tenth of the wait? Try the other two queues.
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on who hears of the losses: 2 and 1 for
+# Reno, 1 and ¼ for CUBIC, in step and by lot. Over several bottlenecks each sender has an optimum of its own, which is
+# neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
+# flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
+
+# %% [markdown] id="published-text"
+# ## Optional: what the published lab and the RFC say
+#
+# The lab's queue in part 1 was a steep RED: nothing is lost below 20 packets, very much above 23. It drops many packets at once, so
+# we expect it between our two cases. We have one draw of each of its four settings, as the lab had.
+
+# %% id="published"
+steep = [(congestion, "steep RED", far_ms) for congestion in ("reno", "cubic") for far_ms in (800, 1300)]
+print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
+print(experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False))
+
+# %% [markdown] id="published-why"
+# The lab expected $e = 1$ from all four. It concluded that CUBIC minds distance less than Reno does. That agrees with
+# theory and with both of our queues. The exponents printed here come from one run each, and the table of part 1 says how far
+# single runs lie apart: the second digit means nothing.
+#
+# RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "in step". By lot we see less, and the
+# RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.
+
 # %% [markdown] id="whose-text"
-# ### Fair to whom?
+# ## Optional: fair to whom?
 #
 # Equal shares for flows are not equal shares for people. **Jain's index** makes one number of $N$ shares:
 # $J = (\sum G)^2 / (N \sum G^2)$. It is 1 when all are equal and $1/N$ when one has everything. But somebody must say what is counted.
@@ -304,28 +327,6 @@ print(experiments.host_and_connection(d1_run))
 # apart by connection changes nothing here; one that counts by host would (`cake` can; the panel of the chapter on parallel
 # streams has it).
 
-# %% [markdown] id="panel-text"
-# ## Explore
-#
-# The panel runs part 1 again: `h2` is 300 ms away, one run is one draw of four minutes. The line is theory for the queue that you
-# chose. Move a slider, and the experiment runs again.
-#
-# 1. Reno, drop-tail, `h1` 800 ms away. Let the room grow from 20 to 300 packets, with two draws each. What does `h1` gain, and what do
-#    both pay for it? Along which line do the points go, and where do they leave it?
-# 2. Can you give `h1` as large a part at a tenth of the wait? Try the other two queues.
-# 3. CUBIC, drop-tail, 100 packets: move `h1` from 300 to 1500 ms. Who is hurt less by distance than Reno, and why?
-
-# %% id="panel" tags=["nbval-ignore-output", "figure"]
-chapter.panel()
-
-# %% [markdown] id="summary"
-# ## Summary
-#
-# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on who hears of the losses: 2 and 1 for
-# Reno, 1 and ¼ for CUBIC, in step and by lot. Over several bottlenecks each sender has an optimum of its own, which is
-# neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
-# flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
-
 # %% [markdown] id="optional"
 # ## Optional: losses by lot, and nothing else
 #
@@ -339,6 +340,7 @@ experiments.lot_figure()
 # %% [markdown] id="open"
 # ## Open exercises
 #
+# - In the panel: CUBIC, drop-tail, 100 packets. Move `h1` from 300 to 1500 ms. Is CUBIC hurt less by distance than Reno, and why?
 # - Drop-tail made Reno's flows lose in step. How many flows on one link does it take until losses fall by lot? Measure the
 #   exponent with 2, 4, 8 and 16 flows, half of them far.
 # - The queue makes distances more alike. Which drop-tail queue makes `h1` and `h2` equal within 20 %, and what does
