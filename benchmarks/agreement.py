@@ -287,7 +287,11 @@ def table(files: list[Path]) -> str:
         f"- *{head}*: Linux {one['kernel']}, {len(one['rows'])} scenarios in {one['wall_s']} s, load {one['load']:.1f}"
         for head, one in zip(heads, measured, strict=True)
     ]
-    end = "Every figure is within its tolerance." if not outside else "Outside, and not explained yet: " + "; ".join(outside) + "."
+    end = (
+        "Every figure is within its tolerance."
+        if not outside
+        else "Outside, and not explained yet: " + "; ".join(outside) + "."
+    )
     return "\n".join([HEAD, *lines, "", end, "", *about])
 
 
