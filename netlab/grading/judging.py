@@ -23,6 +23,7 @@ from netlab.grading.submission import Submission, Taken, UnreadableError, Wanted
 PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
 TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "needs review"
 STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW)
+ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a second grading must give the same bytes
 PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
 
 
@@ -322,7 +323,7 @@ def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: 
         mark.status = FAILED
     mark.sentences = list(
         dict.fromkeys(
-            re.sub(r" object at 0x[0-9a-f]+", "", sentence)
+            ADDRESS.sub("", sentence)
             for _, _, result in results
             for sentence in result.sentences
             if (result.status is not Status.PASSED or mark.status == PASSED) and "chapter.check." not in sentence
@@ -440,7 +441,7 @@ def shown(answer: Any, check: Check) -> str:
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         if isinstance(answer, Recorded):
             return "a function"
-        return repr(answer)[:80]
+        return ADDRESS.sub("", repr(answer))[:80]
     return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)
 
 
