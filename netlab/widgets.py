@@ -316,8 +316,8 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> ipyw
         value=options[0] if value is None else value,
         description=label,
         tooltip=f"{label}: choose one",
-        style={"description_width": "13em"},
-        layout={"width": "26em"},
+        style=LABELS,
+        layout={"width": "29em"},
     )
 
 

@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from netlab.errors import KernelError
+
 
 def root() -> Path:
     """The cache of netlab: `$NETLAB_CACHE`, else `netlab` in `$XDG_CACHE_HOME`, else `~/.cache/netlab`."""
@@ -30,6 +32,29 @@ def kernels() -> Path:
 def libraries() -> Path:
     """One directory per built library kernel: `<version>-<key>/{netlab-library,config,build.json,...}`."""
     return root() / "libraries"
+
+
+def builds(room: Path) -> list[Path]:
+    """Every directory in `kernels()` or `libraries()`, by name, and then those of the shared cache.
+
+    Raises
+    ------
+    KernelError
+        When this user may not look into one of the two.
+    """
+    return [path for place in (room, shared() / room.name) for path in _inside(place)]
+
+
+def _inside(place: Path) -> list[Path]:
+    try:
+        return sorted(place.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise KernelError(
+            f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to a directory of your own, or NETLAB_KERNEL to a "
+            "User-Mode Linux binary."
+        ) from None
 
 
 def sources() -> Path:

@@ -135,29 +135,16 @@ def builds() -> list[Kernel]:
     """
     current = recipe_hash()
     kernels = []
-    for place in (cache.kernels(), cache.shared() / cache.kernels().name):
-        for name in _names(place):
-            try:
-                kernels.append(from_directory(place / name))
-            except KernelError:
-                continue
+    for directory in cache.builds(cache.kernels()):
+        try:
+            kernels.append(from_directory(directory))
+        except KernelError:
+            continue
     return sorted(
         kernels,
         key=lambda k: (k.version, k.build.get("recipe") == current, k.build.get("built_at", "")),
         reverse=True,
     )
-
-
-def _names(directory: Path) -> list[str]:
-    try:
-        return sorted(path.name for path in directory.iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise KernelError(
-            f"{directory} cannot be read ({error.strerror}). Set NETLAB_CACHE to a directory of your own, "
-            "or NETLAB_KERNEL to a User-Mode Linux binary."
-        ) from None
 
 
 def from_directory(directory: Path) -> Kernel:

@@ -139,12 +139,9 @@ def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     """Every library kernel, the user's and the shared ones, for one processor (this machine's where none is named), best first."""
     current = recipe_hash()
     found = []
-    places = (cache.libraries(), cache.shared() / cache.libraries().name)
-    # A home that this user may not look into, such as root's inside a guest, has none for them.
-    readable = [place for place in places if os.access(place, os.R_OK | os.X_OK)]
-    for path in [path for place in readable for path in sorted(place.glob("*-*/build.json"))]:
+    for directory in cache.builds(cache.libraries()):
         try:
-            kernel = from_directory(path.parent)
+            kernel = from_directory(directory)
         except KernelError:
             continue
         if kernel.machine == machine:

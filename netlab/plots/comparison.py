@@ -318,13 +318,9 @@ def label_decades(figure: go.Figure) -> go.Figure:
         decades = math.log10(high / low)
         digits = (1, 2, 5) if decades < 2.3 else (1, 3) if decades < 4.6 else (1,)
         powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+        steps = (float(f"{digit}e{power}") for power in powers for digit in digits)
         # Plotly shows a little more than the data have.
-        ticks = [
-            float(f"{digit}e{p}")
-            for p in powers
-            for digit in digits
-            if low / 1.3 <= float(f"{digit}e{p}") <= high * 1.3
-        ]
+        ticks = [step for step in steps if low / 1.3 <= step <= high * 1.3]
         axes = figure.select_xaxes() if letter == "x" else [figure.layout.yaxis]
         for axis in axes:
             axis.update(tickvals=ticks, ticktext=[_tick_label(tick) for tick in ticks])
