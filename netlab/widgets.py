@@ -25,7 +25,7 @@ Scenario = Callable[..., Mapping[str, Any]]
 Draw = Callable[[Any, Settings], go.Figure]
 
 EARLIER_RUNS = 5
-DEBOUNCE_S = 0.25
+DEBOUNCE_S = 0.1
 LABELS = {"description_width": "16em"}
 """The style of all controls with a label, so that they stand in line: room for the longest."""
 
