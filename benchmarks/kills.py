@@ -157,7 +157,7 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
     end_s = time.monotonic() + PATIENCE_S
     while (left := living(started)) and time.monotonic() < end_s:
         time.sleep(0.1)
-    code = "from netlab.engines import scratch\nwith scratch.run_directory(): pass"
+    code = "from netlab import scratch\nwith scratch.run_directory(): pass"
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     # A notebook's connection file is Jupyter's.
     left += [str(path) for path in tmp.glob("netlab*/**/*") if not path.is_dir() and path.name != "lock"]
@@ -170,6 +170,8 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
 
 def main(rounds: int, first: int, limit_s: int) -> int:
     """Kill so many times, from the first of a fixed order on; returns an exit code."""
+    # In the background of a shell Ctrl-C is ignored, and what is started from there would ignore it too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chance = random.Random(1)  # noqa: S311
     moments_s = [chance.uniform(0.2, 8) for _ in range(first + rounds)]
     done: Counter[str] = Counter()

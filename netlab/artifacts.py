@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from netlab import scratch
 from netlab.errors import NetlabError
 
 SUFFIX = ".artifacts"
@@ -27,7 +28,7 @@ class Artifacts(Mapping[str, Path]):
 
     A mapping of each name to the file's path. Files of a run that has just been made, or came from the cache, live in a
     directory of their own that goes when the run is no longer used: `copy_to` keeps them. Files of a run that was read from
-    a result stay beside it.
+    a result stay beside it. Where this process is killed, the next run clears what is left.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ class Artifacts(Mapping[str, Path]):
         """The same files in a directory that goes with the new object."""
         if not self:
             return Artifacts(unsaved=self.unsaved)
-        directory = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
+        directory = scratch.kept_directory()
         self.copy_to(directory)
         return Artifacts(directory, unsaved=self.unsaved, owned=True)
 
@@ -148,7 +149,7 @@ def beside(result: Path) -> Path:
 def _unpacked(contents: Mapping[str, bytes], unsaved: Mapping[str, str]) -> Artifacts:
     if not contents:
         return Artifacts(unsaved=unsaved)
-    directory = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
+    directory = scratch.kept_directory()
     for name, data in contents.items():
         (directory / name).write_bytes(data)
     return Artifacts(directory, unsaved=unsaved, owned=True)

@@ -48,6 +48,7 @@ CODE = (
     "queues.py",
     "results.py",
     "rtnetlink",
+    "scratch.py",
     "sockets",
     "traffic",
     "units.py",

@@ -6,12 +6,15 @@ import gc
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import netlab as nl
+from netlab import scratch
 from netlab.agent.artifacts import Keeper
 from netlab.artifacts import NoArtifactError
 from netlab.engines.base import run_folder, take_artifacts
@@ -244,3 +247,59 @@ def test_what_a_command_writes_comes_back_from_the_guest() -> None:
     assert run.artifacts.read_bytes("bytes") == b"\0\xff"
     assert "10.0.1.2/24" in run.artifacts.read_text("h2.txt")
     assert run.artifacts.unsaved == {"other.txt": "the command did not write it into its working directory"}
+
+
+KILLED = """
+import os, pickle, sys
+from pathlib import Path
+from netlab.artifacts import Artifacts
+from netlab.engines.base import run_folder, take_artifacts
+
+folder = run_folder(Path(sys.argv[1]))
+(folder / "artifacts" / "a.txt").write_text("x")
+taken = Artifacts(Path(take_artifacts(folder)), owned=True)
+all_of_them = [taken, taken.own_copy(), pickle.loads(pickle.dumps(taken))]
+print(*(found["a.txt"] for found in all_of_them), sep="\\n", flush=True)
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "ended"])
+def test_files_of_a_process_that_has_gone_are_cleared(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "run").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "run"), how],
+        capture_output=True,
+        text=True,
+        cwd=Path(nl.__file__).parent.parent,
+    )
+    left = [Path(line) for line in done.stdout.split()]
+    assert len(left) == 3, done.stderr
+    assert [path.exists() for path in left] == [how == "killed"] * 3
+    with scratch.run_directory():
+        assert not any(path.exists() for path in left)
+    shutil.rmtree(tmp_path / "run")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [
+        tmp_path / f"netlab-{os.getuid()}" / scratch.LOCK
+    ]
+
+
+def test_a_forked_process_does_not_take_its_parents_files_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program = """
+import os, sys
+from netlab import scratch
+own = scratch.kept_directory()
+if os.fork() == 0:
+    sys.exit()
+os.wait()
+print(own.is_dir())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr

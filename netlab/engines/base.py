@@ -7,7 +7,6 @@ import math
 import os
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from netlab import scratch
 from netlab.agent import files
 from netlab.agent.artifacts import MOST_BYTES
 from netlab.errors import EngineError, RunCancelled, RunError
@@ -154,7 +154,7 @@ def take_artifacts(folder: Path) -> str | None:
     )
     if not found:
         return None
-    kept = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
+    kept = scratch.kept_directory()
     for entry in found:
         shutil.move(entry.path, kept / entry.name)
     return str(kept)

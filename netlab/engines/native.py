@@ -10,9 +10,9 @@ import subprocess
 import sys
 import threading
 
+from netlab import scratch
 from netlab.agent import files
 from netlab.congestion import CONGESTION_CONTROLS, OWN
-from netlab.engines import scratch
 from netlab.engines.base import (
     EventTail,
     OnEvent,

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from netlab import kernel
+from netlab import kernel, scratch
 from netlab.agent import files, guest
 from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.engines import launcher, scratch, warm
+from netlab.engines import launcher, warm
 from netlab.engines.base import (
     POLL_S,
     EventTail,

@@ -21,8 +21,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from netlab import chapters, kernel
-from netlab.engines import launcher, scratch
+from netlab import chapters, kernel, scratch
+from netlab.engines import launcher
 from netlab.engines.base import run_folder
 from netlab.engines.paths import python_path, system_path
 from netlab.engines.pocket import Boot, end_group

@@ -21,11 +21,10 @@ from typing import Any, cast
 
 import pandas as pd
 
-from netlab import captures, engines, measure
+from netlab import captures, engines, measure, scratch
 from netlab.agent.files import ARTIFACTS
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.captures import Capture
-from netlab.engines import scratch
 from netlab.engines.base import Engine
 from netlab.engines.guests import Guest, Waiting
 from netlab.engines.native import NativeEngine
@@ -224,14 +223,7 @@ class Lab:
         on_step : callable, optional
             Called after each half second of network time (or of the wall's, where that is shorter).
         """
-        if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
-            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
-        if pace is not None and not (is_number(pace) and pace > 0):
-            raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
-        if pace not in (None, 1) and self.session.guest.clock == "real":
-            raise ScenarioError(
-                [f"pace must be 1 or left out, got {shown(pace)}: the native engine's time is the wall's"]
-            )
+        self._check_advance(duration_s, pace)
         began_s, wall_s = self.now_s, time.monotonic()
         step_s = STEP_S if pace is None else min(STEP_S, 0.1 * pace)
         steps = max(1, math.ceil(duration_s / step_s - 1e-9))
@@ -242,6 +234,16 @@ class Lab:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
             if on_step is not None:
                 on_step()
+
+    def _check_advance(self, duration_s: float, pace: float | None) -> None:
+        if not (is_number(duration_s) and 0 <= duration_s <= LONGEST_ADVANCE_S):
+            raise ScenarioError([f"duration_s must be from 0 to {LONGEST_ADVANCE_S:g}, got {shown(duration_s)}"])
+        if pace is not None and not (is_number(pace) and pace > 0):
+            raise ScenarioError([f"pace must be above 0, got {shown(pace)}; leave it out to go as fast as possible"])
+        if pace not in (None, 1) and self.session.guest.clock == "real":
+            raise ScenarioError(
+                [f"pace must be 1 or left out, got {shown(pace)}: the native engine's time is the wall's"]
+            )
 
     def watch(
         self,
@@ -264,11 +266,28 @@ class Lab:
             Queues to show, such as "r1-eth1"; those that hold packets when left out.
         since_s : float, optional
             Network time in s from which to show; from the start of the first flow when left out.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake, before any time passes.
         """
+        self._check_advance(duration_s, pace)
+        watch.check(quantities, interfaces, self._queue_interfaces())
         figure = watch.Growing(quantities, interfaces, since_s)
         figure.show()
         self.advance(duration_s, pace=pace, on_step=lambda: figure.draw_now_and_then(lambda: self.run))
         figure.finish(self.run)
+
+    def _queue_interfaces(self) -> list[str]:
+        """Interfaces whose queue is sampled: those of links with a rate, now or earlier."""
+        shapes = [shape for link in self.topology.links for shape in (link.forward, link.backward)]
+        now = [
+            d["interface"]
+            for d, shape in zip(self._plan["directions"], shapes, strict=True)
+            if shape.rate_mbps is not None
+        ]
+        return list(dict.fromkeys([*now, *(row["interface"] for row in self._queues)]))
 
     def start(self, item: Traffic) -> LiveFlow:
         """Start netlab's own traffic, now or `item.start_s` later; it goes on whenever network time passes.

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from netlab.engines import scratch
+from netlab import scratch
 from netlab.errors import NetlabError, RunError
 from netlab.lab.session import Session
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +11,37 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from netlab import plots
-from netlab.errors import NetlabError
-from netlab.results import Run
+from netlab.errors import NetlabError, ScenarioError, one_of
+from netlab.plots.series import LABELS
+from netlab.results import INTERVAL_COLUMNS, Run
 from netlab.widgets import Chart
 
 DEFAULT = ("goodput_mbps", "cwnd_segments")
+QUANTITIES = tuple(column for column in INTERVAL_COLUMNS if column in LABELS and column != "t_s")
 EVERY_S = 1.0
 """A browser on a busy machine needs some tenths of a second for a figure; given more of them it stops answering."""
+
+
+def check(quantities: Sequence[str], interfaces: Sequence[str] | None, known: Sequence[str]) -> None:
+    """Look whether there can be such a figure of a network whose queues are at the `known` interfaces.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake.
+    """
+    problems = []
+    for name, given, allowed in (("quantities", quantities, QUANTITIES), ("interfaces", interfaces or (), known)):
+        if isinstance(given, str):
+            problems.append(f"{name} must be a tuple, got {given!r}; write ({given!r},)")
+        elif not allowed and given:
+            problems.append(
+                f"{name}: got {', '.join(given)}, but no link has a rate_mbps, so there is no queue to show"
+            )
+        else:
+            problems += [f"{name}: {one_of(word, allowed)}" for word in given if word not in allowed]
+    if problems:
+        raise ScenarioError(problems)
 
 
 class Growing:
@@ -68,7 +92,7 @@ class Growing:
         Raises
         ------
         NetlabError
-            When a quantity or an interface is not known.
+            When a quantity is not known.
         """
         since_s = self._since_s
         if since_s is None:
@@ -79,9 +103,16 @@ class Growing:
         if run.intervals.empty and run.queues.empty:
             return
         try:
-            self._figure = plots.time_series(run, self._quantities, interfaces=self._interfaces)
+            self._figure = plots.time_series(run, self._quantities, interfaces=self._sampled(run))
         except NetlabError as error:
             if "no series to draw" in str(error):
                 return
             raise
         self.chart.show(self._figure)
+
+    def _sampled(self, run: Run) -> list[str] | None:
+        """The wanted interfaces that have a sample already: a link that was just given a rate has none."""
+        if self._interfaces is None:
+            return None
+        sampled = set(run.queues.interface)
+        return [interface for interface in self._interfaces if interface in sampled]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from netlab.engines import cores, scratch
+from netlab import scratch
+from netlab.engines import cores
 
 SLEEPER = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import pytest
 
 import netlab as nl
-from netlab.engines import launcher, scratch
+from netlab import scratch
+from netlab.engines import launcher
 from netlab.errors import RunCancelled
 from tests.waiting import wait_for
 

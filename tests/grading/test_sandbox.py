@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from netlab.engines import launcher, scratch
+from netlab import scratch
+from netlab.engines import launcher
 from netlab.errors import EngineError
 from netlab.grading import sandbox
 from netlab.grading.sandbox import Ending, Sandbox

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.engines import scratch
+from netlab import scratch
 from netlab.errors import NetlabError, RunError, ScenarioError
 from netlab.lab import watch
 from netlab.lab.live import Lab
@@ -169,6 +170,18 @@ def test_a_figure_grows_while_time_passes() -> None:
     figures = [outputs[0]["data"]["application/vnd.plotly.v1+json"] for outputs in drawn]
     times_s = [t_s for trace in figures[-1]["data"] for t_s in trace["x"]]
     assert 5 <= min(times_s) < 5.5, "what was before the first flow is not shown"
+
+
+def test_a_figure_that_cannot_be_is_refused_before_time_passes(shared: Lab) -> None:
+    before_s = shared.now_s
+    with pytest.raises(ScenarioError, match=r"got 'speed'; allowed: goodput_mbps, .*rtt_ms") as told:
+        shared.watch(5, quantities=("speed", "rtt_ms"), interfaces=("r9-eth1",))
+    assert re.search(r"got 'r9-eth1'; allowed: .*r1-eth", str(told.value))
+    with pytest.raises(ScenarioError, match=r"write \('rtt_ms',\)"):
+        shared.watch(5, quantities="rtt_ms")  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match="pace must be above 0"):
+        shared.watch(5, pace=0)
+    assert shared.now_s == before_s
 
 
 def test_mistakes_are_said_before_anything_happens(shared: Lab) -> None:

@@ -8,11 +8,10 @@ import select
 import signal
 import struct
 import subprocess
-import tempfile
 import threading
-from pathlib import Path
 from typing import Any, cast
 
+from netlab import scratch
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
 from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_lacking, refuse_media
@@ -156,7 +155,7 @@ def _keep_packets(taps: list[str], packets: dict[int, bytearray]) -> str | None:
     """A directory with a file for each tap, as the agent leaves them; None where nothing was captured."""
     if not taps:
         return None
-    folder = Path(tempfile.mkdtemp(prefix="netlab-artifacts-"))
+    folder = scratch.kept_directory()
     for number, name in enumerate(taps):
         (folder / name).write_bytes(packets.get(number, b""))
     return str(folder)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.engines import scratch
+from netlab import scratch
 from netlab.errors import EngineError
 
 
@@ -29,7 +29,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def abandoned(tmp: Path) -> Path:
     """The directory of a run whose process was killed."""
     program = (
-        "from netlab.engines import scratch\n"
+        "from netlab import scratch\n"
         "import os\n"
         "with scratch.run_directory() as directory:\n"
         "    (directory / 'memory').write_text('x')\n"
@@ -129,7 +129,7 @@ def test_where_no_directory_will_do_each_is_named_with_its_reason(
     assert scratch.usable(tmp_path / "file") == "it is not writable or forbids programs (Not a directory)"
     assert scratch.usable(tmp_path / "none") == "it is not writable or forbids programs (No such file or directory)"
     real = scratch.usable
-    monkeypatch.setattr(scratch, "usable", lambda directory, *more: real(tmp_path / "file", *more))
+    monkeypatch.setattr(scratch, "usable", lambda directory, *more, **words: real(tmp_path / "file", *more, **words))
     with pytest.raises(EngineError) as caught:
         scratch.base()
     lines = str(caught.value).splitlines()

@@ -1,7 +1,10 @@
-"""A directory for one run: made where memory may be mapped executable, removed afterwards whatever happens."""
+"""Directories on disk that go whatever happens: one for each run, where memory may be mapped executable, and those for the files
+that a run leaves.
+"""
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import mmap
 import os
@@ -9,9 +12,11 @@ import random
 import shutil
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from netlab.errors import EngineError
 
@@ -21,17 +26,20 @@ CPU_LOCKS = Path("/tmp/netlab-cpus")
 """One place for all users of a machine, as CPUs are."""
 SMALLEST_FREE_BYTES = 512 << 20
 
+_keeping = threading.Lock()
+_kept: dict[int, Path] = {}
 
-def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES) -> str | None:
-    """None when the guest's memory file can live in `directory`, else the reason why not."""
-    if any(letter.isspace() or letter in ':"' for letter in str(directory)):
+
+def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> str | None:
+    """None when the guest's memory file can live in `directory` (or other files, where none is wanted), else the reason why not."""
+    if for_guests and any(letter.isspace() or letter in ':"' for letter in str(directory)):
         return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
     try:
         with tempfile.TemporaryFile(dir=directory) as file:
-            file.truncate(mmap.PAGESIZE)
-            mmap.mmap(
-                file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
-            ).close()
+            if for_guests:
+                file.truncate(mmap.PAGESIZE)
+                access = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+                mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, access).close()
     except OSError as error:
         return f"it is not writable or forbids programs ({error.strerror})"
     if shutil.disk_usage(directory).free < free_bytes:
@@ -39,7 +47,7 @@ def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES) -> str | None
     return None
 
 
-def base(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
+def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """The first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
 
     Raises
@@ -50,7 +58,7 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
     for name in dict.fromkeys(candidate for candidate in candidates if candidate):
-        reason = usable(Path(name).absolute(), free_bytes)
+        reason = usable(Path(name).absolute(), free_bytes, for_guests=for_guests)
         if reason is None:
             return Path(name).absolute()
         reasons.append(f"{name}: {reason}")
@@ -61,7 +69,7 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     )
 
 
-def own_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
+def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """The directory of this user's runs, in the first place where `free_bytes` are free.
 
     Raises
@@ -69,7 +77,7 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
     EngineError
         When it belongs to somebody else or is no directory: in a shared /tmp anybody may have made it.
     """
-    parent = base(free_bytes) / f"netlab-{os.getuid()}"
+    parent = base(free_bytes, for_guests=for_guests) / f"netlab-{os.getuid()}"
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -85,7 +93,37 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Path:
 @contextmanager
 def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
     """A fresh directory for a run; those of runs that were killed are cleared away first."""
-    parent = own_directory(free_bytes)
+    directory, lock = _fresh(own_directory(free_bytes))
+    with lock:
+        try:
+            yield directory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def kept_directory() -> Path:
+    """A fresh directory for files that outlive their run.
+
+    Whoever takes it removes it. What is left when this process ends goes then, and where it is killed, with the next run.
+    """
+    with _keeping:
+        own = _kept.get(os.getpid())
+        if own is None or not own.is_dir():
+            own, lock = _fresh(own_directory(0, for_guests=False))
+            _kept[os.getpid()] = own
+            atexit.register(_remove_kept, own, lock, os.getpid())
+        return Path(tempfile.mkdtemp(prefix="kept-", dir=own))
+
+
+def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
+    # A process that was forked from this one ends too, and the files are not its own.
+    if os.getpid() == pid:
+        shutil.rmtree(own, ignore_errors=True)
+    lock.close()
+
+
+def _fresh(parent: Path) -> tuple[Path, IO[str]]:
+    """A directory that nobody clears away while its lock, which comes with it, is held."""
     with (parent / LOCK).open("w") as gate:
         # One at a time: a directory that is just being made has no lock yet and would pass for abandoned.
         fcntl.flock(gate, fcntl.LOCK_EX)
@@ -95,11 +133,7 @@ def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         # Said aloud, because a process forked meanwhile holds the file open too.
         fcntl.flock(gate, fcntl.LOCK_UN)
-    with lock:
-        try:
-            yield directory
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
+    return directory, lock
 
 
 def _clear_abandoned(parent: Path) -> None:
