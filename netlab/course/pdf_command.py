@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import subprocess
 import tempfile
@@ -16,20 +15,6 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # The page's own clock: figures are drawn within it however busy the machine is.
 PATIENCE_MS = 30_000
 PATIENCE_S = 240
-# What figures load from the web each.
-_PLOTLY = re.compile(r'<script[^>]*\bsrc="[^"]*/plotly-[\d.]+(?:\.min)?\.js"[^>]*></script>')
-_STYLE = """<style>
-@page { size: A4; margin: 15mm; }
-/* The same width on the screen, where figures are drawn, as on paper. */
-body { width: 180mm; max-width: 180mm; padding: 0 !important; margin: 0 auto; }
-main { padding: 0 !important; }
-.jp-InputPrompt, .jp-OutputPrompt, .modebar-container { display: none !important; }
-pre, .jp-OutputArea-output pre, .highlight pre {
-  white-space: pre-wrap !important; word-break: normal !important; overflow-wrap: anywhere; font-size: 11px;
-}
-[role="figure"], table { break-inside: avoid; }
-h1, h2, h3 { break-after: avoid; }
-</style>"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +34,9 @@ def main(options: argparse.Namespace) -> int:
     target: Path = options.output or notebook.with_suffix(".pdf")
     if target.suffix not in {".pdf", ".html"}:
         raise NetlabError(f"unknown kind of file: {target.name}; allowed: a name that ends in .pdf or .html.")
-    text = page(notebook)
+    from netlab.course import paper  # nbconvert takes half a second to import
+
+    text = paper.page(notebook)
     if target.suffix == ".html":
         _write(target, text)
         print(f"{target}: open it in a browser and print it.")
@@ -74,29 +61,6 @@ def _find(word: str) -> Path:
             raise NetlabError(f"There is no file {path}.")
         return path
     return catalogue.find(word, copies.folder()).path
-
-
-def page(notebook: Path) -> str:
-    """Return a notebook as HTML whose figures need no network: Plotly is in it once. Formulas are drawn by MathJax, from the web.
-
-    Raises
-    ------
-    NetlabError
-        When it is no notebook.
-    """
-    import nbformat
-    from nbconvert import HTMLExporter
-    from plotly.offline import get_plotlyjs
-
-    try:
-        read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, AttributeError) as error:
-        raise NetlabError(f"{notebook} is no notebook: {error}.") from error
-    exporter = HTMLExporter()  # type: ignore[no-untyped-call]
-    text, _resources = exporter.from_notebook_node(read, {"metadata": {"name": notebook.stem}})
-    head = f"{_STYLE}<script>{get_plotlyjs()}</script></head>"
-    before, _head, after = _PLOTLY.sub("", text).partition("</head>")
-    return before + head + after
 
 
 def _write(target: Path, text: str) -> None:

@@ -38,13 +38,6 @@ def options(notebook: str, output: Path | None = None) -> argparse.Namespace:
     return argparse.Namespace(notebook=notebook, output=output)
 
 
-def test_a_page_holds_plotly_once_and_loads_it_from_nowhere(notebook: Path) -> None:
-    text = pdf_command.page(notebook)
-    assert text.count('aria-label="Figure') == 2
-    assert not re.search(r"<script[^>]*plotly[^>]*\.js", text)
-    assert text.count("* plotly.js v") == 1
-
-
 def test_without_a_browser_the_page_is_left_for_the_readers_own(
     notebook: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,78 @@
+"""A notebook as one page of HTML that needs no network: its figures, its formulas, pages as wide as paper."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import nbformat
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from latex2mathml import converter
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from plotly.offline import get_plotlyjs
+
+from netlab.errors import NetlabError
+
+# Plotly, which each figure loads, MathJax, RequireJS: a room without Internet gets none of them.
+_FROM_THE_WEB = re.compile(r'<script[^>]*\bsrc="https?:[^>]*>\s*</script>')
+_STYLE = """<style>
+@page { size: A4; margin: 15mm; }
+/* The same width on the screen, where figures are drawn, as on paper. */
+body { width: 180mm; max-width: 180mm; padding: 0 !important; margin: 0 auto; }
+main { padding: 0 !important; }
+.jp-InputPrompt, .jp-OutputPrompt, .modebar-container { display: none !important; }
+pre, .jp-OutputArea-output pre, .highlight pre {
+  white-space: pre-wrap !important; word-break: normal !important; overflow-wrap: anywhere; font-size: 11px;
+}
+[role="figure"], table { break-inside: avoid; }
+h1, h2, h3 { break-after: avoid; }
+</style>"""
+
+
+def page(notebook: Path) -> str:
+    """Return a notebook as HTML that needs no network: Plotly is in it once, formulas are MathML.
+
+    Raises
+    ------
+    NetlabError
+        When it is no notebook.
+    """
+    try:
+        read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, AttributeError) as error:
+        raise NetlabError(f"{notebook} is no notebook: {error}.") from error
+    exporter = HTMLExporter()  # type: ignore[no-untyped-call]
+    exporter.register_filter("markdown2html", _to_html)  # type: ignore[no-untyped-call]
+    text, _resources = exporter.from_notebook_node(read, {"metadata": {"name": notebook.stem}})
+    head = f"{_STYLE}<script>{get_plotlyjs()}</script></head>"
+    before, _head, after = _FROM_THE_WEB.sub("", text).partition("</head>")
+    return before + head + after
+
+
+class _Formulas(IPythonRenderer):
+    """Markdown's renderer of nbconvert, with formulas that are in the page."""
+
+    def inline_math(self, body: str) -> str:
+        return _mathml(body, "inline")
+
+    def block_math(self, body: str) -> str:
+        return _mathml(body, "block")
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return _mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
+
+
+@pass_context
+def _to_html(context: Context, source: str) -> str:
+    pictures = context.get("cell", {}).get("attachments", {})
+    return str(MarkdownWithMath(renderer=_Formulas(escape=False, attachments=pictures)).render(source))
+
+
+def _mathml(formula: str, display: str) -> str:
+    try:
+        return str(converter.convert(formula, display=display))
+    except Exception:  # noqa: BLE001 - a reader's own notes may hold any slip in LaTeX, and its errors have no common class
+        return f"<code>{html.escape(formula)}</code>"
