@@ -24,8 +24,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 arch=${1:-$(dpkg --print-architecture)}
 output=$(realpath -m "${2:-$here/build/vm}")
 case $arch in
-amd64) machine=x86_64 image=linux-image-amd64 efi=systemd-bootx64.efi removable=BOOTX64.EFI console=ttyS0 ;;
-arm64) machine=aarch64 image=linux-image-arm64 efi=systemd-bootaa64.efi removable=BOOTAA64.EFI console=ttyAMA0 ;;
+amd64) machine=x86_64 kernel_package=linux-image-amd64 efi=systemd-bootx64.efi removable=BOOTX64.EFI console=ttyS0 ;;
+arm64) machine=aarch64 kernel_package=linux-image-arm64 efi=systemd-bootaa64.efi removable=BOOTAA64.EFI console=ttyAMA0 ;;
 *)
     echo "build.sh: the architecture must be amd64 or arm64, got $arch" >&2
     exit 2
@@ -44,6 +44,8 @@ mkdir -p "$output"
 
 carried=("$here/vm/machine.sh" "$work/inside.sh" "$work/netlab.bundle")
 git -C "$here" bundle create -q "$work/netlab.bundle" HEAD
+# What is committed while this builds is not in the image.
+image="$output/netlab-$(git -C "$here" bundle list-heads "$work/netlab.bundle" HEAD | cut -c 1-7)-$arch"
 kernels=
 # Without a packed kernel the image would carry compilers and sources.
 "$here/.venv/bin/netlab" kernel pack --machine "$machine" --output "$work"
@@ -87,6 +89,9 @@ sudo -u netlab git -C /home/netlab/netlab remote remove origin
 [ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab config branch.main.remote origin
 [ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab config branch.main.merge refs/heads/main
 systemctl enable -q systemd-networkd systemd-resolved
+# An emulated machine is slow, not broken.
+mkdir -p /etc/systemd/system.conf.d
+printf '[Manager]\nDefaultTimeoutStartSec=15min\nDefaultDeviceTimeoutSec=15min\n' > /etc/systemd/system.conf.d/patient.conf
 rm -rf /root/netlab* /root/machine.sh /root/inside.sh /root/certificates.pem /home/netlab/.cache/pip
 rm -f /etc/machine-id /home/netlab/.netlab-token /etc/ssh/ssh_host_*
 : > /etc/machine-id
@@ -96,7 +101,7 @@ X
 
 # The mirror and its keys are those of this machine.
 echo "Building the root file system ($arch)"
-mmdebstrap --architectures="$arch" --variant=minbase --include="$image,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iputils-ping,\
+mmdebstrap --architectures="$arch" --variant=minbase --include="$kernel_package,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iputils-ping,\
 python3,python3-venv,make,git,sudo,ca-certificates,netbase,xz-utils,zstd,initramfs-tools,libatomic1,systemd-boot-efi" \
     --aptopt='Acquire::Languages "none"' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \
@@ -131,9 +136,10 @@ X
 dd if="$work/efi.fat" of="$work/disk.raw" bs=1M seek=1 conv=notrunc status=none
 dd if="$work/root.ext4" of="$work/disk.raw" bs=1M seek=193 conv=notrunc,sparse status=none
 [ "$arch" = amd64 ] && dd if=/usr/lib/syslinux/mbr/gptmbr.bin of="$work/disk.raw" bs=440 count=1 conv=notrunc status=none
-image="$output/netlab-$(git -C "$here" rev-parse --short HEAD)-$arch"
 qemu-img convert -c -O qcow2 -o compression_type=zstd "$work/disk.raw" "$image.qcow2"
 qemu-img convert -O vmdk -o subformat=streamOptimized "$work/disk.raw" "$image.vmdk"
-(cd "$output" && sha256sum "$(basename "$image").qcow2" "$(basename "$image").vmdk" >"$image.sha256")
+[ "$arch" != amd64 ] || python3 "$here/vm/ova.py" "$image.vmdk"
+rm -f "$image.sha256"
+(cd "$output" && sha256sum "$(basename "$image")".* >"$work/sha256" && cp "$work/sha256" "$image.sha256")
 ls -l "$image".*
 echo "Built in $((SECONDS - began)) s"

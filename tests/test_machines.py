@@ -1,0 +1,65 @@
+"""What describes virtual machines: an appliance that VirtualBox can read, one script for all machines."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import struct
+import tarfile
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree as ET
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OVF = "{http://schemas.dmtf.org/ovf/envelope/1}"
+RASD = "{http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData}"
+SECTORS = 20_973_568
+
+
+@pytest.fixture
+def ova() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("netlab_ova", ROOT / "vm" / "ova.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def a_disk(folder: Path, flags: int = 0x30001) -> Path:
+    disk = folder / "netlab-1234567-amd64.vmdk"
+    disk.write_bytes((b"KDMV" + struct.pack("<IIQ", 3, flags, SECTORS)).ljust(512, b"\0") + b"x" * 1000)
+    return disk
+
+
+def test_an_appliance_describes_its_disk_and_its_machine(ova, tmp_path):
+    disk = a_disk(tmp_path)
+    with tarfile.open(ova.make(disk)) as tar:
+        assert tar.getnames() == [f"{disk.stem}.ovf", f"{disk.stem}.mf", disk.name]
+        text, manifest, inside = (tar.extractfile(name).read() for name in tar.getnames())
+    assert inside == disk.read_bytes()
+    for name, content in ((f"{disk.stem}.ovf", text), (disk.name, inside)):
+        assert f"SHA256({name})= {hashlib.sha256(content).hexdigest()}\n" in manifest.decode()
+    envelope = ET.fromstring(text)  # noqa: S314 (our own)
+    file, found = envelope.find(f".//{OVF}File"), envelope.find(f".//{OVF}Disk")
+    assert (file.get(f"{OVF}href"), int(file.get(f"{OVF}size"))) == (disk.name, 1512)
+    assert found.get(f"{OVF}fileRef") == file.get(f"{OVF}id")
+    assert int(found.get(f"{OVF}capacity")) == SECTORS * 512
+    items = {item.findtext(f"{RASD}ResourceType"): item for item in envelope.iter(f"{OVF}Item")}
+    assert set(items) == {"3", "4", "10", "17", "20"}
+    assert items["17"].findtext(f"{RASD}HostResource") == f"/disk/{found.get(f'{OVF}diskId')}"
+    assert items["17"].findtext(f"{RASD}Parent") == items["20"].findtext(f"{RASD}InstanceID")
+    assert int(items["4"].findtext(f"{RASD}VirtualQuantity")) >= 2048
+
+
+def test_a_disk_of_another_kind_is_told_how_to_make_the_right_one(ova, tmp_path):
+    with pytest.raises(ValueError, match="subformat=streamOptimized"):
+        ova.make(a_disk(tmp_path, flags=1))
+    (tmp_path / "short.vmdk").write_bytes(b"KDMV")
+    with pytest.raises(ValueError, match="no VMDK"):
+        ova.make(tmp_path / "short.vmdk")
+
+
+def test_every_machine_is_made_by_the_one_script():
+    for name in ("build.sh", "cloud-init.yaml", "lima.yaml"):
+        assert "machine.sh" in (ROOT / "vm" / name).read_text()
