@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from netlab import checks, plots, theory, widgets
     from netlab.captures import Capture
-    from netlab.engines import preflight
+    from netlab.engines import lasting, preflight
     from netlab.experiment import Scenario, run
     from netlab.lab.live import live
     from netlab.network import topologies
@@ -36,6 +36,7 @@ _HOMES = {
     "Tcp": "netlab.traffic",
     "Topology": "netlab.network.topology",
     "Udp": "netlab.traffic",
+    "lasting": "netlab.engines",
     "live": "netlab.lab.live",
     "preflight": "netlab.engines",
     "progress": "netlab.course.catalogue",
@@ -57,6 +58,7 @@ __all__ = [
     "Topology",
     "Udp",
     "checks",
+    "lasting",
     "live",
     "plots",
     "preflight",

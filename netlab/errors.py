@@ -31,6 +31,10 @@ class EngineError(NetlabError):
     """The chosen engine cannot run on this machine; the text names the remedy."""
 
 
+class NotHereError(EngineError):
+    """The engine that was chosen cannot do what was asked; the text says which can."""
+
+
 class RunError(NetlabError):
     """A run started and did not finish."""
 

@@ -21,6 +21,9 @@ from netlab.run_cache import RunCache
 Label = TypeVar("Label", bound=Hashable)
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
+# In real time, what one CPU carries in small frames without being late, and how many runs that may be.
+REAL_MBPS_OF_CPU = 60.0
+MOST_OF_CPU = 12
 
 
 class SweepError(NetlabError):
@@ -194,10 +197,11 @@ def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
 
 
 class _Task(NamedTuple):
-    """A scenario, the engine it runs in, and what else decides its figures here."""
+    """A scenario, the engine it runs in and that engine's clock, and what else decides its figures here."""
 
     scenario: Scenario
     engine: str | Engine
+    clock: str
     here: str
 
 
@@ -210,13 +214,19 @@ def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None, one: b
         else:
             decided = {label: engines.decide(engine, plans.get(label, ())) for label in labelled}
     here: dict[str | int, str] = {}
-    for wanted in decided.values():
+    runners: dict[str | int, Engine] = {}
+    for label, wanted in decided.items():
         name = wanted if isinstance(wanted, str) else id(wanted)
         if name not in here:
-            here[name] = run_cache.conditions(engines.choose(wanted))
+            runners[name] = engines.choose(wanted)
+            here[name] = run_cache.conditions(runners[name])
+        # Before anything starts, rather than after the others have run.
+        if refuse := getattr(runners[name], "refuse", None):
+            refuse(labelled[label].plan())
     return {
-        label: _Task(scenario, wanted, here[wanted if isinstance(wanted, str) else id(wanted)])
+        label: _Task(scenario, wanted, runners[name].clock, here[name])
         for (label, scenario), wanted in zip(labelled.items(), decided.values(), strict=True)
+        for name in [wanted if isinstance(wanted, str) else id(wanted)]
     }
 
 
@@ -224,7 +234,7 @@ def _outcomes(
     todo: Mapping[str, _Task], executor: futures.Executor | None
 ) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
     """Each scenario's key with the conditions it ran under and its run, or with its error, as they finish."""
-    pool = executor or futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="sweep")
+    pool = executor or futures.ThreadPoolExecutor(_side_by_side(todo.values()), thread_name_prefix="sweep")
     # An event reaches threads alone; what runs elsewhere and has begun ends by itself.
     cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
     running: dict[futures.Future[tuple[str, Run]], str] = {}
@@ -244,6 +254,18 @@ def _outcomes(
             futures.wait(running)
         if executor is None:
             pool.shutdown()
+
+
+def _side_by_side(tasks: Iterable[_Task]) -> int:
+    """How many runs go on at a time: one for each CPU in virtual time, more where a slow link's run mostly waits for the clock."""
+    cpus = len(os.sched_getaffinity(0))
+    rates_mbps = []
+    for task in tasks:
+        if task.clock != "real":
+            return cpus
+        rates = [hop.shape.rate_mbps for hop in task.scenario.topology.wiring().hops if hop.shape.rate_mbps]
+        rates_mbps.append(min(rates, default=REAL_MBPS_OF_CPU))
+    return cpus * max(1, min(MOST_OF_CPU, int(REAL_MBPS_OF_CPU // max(rates_mbps, default=REAL_MBPS_OF_CPU))))
 
 
 def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:

@@ -124,7 +124,7 @@ chapter.check.limit(goodput_limit_mbps)
 limit = chapter.check.limit.take(goodput_limit_mbps, chapter.check.limit.reference)
 
 offered_mbps = [1, 2, 3, 4, 4.5, 5, 6, 8, 10, 20, 20.36]
-climb = nl.run(network, chapter.settings.staircase(offered_mbps, send_s=10), duration_s=121, interval_s=1)
+climb = nl.run(network, chapter.settings.staircase(offered_mbps, nl.lasting(10, 4)), duration_s=nl.lasting(121, 55), interval_s=1)
 goodput_mbps = climb.flows["goodput_mbps"]
 
 nl.plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", "Goodput against offered rate").add(
@@ -387,7 +387,7 @@ chapter.panel()
 
 # %% id="tcp"
 for framing in ("tc", "ethernet"):
-    run = nl.run(chapter.settings.three_pcs(framing), [nl.Tcp("h1", "h3")], duration_s=30, interval_s=1)
+    run = nl.run(chapter.settings.three_pcs(framing), [nl.Tcp("h1", "h3")], duration_s=nl.lasting(30, 12), interval_s=1)
     expected_mbps = nl.theory.tcp_goodput_limit_mbps(5, framing=framing)
     print(f"{framing:8} framing: measured {run.goodput_mbps(after_s=5).iloc[0]:.3f} Mbit/s, theory {expected_mbps:.3f}")
 

@@ -101,7 +101,7 @@ lab = nl.topologies.portfolio()
 nl.plots.topology(lab, title="simpleperf: links of 40, 30 and 20 Mbit/s in a row")
 
 # %% id="lab-run"
-one_by_one = nl.run(lab, chapter.settings.one_after_the_other(), duration_s=170, interval_s=1)
+one_by_one = nl.run(lab, chapter.settings.one_after_the_other(), duration_s=nl.lasting(170, 74), interval_s=1)
 print("Round-trip times in ms; nodes: on the way, with both ends")
 print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 
@@ -295,7 +295,7 @@ room_prediction = nl.checks.predict("room without a gap", my_room_packets, unit=
 
 rooms = [16, 33, 45, 60, 80]
 by_room = nl.sweep({
-    room: nl.Scenario(chapter.settings.three_links(room), [nl.Tcp("h1", "h9")], duration_s=75, interval_s=1) for room in rooms
+    room: nl.Scenario(chapter.settings.three_links(room), [nl.Tcp("h1", "h9")], nl.lasting(75, 30), interval_s=1) for room in rooms
 })
 experiments.queue_figure(by_room)
 

@@ -104,7 +104,7 @@ chapter.check.far_share(far_share_mbps)
 
 # %% id="one-draw" tags=["figure"]
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
-one_run = nl.run(network, reno, duration_s=240, interval_s=1)
+one_run = nl.run(network, reno, duration_s=nl.lasting(240, 90), interval_s=1)
 print(one_run.goodput_mbps(after_s=60).round(1).to_string())
 nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="Windows of a far and a near flow, one queue")
 
@@ -319,7 +319,7 @@ print(experiments.published_table(experiments.distances(steep, seeds=1)).to_stri
 
 # %% id="whose"
 d1 = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h3", streams=3)]
-d1_run = nl.run(chapter.settings.two_distances(far_ms=300), d1, duration_s=240, interval_s=1)
+d1_run = nl.run(chapter.settings.two_distances(far_ms=300), d1, duration_s=nl.lasting(240, 60), interval_s=1)
 print(experiments.host_and_connection(d1_run))
 
 # %% [markdown] id="whose-why"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,7 @@ import pytest
 import netlab as nl
 from netlab import run_cache, sweeps
 from netlab.engines.base import OnEvent, Requirement, cancelled
-from netlab.errors import RunError, ScenarioError
+from netlab.errors import NotHereError, RunError, ScenarioError
 from netlab.run_cache import RunCache
 from netlab.sweeps import SweepError, SweepInterrupted
 
@@ -360,12 +361,54 @@ def test_without_a_wish_a_sweep_has_one_engine_for_all_and_the_replication_the_q
         return "pocket" if any(item["kind"] == "command" for own in plans for item in own["traffic"]) else "library"
 
     monkeypatch.setattr(sweeps.engines, "decide", decide)
-    monkeypatch.setattr(sweeps.engines, "choose", lambda wanted=None, plans=(): wanted)
-    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda engine: f"conditions of {engine}")
+    monkeypatch.setattr(
+        sweeps.engines, "choose", lambda wanted=None, plans=(): SimpleNamespace(name=wanted, clock="virtual")
+    )
+    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda engine: f"conditions of {engine.name}")
 
     def chosen(one: bool) -> list[tuple[Any, str]]:
-        return [task[1:] for task in sweeps._tasks({"a": plain, "b": command}, None, one).values()]
+        return [(task.engine, task.here) for task in sweeps._tasks({"a": plain, "b": command}, None, one).values()]
 
     assert chosen(one=True) == [("pocket", "conditions of pocket")] * 2
     assert chosen(one=False) == [("library", "conditions of library"), ("pocket", "conditions of pocket")]
     assert asked == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("clock", "rates_mbps", "lanes"),
+    [
+        ("virtual", [5], 2),
+        ("real", [5], 24),
+        ("real", [20], 6),
+        ("real", [5, 20], 6),
+        ("real", [100], 2),
+        ("real", [None], 2),
+    ],
+)
+def test_in_real_time_runs_over_slow_links_wait_for_the_clock_together(
+    monkeypatch: pytest.MonkeyPatch, clock: str, rates_mbps: list[float | None], lanes: int
+) -> None:
+    monkeypatch.setattr(sweeps.os, "sched_getaffinity", lambda _pid: {0, 1})
+    tasks = [
+        sweeps._Task(
+            nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=rate)]), [nl.Tcp("h1", "h2")]),
+            "any", clock, "here",
+        )
+        for rate in rates_mbps
+    ]  # fmt: skip
+    assert sweeps._side_by_side(tasks) == lanes
+
+
+def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refuses:
+        name, clock = "native", "real"
+
+        def refuse(self, plan: Any) -> None:
+            raise NotHereError("no tahoe")
+
+        def execute(self, *_words: Any, **_more: Any) -> None:
+            raise AssertionError("nothing must start")
+
+    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda _engine: "here")
+    with pytest.raises(NotHereError, match="no tahoe"):
+        nl.sweep([udp(1)], engine=Refuses(), progress=False)

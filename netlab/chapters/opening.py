@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from netlab import passed
+from netlab.chapters.elsewhere import go_on
 from netlab.checks import Check
 from netlab.own_figures import Own, OwnFigures
 from netlab.widgets import Panel
@@ -81,6 +82,7 @@ def opener(
         """
         own = figures.draw(token, accept=lambda own: all(check.tells_apart() for check in _named(checks(own), topic)))
         made = checks(own)
+        go_on()
         for check in _named(made, topic):
             check.on_pass = lambda key: passed.record(topic, key)
         return Opened(topic, token, own, made, settings, panel)

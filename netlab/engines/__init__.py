@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,12 +11,15 @@ from contextvars import ContextVar
 from netlab.engines.base import Engine, require
 from netlab.engines.library import LibraryEngine
 from netlab.engines.native import NativeEngine
+from netlab.engines.native import lacking as native_lacks
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError, KernelError, one_of
+from netlab.kernel.building import POCKET_MACHINE
 from netlab.plan import Plan
 
 NAMES = ("pocket", "pocket-real", "native", "library")
-
+REAL = frozenset({"pocket-real", "native"})
+GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
 
 _quick = ContextVar("quick", default=False)
 
@@ -37,13 +41,16 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     """What `choose` takes: what was wanted, else $NETLAB_ENGINE, else "pocket" or "library".
 
     Without a wish it is the pocket kernel where it can run here, else the library kernel where it is there and can do all
-    the plans; within `quick` the library kernel first. Who names a kernel in $NETLAB_KERNEL gets that one.
+    the plans; within `quick` the library kernel first. Who names a kernel in $NETLAB_KERNEL gets that one. A processor
+    without User-Mode Linux has the library kernel alone.
     """
     named = wanted if wanted is not None else os.environ.get("NETLAB_ENGINE")
     if named:
         return named
     if os.environ.get("NETLAB_KERNEL"):
         return "pocket"
+    if platform.machine() != POCKET_MACHINE:
+        return "library"
     if _quick.get():
         return "pocket" if _library_refusal(plans) else "library"
     return "pocket" if not _pocket_refusal() or _library_refusal(plans) else "library"
@@ -105,4 +112,59 @@ def preflight(wanted: str | Engine | None = None) -> str:
     """
     engine = choose(wanted)
     require(engine.requirements())
-    return f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
+    ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
+    other = differences(engine)
+    return "\n".join([ready, *(f"Different here: {sentence}" for sentence in other), *([GOES_ON] if other else [])])
+
+
+def differences(engine: Engine) -> list[str]:
+    """What chapters find otherwise with this engine than in the pocket kernel in virtual time, a sentence each."""
+    found = []
+    if engine.clock == "real":
+        found += [
+            "a run takes as long as its network time, so long ones are shorter, and their figures shake more.",
+            "figures differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
+        ]
+    missing = ["Wi-Fi links"] if engine.clock == "real" else []
+    if isinstance(engine, NativeEngine):
+        missing += native_lacks()
+    if isinstance(engine, LibraryEngine):
+        missing += ["commands in hosts", "live networks", "Wi-Fi links"]
+    if missing:
+        also = " Commands and live networks need engine='native' and root." if isinstance(engine, LibraryEngine) else ""
+        found.append(f"there are no {', '.join(missing)}.{also}")
+    return found
+
+
+def clock() -> str:
+    """Whether runs that name no engine have "virtual" or "real" time; "virtual" where none can run yet."""
+    named = os.environ.get("NETLAB_ENGINE")
+    if named in REAL:
+        return "real"
+    if named == "library" or not os.environ.get("NETLAB_KERNEL"):
+        return "virtual"
+    try:
+        return choose(named).clock
+    except (EngineError, KernelError):
+        return "virtual"
+
+
+def lasting(duration_s: float, real_s: float) -> float:
+    """How long a run of a chapter takes: `duration_s` in virtual time, `real_s` where somebody waits for all of it.
+
+    Parameters
+    ----------
+    duration_s, real_s : float
+        Network time in s.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> nl.lasting(240, real_s=40) in (240, 40)
+    True
+    """
+    return real_s if clock() == "real" else duration_s

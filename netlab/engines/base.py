@@ -17,7 +17,7 @@ from typing import Protocol
 from netlab import scratch
 from netlab.agent import files
 from netlab.agent.artifacts import MOST_BYTES
-from netlab.errors import EngineError, RunCancelled, RunError
+from netlab.errors import EngineError, NotHereError, RunCancelled, RunError
 from netlab.plan import Counters, Event, Outcome, Plan
 from netlab.traffic import KINDS
 
@@ -201,10 +201,10 @@ def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:
 
 
 def refuse_media(plan: Plan, clock: str, engine: str) -> None:
-    """Raise EngineError where a link has a medium, for an engine that cannot have one."""
+    """Raise NotHereError where a link has a medium, for an engine that cannot have one."""
     for hop in plan["directions"]:
         if hop["shape"]["medium"] is not None:
-            raise EngineError(
+            raise NotHereError(
                 f"The link {hop['src']}-{hop['dst']} has a medium ({hop['shape']['medium']}), whose frames take microseconds "
                 f"that the {engine} engine in {clock} time does not keep. Use engine='pocket', in virtual time, with netlab's "
                 "own kernel (`netlab kernel build`)."
@@ -216,13 +216,17 @@ def cancelled() -> RunCancelled:
     return RunCancelled("The run was stopped before its end; nothing of it is kept.")
 
 
+def wanted_parts(plan: Plan) -> set[str]:
+    """Names of the queue disciplines, congestion controls and other parts of a kernel that a plan needs."""
+    aqms = {hop["shape"]["aqm"] for hop in plan["directions"]}
+    return aqms.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
+
+
 def refuse_lacking(plan: Plan, has: Collection[str], which: str) -> None:
-    """Raise EngineError when the plan needs a part that the kernel `which` describes does not have."""
-    wanted = {hop["shape"]["aqm"] for hop in plan["directions"]}
-    wanted = wanted.union(*(KINDS[item["kind"]].kernel_needs(item) for item in plan["traffic"]))
-    lacking = sorted(wanted.difference(has))
+    """Raise NotHereError when the plan needs a part that the kernel `which` describes does not have."""
+    lacking = sorted(wanted_parts(plan).difference(has))
     if lacking:
-        raise EngineError(
+        raise NotHereError(
             f"This experiment needs {', '.join(lacking)}, which the kernel {which} does not have; build one that does with "
             "`netlab kernel build`, or choose another."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Collection
 
 from netlab import scratch
 from netlab.agent import files
@@ -23,8 +25,10 @@ from netlab.engines.base import (
     require,
     run_folder,
     take_artifacts,
+    wanted_parts,
 )
 from netlab.engines.paths import python_path, system_path
+from netlab.errors import NotHereError
 from netlab.plan import AgentPlan, Outcome, Plan
 from netlab.queues import DISCIPLINES, Wanted
 
@@ -91,10 +95,19 @@ class NativeEngine:
             found.append(_netem_requirement(prefix or []))
         return found
 
+    def refuse(self, plan: Plan) -> None:
+        """Raise NotHereError when the plan asks for what this machine's kernel or its clock cannot do."""
+        refuse_media(plan, self.clock, self.name)
+        missing = sorted(wanted_parts(plan) & set(lacking()))
+        if missing:
+            raise NotHereError(
+                f"This experiment needs {', '.join(missing)}, which this machine's own kernel does not have. {_remedy(missing)}"
+            )
+
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
         require(self.requirements())
-        refuse_media(plan, self.clock, self.name)
+        self.refuse(plan)
         with scratch.run_directory(RESULT_BYTES) as directory:
             folder = run_folder(directory)
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": {}}
@@ -149,25 +162,33 @@ def privilege() -> list[str] | None:
     return None
 
 
-def features() -> Requirement:
-    """Which queue disciplines and congestion controls this machine's kernel lacks; to be asked where the rest is there.
-
-    A scenario needs few of them, so none is required.
-    """
+@functools.cache
+def lacking() -> tuple[str, ...]:
+    """Which queue disciplines and congestion controls this machine's kernel lacks; to be asked where the rest is there."""
     prefix = privilege() or []
     script = f"ip link add {DEVICE} type dummy || exit; " + "; ".join(
         f"tc qdisc replace dev {DEVICE} root {row.tc(EXAMPLE)} || echo {row.name}" for row in DISCIPLINES.values()
     )
-    lacking = _probe(prefix, ["sh", "-c", script]).stdout.split()
-    lacking += _probe(prefix, [sys.executable, "-I", "-S", "-c", ASK_CONTROLS, *CONGESTION_CONTROLS]).stdout.split()
-    own = f" In netlab's own kernels only: {', '.join(sorted(OWN))}." if OWN & set(lacking) else ""
+    found = _probe(prefix, ["sh", "-c", script]).stdout.split()
+    found += _probe(prefix, [sys.executable, "-I", "-S", "-c", ASK_CONTROLS, *CONGESTION_CONTROLS]).stdout.split()
+    return tuple(found)
+
+
+def features() -> Requirement:
+    """What `lacking` says, and what to do. A scenario needs few of them, so none is required."""
+    missing = lacking()
     return Requirement(
         "kernel features",
-        not lacking,
-        f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
-        ("" if set(lacking) <= OWN else REMEDY) + own,
+        not missing,
+        f"lacks {', '.join(missing)}" if missing else "all that netlab uses",
+        _remedy(missing),
         required=False,
     )
+
+
+def _remedy(missing: Collection[str]) -> str:
+    own = f"In netlab's own kernels only: {', '.join(sorted(OWN))}." if OWN & set(missing) else ""
+    return " ".join(text for text in ("" if set(missing) <= OWN else REMEDY, own) if text)
 
 
 def _probe(prefix: list[str], command: list[str]) -> subprocess.CompletedProcess[str]:

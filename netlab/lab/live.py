@@ -30,7 +30,7 @@ from netlab.engines.guests import Guest, Waiting
 from netlab.engines.native import NativeEngine
 from netlab.engines.native_guest import NativeGuest
 from netlab.engines.pocket import PocketEngine
-from netlab.errors import EngineError, RunError, ScenarioError, one_of
+from netlab.errors import NotHereError, RunError, ScenarioError, one_of
 from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, nodes_by_address
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import LiveLink
@@ -482,14 +482,14 @@ def _open(engine: Engine, plan: Plan) -> Waiting:
     Raises
     ------
     EngineError
-        When it has none, or lacks something.
+        When it lacks something; NotHereError where it has none.
     """
     if isinstance(engine, NativeEngine):
         engines.base.require(engine.requirements())
-        engines.base.refuse_media(plan, engine.clock, engine.name)
+        engine.refuse(plan)
         return NativeGuest()
     if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
-        raise EngineError(
+        raise NotHereError(
             "A live network needs the pocket kernel in virtual time, or root and the native engine; unset NETLAB_ENGINE, or set "
             "it to pocket or native."
         )

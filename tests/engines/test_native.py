@@ -57,7 +57,9 @@ def test_each_discipline_and_congestion_control_is_asked_for(
         return subprocess.CompletedProcess(command, 0, next(answers), "")
 
     monkeypatch.setattr(native, "_probe", probe)
+    native.lacking.cache_clear()
     found = native.features()
+    native.lacking.cache_clear()
     assert found.seen == seen and found.ok == (seen == "all that netlab uses")
     assert says in found.remedy and says_not not in found.remedy
     assert all(f"|| echo {name}" in asked[0] for name in DISCIPLINES) and "bbr" in asked[1]

@@ -23,6 +23,7 @@ from netlab.chapters.bdp.settings import (
     transfer,
     transfer_starts_s,
 )
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network.topology import Topology
 from netlab.own_figures import Own
@@ -36,7 +37,7 @@ PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
 PUBLISHED_WINDOWS = ([126, 150, 187.5, 192], [58.1, 68.1, 84.5, 88.2])
 """`siit`, task 5: window (kB), throughput (Mbit/s)."""
 
-SETTLED_S = 10
+SETTLED_S = lasting(10, real_s=4)
 
 
 def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
@@ -65,8 +66,8 @@ def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
         {
             "path": [f"{src}-{dst}" for src, dst in PAIRS],
             "limit": [theory.tcp_goodput_limit_mbps(lab.bottleneck_mbps(src, dst)) for src, dst in PAIRS],
-            "here, all 25 s": run.flows["goodput_mbps"].iloc[len(PAIRS) :].to_numpy(),
-            "here, after 10 s": late,
+            f"here, all {TRANSFER_S:g} s": run.flows["goodput_mbps"].iloc[len(PAIRS) :].to_numpy(),
+            f"here, after {SETTLED_S:g} s": late,
             "simpleperf": PUBLISHED_MBPS,
             "sent again": run.flows["retransmits"].iloc[len(PAIRS) :].astype(int).to_numpy(),
         }
@@ -141,8 +142,8 @@ def queue_table(runs: Mapping[int, Run]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "room": list(runs),
-            "first 25 s": [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()],
-            "after 25 s": late,
+            f"first {TRANSFER_S:g} s": [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()],
+            f"after {TRANSFER_S:g} s": late,
             "of the limit": [f"{100 * mbps / limit_mbps:.1f} %" for mbps in late],
         }
     ).round(2)
@@ -162,8 +163,8 @@ def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
     comparison = plots.Comparison(
         x_label="Room in the queue (packets)", y_label="Goodput (Mbit/s)", title="One flow alone on h1-h9"
     )
-    comparison.add("after 25 s", rooms, table["after 25 s"], *line)
-    comparison.add("first 25 s", rooms, table["first 25 s"], *line, published=([33], [17.36]))
+    comparison.add(f"after {TRANSFER_S:g} s", rooms, table[f"after {TRANSFER_S:g} s"], *line)
+    comparison.add(f"first {TRANSFER_S:g} s", rooms, table[f"first {TRANSFER_S:g} s"], *line, published=([33], [17.36]))
     comparison.figure.update_yaxes(range=[14.5, 19.7], row=1)
     return comparison
 
@@ -221,7 +222,7 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
     rows = [
         (f"simpleperf {name}, Mbit/s", limit, here, told)
         for name, limit, here, told in zip(
-            transfers["path"], transfers["limit"], transfers["here, all 25 s"], PUBLISHED_MBPS, strict=True
+            transfers["path"], transfers["limit"], transfers[f"here, all {TRANSFER_S:g} s"], PUBLISHED_MBPS, strict=True
         )
     ]
     own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")

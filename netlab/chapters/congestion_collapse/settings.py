@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import experiment, theory
+from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.own_figures import Own, OwnFigures
@@ -90,7 +91,12 @@ def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def climb(network: Topology, rates_mbps: Sequence[float], send_s: float = 20, pause_s: float = 5) -> pd.DataFrame:
+def climb(
+    network: Topology,
+    rates_mbps: Sequence[float],
+    send_s: float = lasting(20, real_s=6),
+    pause_s: float = lasting(5, real_s=2),
+) -> pd.DataFrame:
     """Goodput of h1 (1 Mbit/s of UDP) and h2, in Mbit/s, by h2's rate; one step of send_s for each rate."""
     flows: list[Traffic] = []
     for step, rate_mbps in enumerate(rates_mbps):

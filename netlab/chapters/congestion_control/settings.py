@@ -12,6 +12,7 @@ import pandas as pd
 from netlab import experiment, sweeps, theory
 from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
 from netlab.draws import mean_and_half
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -227,7 +228,10 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
     flows = {rate: [Tcp("h1", "h3", congestion="reno")] * (10 if rate > 0.002 else 8) for rate in loss_rates}
     runs = sweeps.sweep(
         {
-            **{("reno", rate): Scenario(network(rate), flows[rate], 45, interval_s=0.5) for rate in loss_rates},
+            **{
+                ("reno", rate): Scenario(network(rate), flows[rate], lasting(45, real_s=20), interval_s=0.5)
+                for rate in loss_rates
+            },
             **{
                 ("bbr", rate): Scenario(network(rate), [Tcp("h1", "h3", congestion="bbr")], 4, interval_s=0.5)
                 for rate in loss_rates
@@ -302,13 +306,22 @@ def ten_flows(draws: int = 8) -> pd.DataFrame:
 
 def ten_windows(segments: Sequence[int] = (12, 13, 14, 16)) -> pd.DataFrame:
     """Ten flows of Reno whose windows hold so many segments of 512 bytes, with delayed and with immediate acknowledgements."""
+    step_s, send_s = lasting(30, real_s=12), lasting(25, real_s=10)
     flows = [
-        Tcp("h1", "h2", start_s=30 * place, duration_s=25, congestion="reno", window_bytes=512 * size, mss_bytes=512)
+        Tcp(
+            "h1",
+            "h2",
+            start_s=step_s * place,
+            duration_s=send_s,
+            congestion="reno",
+            window_bytes=512 * size,
+            mss_bytes=512,
+        )
         for place, size in enumerate(segments)
         for _ in range(10)
     ]
     scenario: Callable[..., Scenario] = lambda *before: Scenario(  # noqa: E731
-        topologies.slow_middle(64_000), [*before, *flows], 30.0 * len(segments), interval_s=1
+        topologies.slow_middle(64_000), [*before, *flows], float(step_s * len(segments)), interval_s=1
     )
     runs = sweeps.sweep({"delayed": scenario(), "each": scenario(_FRAME_BY_FRAME, _ACKNOWLEDGE_EACH)})
     table = pd.DataFrame({"segments": segments, "bytes of all": [10 * size * 578 for size in segments]})

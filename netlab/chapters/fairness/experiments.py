@@ -21,6 +21,7 @@ from netlab.chapters.fairness.settings import (
     two_distances,
 )
 from netlab.draws import mean_and_half
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.headers import MSS_BYTES
 from netlab.network.link import Link
@@ -330,7 +331,7 @@ def lot_figure() -> plots.Comparison:
     }
     for congestion, formula in formulas.items():
         traffic = [Tcp(host, "h4", congestion=congestion) for host in distances_ms]
-        run = sweeps.sweep([Scenario(network, traffic, duration_s=600, interval_s=5)])[0]
+        run = sweeps.sweep([Scenario(network, traffic, duration_s=lasting(600, real_s=60), interval_s=5)])[0]
         comparison.add(
             NAMES[congestion],
             list(distances_ms.values()),

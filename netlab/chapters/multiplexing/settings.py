@@ -10,6 +10,7 @@ import pandas as pd
 
 from netlab import plots, sweeps, theory
 from netlab.draws import mean_and_half
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -65,7 +66,7 @@ EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time."""
-SEND_S, PAUSE_S = 25, 5
+SEND_S, PAUSE_S = lasting(25, real_s=8), lasting(5, real_s=2)
 
 
 def repeated(

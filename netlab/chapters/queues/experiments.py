@@ -22,6 +22,7 @@ from netlab.chapters.queues.settings import (
     one_link,
 )
 from netlab.draws import mean_and_half
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
 from netlab.results import Run
@@ -66,7 +67,7 @@ def lab_runs() -> dict[str, Run]:
             name: Scenario(
                 one_link(LAB_RATE_MBPS, 0, **queue),
                 [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)],
-                duration_s=180,
+                duration_s=lasting(180, real_s=75),
                 interval_s=0.5,
             )
             for name, (queue, congestion) in settings.items()

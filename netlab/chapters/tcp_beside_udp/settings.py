@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from netlab import plots, theory
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -155,7 +156,7 @@ def lossy(loss_rate: float, duration_s: float, congestion: str = "reno") -> Scen
 
 def loss_table() -> pd.DataFrame:
     """Goodput in kbit/s of one connection by loss rate: measured with interval, three formulas, timeouts for each loss."""
-    runs = sweep({rate: lossy(rate, duration_s) for rate, duration_s in LOSSY_S.items()})
+    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=30)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
         mean, half = mean_and_interval(1000 * run.streams["goodput_mbps"])

@@ -17,6 +17,7 @@ from netlab.chapters.udp_loss.settings import (
     hidden_path,
 )
 from netlab.draws import mean_and_half
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network.topology import Topology
 from netlab.own_figures import Own
@@ -167,7 +168,7 @@ def shares_figure(found: pd.DataFrame) -> plots.Comparison:
     return comparison
 
 
-def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 10) -> pd.DataFrame:
+def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = lasting(10, real_s=5)) -> pd.DataFrame:
     """Goodput of h1, which sends 1 Mbit/s on an exact beat beside h2 on another; theory of phases, and of equal chances."""
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")

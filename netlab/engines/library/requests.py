@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from netlab import queues
 from netlab.agent import messages
 from netlab.agent.shaping import has_wire, wire_device
-from netlab.errors import EngineError
+from netlab.errors import NotHereError
 from netlab.headers import TCP_TIMESTAMPS_BYTES
 from netlab.plan import Hop, Plan
 from netlab.rtnetlink.ip_lines import Interfaces, node_lines
@@ -77,15 +77,15 @@ class Requests:
 
 
 def refuse_programs(plan: Plan) -> None:
-    """Raise EngineError when the plan has traffic that only a program of its own can make."""
+    """Raise NotHereError when the plan has traffic that only a program of its own can make."""
     for item in plan["traffic"]:
         if item["kind"] not in FLOW_KINDS:
-            raise EngineError(
+            raise NotHereError(
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
-                "Use engine='pocket' for this scenario."
+                "Use engine='pocket' for this scenario; on another processor than x86-64 engine='native', as root."
             )
         if item.get("send_buffer_bytes") is not None:
-            raise EngineError(
+            raise NotHereError(
                 f"The library engine has no sockets that wait, so it cannot give {item['label']!r} a send_buffer_bytes. "
                 "Use engine='pocket' for this scenario."
             )
@@ -116,7 +116,7 @@ def make_requests(
 
     Raises
     ------
-    EngineError
+    NotHereError
         When the plan asks for what this engine cannot do.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
@@ -141,7 +141,7 @@ def make_requests(
             own = [*lines[name], *ip_lines.get(name, [])]
             told = messages.configuration(own, tc_lines.get(name, []), interfaces[name])
         except UnknownLineError as error:
-            raise EngineError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
+            raise NotHereError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
         _add_netlink(requests, number[name], [*told, *options.get(name, [])])
     _add_waits_and_queues(requests, plan, number, interfaces)
     _add_flows(requests, plan, number)

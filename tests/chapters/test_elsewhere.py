@@ -1,0 +1,109 @@
+"""On a machine that lacks something a chapter says what, and goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import netlab as nl
+from netlab import engines
+from netlab.chapters.elsewhere import Skips, names_given
+from netlab.engines import native
+from netlab.engines.native import NativeEngine
+from netlab.errors import EngineError, NotHereError
+
+BEGIN = """
+import netlab as nl
+from netlab import engines
+from netlab.chapters import start_here
+from netlab.engines import native
+native.lacking = lambda: ("tahoe",)
+engines.native_lacks = native.lacking
+native.privilege = lambda: []
+native.NativeEngine.requirements = lambda self: []
+chapter = start_here.begin()
+print(nl.preflight())
+"""
+WIFI = """
+air = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", medium="802.11g")])
+wireless = nl.run(air, [nl.Tcp("h1", "h2")])
+"""
+TAHOE = 'old = nl.sweep([nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2", congestion="tahoe")])])'
+
+
+def said(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]:
+    """What each cell prints; a cell that ends in an error raises."""
+    monkeypatch.setenv("NETLAB_ENGINE", engine)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    return ["".join(out.get("text", "") for out in cell.outputs) for cell in notebook.cells]
+
+
+def test_a_chapter_under_native_says_what_differs_and_skips_what_needs_virtual_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cells = [BEGIN, WIFI, "wireless.flows", TAHOE, "print(2, nl.lasting(240, 60))"]
+    first, air, later, tahoe, last = said(monkeypatch, "native", *cells)
+    assert "native engine in real time" in first and "seed repeats nothing" in first
+    assert "there are no Wi-Fi links, tahoe." in first and "'Not on this machine'" in first
+    assert air.startswith("Not on this machine. The link h1-h2 has a medium")
+    assert later == "Not on this machine. wireless is what an earlier cell would have measured.\n"
+    assert tahoe.startswith("Not on this machine. This experiment needs tahoe")
+    assert last == "2 60\n"
+
+
+@pytest.mark.library
+def test_on_another_processor_commands_are_skipped_and_everything_else_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = "import platform; platform.machine = lambda: 'aarch64'; from netlab.engines import *\n"
+    command = 'made = nl.run(nl.topologies.dumbbell(1), [nl.Command("h1", "true")], duration_s=1)'
+    ping = (
+        'print(nl.run(nl.topologies.dumbbell(1, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=2).settings["engine"])'
+    )
+    monkeypatch.setenv("NETLAB_LIBRARY", str(engines.LibraryEngine().kernel.path))
+    first, left_out, ran = said(monkeypatch, "", arm + BEGIN, command, ping)
+    assert "library engine in virtual time" in first and "commands in hosts, live networks" in first
+    assert left_out.startswith("Not on this machine. The library engine has no programs") and "native" in left_out
+    assert ran == "library\n"
+
+
+def test_a_students_own_slip_stays_an_error() -> None:
+    skips = Skips()
+    skips.lost = {"wireless"}
+    assert skips.is_ours(NotHereError("x")) and skips.is_ours(NameError(name="wireless"))
+    assert not any(skips.is_ours(error) for error in (NameError(name="wirless"), EngineError("x"), None))
+
+
+def test_names_that_a_skipped_cell_would_have_given() -> None:
+    assert names_given("a, (b, c) = 1, (2, 3)\nfor d in e: f = g\ndef h(): pass\nx.y = 1") == set("abcdfh")
+    assert names_given("%%host h1\nping") == set()
+
+
+def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "lacking", lambda: ("tahoe", "cake"))
+    plan = lambda **more: nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2", **more)]).plan()  # noqa: E731
+    NativeEngine().refuse(plan())
+    with pytest.raises(NotHereError, match="needs tahoe, which this machine's own kernel.*netlab's own kernels only"):
+        NativeEngine().refuse(plan(congestion="tahoe"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "kernel", "clock"),
+    [
+        ("native", "", "real"),
+        ("pocket-real", "", "real"),
+        ("pocket", "", "virtual"),
+        ("library", "/x", "virtual"),
+        ("", "", "virtual"),
+    ],
+)
+def test_the_clock_is_known_without_a_kernel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, engine: str, kernel: str, clock: str
+) -> None:
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    for name, value in (("NETLAB_ENGINE", engine), ("NETLAB_KERNEL", kernel)):
+        monkeypatch.setenv(name, value)
+    assert engines.clock() == clock
+    assert engines.lasting(240, real_s=60) == (60 if clock == "real" else 240)
