@@ -119,7 +119,7 @@ def find() -> Kernel:
     if not found:
         raise KernelError(
             f"There is no pocket kernel in {cache.kernels()} yet. Build one with 'netlab kernel build' "
-            "(about 3 minutes), take one from another machine with 'netlab kernel unpack FILE', "
+            "(about 5 minutes), take one from another machine with 'netlab kernel unpack FILE', "
             "or name a User-Mode Linux binary in $NETLAB_KERNEL."
         )
     return found[0]

@@ -124,10 +124,12 @@ def _series_in_words(drawn: go.Figure) -> list[str]:
             low, high = f"{min(ys):.4g}", f"{max(ys):.4g}"
         else:
             # What a residual has beyond a hundredth of a per cent, or a thousandth of what was measured, is nothing to see.
-            per_cent = role(trace) == "residual" and "%" in (axis.title.text or "")
-            digits = (
-                2 if per_cent else _digits(largest, 3) if role(trace) == "residual" else _digits(max(map(abs, ys)), 4)
-            )
+            if role(trace) != "residual":
+                digits = _digits(max(map(abs, ys)), 4)
+            elif "%" in (axis.title.text or ""):
+                digits = 2
+            else:
+                digits = _digits(largest, 3)
             low, high = (f"{round(y, digits) + 0.0:.4g}" for y in (min(ys), max(ys)))
         points = f"{len(ys)} point{'s' if len(ys) > 1 else ''}"
         parts.append(f"{trace.name}: {points}, {f'from {low} to {high}' if low != high else f'at {low}'}")
