@@ -93,7 +93,7 @@ def main() -> int:
         barriers = (
             []
             if CHROMIUM is None
-            else _barriers(sorted((options.output / audience / "html" / "chapters").glob("*.html")))
+            else _barriers(_to_ask_about(options.output / audience / "html", for_instructors=audience == "instructors"))
         )
         if barriers:
             print("These keep people out of the site (axe-core):", *barriers, sep="\n  ")
@@ -197,6 +197,13 @@ def _without_links(text: str) -> str:
 def _sphinx(source: Path, target: Path, audience: str) -> int:
     words = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", str(source), str(target)]
     return subprocess.run(words, env={**os.environ, "NETLAB_SITE": audience}, check=False).returncode
+
+
+def _to_ask_about(site: Path, *, for_instructors: bool) -> list[Path]:
+    """The pages that this build has and the other has not, or for students' all that people read."""
+    if for_instructors:
+        return sorted((site / "solutions").glob("*.html"))
+    return sorted([*site.glob("*.html"), *(site / "chapters").glob("*.html")])
 
 
 def _barriers(pages: list[Path]) -> list[str]:
