@@ -1,8 +1,9 @@
 """Do the pocket kernel, a machine's own kernel and theory say the same? Twenty scenarios, one table.
 
     python benchmarks/agreement.py measure pocket > pocket.json            # or native, as root; --only 1,4,5 for some
+    python benchmarks/agreement.py measure shaped > shaped.json            # virtual time, but native's `tc` lines: whose is a difference?
     python benchmarks/agreement.py emulate IMAGE.qcow2 > native.json       # the same under native, in an emulated machine
-    python benchmarks/agreement.py table pocket.json native.json ... > docs/agreement.md
+    python benchmarks/agreement.py table pocket.json shaped.json native.json ... > docs/agreement.md
 
 `emulate` starts an image of vm/build.sh in QEMU with a clock that follows instructions and skips idle time, so that a busy or
 small machine measures like an idle one. It needs qemu-system-x86 or qemu-system-arm, mtools and no privilege.
@@ -24,12 +25,14 @@ from pathlib import Path
 from typing import Any
 
 import netlab as nl
+from netlab.engines.library import LibraryEngine
 
 Value = Callable[[nl.Run], float]
 TCP_SHARE = 1448 / 1514
 UDP_SHARE = 1000 / 1042
 PING_BYTES = 98
 MARK = "NETLAB-AGREEMENT "
+SHAPED = "shaped"
 MACHINES = {
     "amd64": ("qemu-system-x86_64", ["-cpu", "max"], "ttyS0"),
     "arm64": ("qemu-system-aarch64", ["-machine", "virt", "-cpu", "cortex-a72"], "ttyAMA0"),
@@ -170,11 +173,16 @@ def cases() -> list[Case]:
 def measure(engine: str, only: list[int]) -> dict[str, Any]:
     """Run the cases on one engine."""
     rows: dict[str, list[float]] = {}
+    where: Any = engine
+    if engine == SHAPED:
+        where = LibraryEngine()
+        # The one thing in which it then differs from the library kernel's own runs: the bucket and the wire of a real clock.
+        where.clock = "real"
     began_s = time.monotonic()
     for number, case in enumerate(cases(), 1):
         if only and number not in only:
             continue
-        run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine=engine, progress=False)
+        run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine=where, progress=False)
         rows[case.name] = [figure.read(run) for figure in case.figures]
         print(MARK + json.dumps([case.name, rows[case.name]]), file=sys.stderr, flush=True)
     return {
@@ -246,7 +254,8 @@ Made by `benchmarks/agreement.py` from one run of each scenario (seed 1). *Nativ
 whose clock follows instructions and skips idle time, so it stands for an idle machine; a busy one in real time is further
 off. The last column is the largest distance from theory (where there is none, from the first column of figures), and the
 tolerance that `tests/engines/test_agreement.py` holds the five short scenarios to where there is the native engine. An empty cell was not
-measured.
+measured. *Shaped* is the pocket kernel's network stack in virtual time with the `tc` lines that native has: what native shares with
+it comes neither from the other kernel nor from the other clock, but from native's bucket of 10 ms and its wire, 2 % faster.
 """
 INIT = """
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
@@ -269,16 +278,24 @@ def table(files: list[Path]) -> str:
     heads = [f"{one['engine']}, {one['machine']}" for one in measured]
     lines = ["| scenario | figure | theory | " + " | ".join(heads) + " | largest difference |"]
     lines.append("|---" * (4 + len(heads)) + "|")
-    outside = []
+    outside, explained = [], []
+    shaped = next((one["rows"] for one in measured if one["engine"] == SHAPED), {})
     for case in cases():
         for place, figure in enumerate(case.figures):
             values = [one["rows"].get(case.name, [None] * 9)[place] for one in measured]
             known = [value for value in values if value is not None]
             base = figure.theory if figure.theory is not None else (known or [0.0])[0]
-            off = max((abs(value - base) / base for value in known), default=0.0)
+            compare = [
+                value
+                for one, value in zip(measured, values, strict=True)
+                if value is not None and one["engine"] != SHAPED
+            ]
+            off = max((abs(value - base) / base for value in compare), default=0.0)
             compared = len(known) > (figure.theory is None)
             if off > figure.tolerance:
-                outside.append(f"{case.name}: {figure.what}")
+                like = shaped.get(case.name, [float("inf")] * 9)[place]
+                there = all(abs(value - like) / like <= figure.tolerance for value in compare[1:])
+                (explained if there else outside).append(f"{case.name}: {figure.what}")
             cells = ["" if value is None else f"{value:.4g}" for value in values]
             theory = "" if figure.theory is None else f"{figure.theory:.4g}"
             far = f"{off:.1%} of {figure.tolerance:.0%}" if compared else ""
@@ -287,12 +304,15 @@ def table(files: list[Path]) -> str:
         f"- *{head}*: Linux {one['kernel']}, {len(one['rows'])} scenarios in {one['wall_s']} s, load {one['load']:.1f}"
         for head, one in zip(heads, measured, strict=True)
     ]
-    end = (
-        "Every figure is within its tolerance."
-        if not outside
-        else "Outside, and not explained yet: " + "; ".join(outside) + "."
-    )
-    return "\n".join([HEAD, *lines, "", end, "", *about])
+    end = [] if outside or explained else ["Every figure is within its tolerance."]
+    if explained:
+        end.append(
+            f"Outside, where native agrees with *shaped*: {'; '.join(explained)}. A likely reason: when these disciplines cut "
+            "a flow, the link stands still for a moment; a bucket of 10 ms saves that time, one of a frame and a third loses it."
+        )
+    if outside:
+        end.append(f"Outside, and not explained yet: {'; '.join(outside)}.")
+    return "\n".join([HEAD, *lines, "", *end, "", *about])
 
 
 def main() -> None:
