@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -391,6 +392,8 @@ def main(arguments: Sequence[str] = ()) -> int:
         if not (need_environment or need_kernel):
             return 0
         LOG.unlink(missing_ok=True)
+        if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
+            say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
         install_system_packages(missing_programs(need_kernel, need_environment))
         say(
             "Setting up "

@@ -1,0 +1,129 @@
+"""Stand-ins for places that are not here: WSL2, a clone from Windows, conda, distributions without apt."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from netlab import cli, doctor, engines
+from netlab.engines import launcher, native
+from netlab.kernel import building
+
+ROOT = Path(__file__).resolve().parent.parent
+WSL2 = "5.15.153.1-microsoft-standard-WSL2"
+
+
+@pytest.fixture
+def setup() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("netlab_setup_places", ROOT / "tools" / "setup.py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["netlab_setup_places"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def wsl2(monkeypatch):
+    """WSL2's kernel: no systemd, no Landlock, no netem; root is there."""
+    monkeypatch.delenv("NETLAB_ENGINE", raising=False)
+    monkeypatch.setattr("platform.release", lambda: WSL2)
+    monkeypatch.setattr(launcher, "landlock_version", lambda: 0)
+    monkeypatch.setattr(native, "privilege", list)
+    monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
+    refused = "Error: Specified qdisc kind is unknown."
+    monkeypatch.setattr(native, "_probe", lambda _prefix, command: subprocess.CompletedProcess(command, 2, "", refused))
+
+
+def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypatch, capsys):
+    assert building.kinds_here() == ("pocket", "library")
+    monkeypatch.setattr(engines, "preflight", lambda: "Ready: as anywhere.")
+    monkeypatch.setattr(doctor, "pocket", doctor.machine_requirements)
+    assert cli.main(["doctor"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Landlock no this host has none" in said
+    assert "netem and ifb no the kernel has not (Error: Specified qdisc kind is unknown.)" in said
+    assert "use the pocket or the library engine, which bring their own kernel" in said
+    assert said.endswith("Ready: as anywhere.")
+
+
+@pytest.mark.parametrize(
+    ("place", "release", "warned"),
+    [
+        ("/mnt/c/Users/anna/netlab", WSL2, True),
+        ("/home/anna/netlab", WSL2, False),
+        ("/mnt/data/netlab", "6.12.1", False),
+    ],
+)
+def test_a_clone_on_a_disk_of_windows_is_told_before_anything_is_built_there(
+    setup, monkeypatch, capsys, tmp_path, place, release, warned
+):
+    monkeypatch.setattr("platform.release", lambda: release)
+    monkeypatch.setattr(setup, "ROOT", Path(place))
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: False)
+    monkeypatch.setattr(setup, "kernels_are_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_programs", lambda *_words: [])
+
+    def stop(*_words):
+        raise setup.SetupError("far enough")
+
+    monkeypatch.setattr(setup, "make_environment_and_kernel", stop)
+    assert setup.main([]) == 1
+    assert ("a disk of Windows" in capsys.readouterr().out) is warned
+
+
+def test_the_set_up_asks_nothing_of_systemd():
+    for path in [*(ROOT / "tools").glob("setup.*"), *(ROOT / "netlab" / "course").glob("*.py"), ROOT / "Makefile"]:
+        assert not re.search(r"systemctl|systemd|/run/systemd", path.read_text()), path
+
+
+def test_the_address_is_printed_and_no_page_of_the_file_system_leads_to_it(monkeypatch, tmp_path):
+    called = []
+    monkeypatch.setattr("os.execv", lambda _program, words: called.append(words))
+    cli.main(["lab", "--folder", str(tmp_path), "--", "--no-browser"])
+    assert "--ServerApp.use_redirect_file=False" in called[0]
+
+
+def test_scripts_of_a_clone_made_as_windows_makes_them_end_their_lines_as_linux_does(tmp_path):
+    def git(*words):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    names = [".gitattributes", "Makefile", "tools/setup.sh", "vm/machine.sh", "vm/cloud-init.yaml"]
+    for name in names:
+        (origin / name).parent.mkdir(exist_ok=True)
+        (origin / name).write_bytes((ROOT / name).read_bytes())
+    git("-C", "origin", "init", "-q")
+    git("-C", "origin", "add", ".")
+    git("-C", "origin", "commit", "-qm", "all")
+    git("clone", "-q", "-c", "core.autocrlf=true", "-c", "core.eol=crlf", "origin", "windows")
+    for name in names:
+        assert b"\r" not in (tmp_path / "windows" / name).read_bytes(), name
+
+
+def test_conda_brings_the_tools_that_build_kernels_and_the_pins_of_its_python(setup):
+    text = (ROOT / "environment.yml").read_text()
+    brought = set(re.findall(r"^  - (\w+)", text, re.MULTILINE))
+    assert {"binutils" if name == "ld" else name for name in building.NEEDED_PROGRAMS} <= brought
+    minor = int(re.search(r"python=3\.(\d+)", text)[1])
+    assert minor in setup.VERSIONS and f"-r {setup.lock_for(minor).name}\n" in text
+
+
+@pytest.mark.parametrize("tool", ["dnf", "pacman", "zypper"])
+def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_says(setup, monkeypatch, tool):
+    monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
+    names = {setup.package_of(name) for name in [*building.NEEDED_PROGRAMS, "ip", "tc", "ping", "headers", "venv"]}
+    line = setup._elsewhere(sorted(names))
+    assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
+    page = next(row for row in (ROOT / "docs" / "places.md").read_text().splitlines() if f"`sudo {tool} " in row)
+    for package in line.split()[3:]:
+        if not package.startswith("-"):
+            assert re.search(rf"[ `]{re.escape(package)}[\w.]*[ `]", page), (package, page)
