@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib.util
 import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -17,18 +15,14 @@ import pytest
 
 from netlab.grading import leaks
 from netlab.grading.master import Master
+from tests.programs import ROOT, load
 
-ROOT = Path(__file__).resolve().parent.parent
 SOLVED = sorted((ROOT / "solutions").glob("[0-9]*.py"))
 
 
 @pytest.fixture(scope="module")
 def image() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("netlab_image", ROOT / "tools" / "image.py")
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["netlab_image"] = module
-    specification.loader.exec_module(module)
-    return module
+    return load("tools/image.py")
 
 
 def in_a_clone() -> list[str]:

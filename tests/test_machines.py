@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import struct
 import tarfile
 from pathlib import Path
@@ -12,7 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.programs import ROOT, load
+
 OVF = "{http://schemas.dmtf.org/ovf/envelope/1}"
 RASD = "{http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData}"
 SECTORS = 20_973_568
@@ -20,10 +20,7 @@ SECTORS = 20_973_568
 
 @pytest.fixture
 def ova() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("netlab_ova", ROOT / "vm" / "ova.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return load("vm/ova.py")
 
 
 def a_disk(folder: Path, flags: int = 0x30001) -> Path:

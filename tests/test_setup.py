@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.programs import ROOT, load
+
 PROGRAMS = ["gcc", "flex"]
 
 
 @pytest.fixture
 def setup() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("netlab_setup", ROOT / "tools" / "setup.py")
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["netlab_setup"] = module
-    specification.loader.exec_module(module)
-    return module
+    return load("tools/setup.py")
 
 
 def without(monkeypatch, setup, *absent):

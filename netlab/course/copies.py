@@ -6,6 +6,7 @@ an update carries it over to the new original.
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import os
@@ -28,6 +29,16 @@ Notebook = dict[str, Any]
 def folder() -> Path:
     """Return where a student's copies are: `$NETLAB_CHAPTERS`, or `netlab-chapters` in the home directory."""
     return Path(os.environ.get(VARIABLE) or "~/netlab-chapters").expanduser()
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the option by which a command takes another folder of copies."""
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"where your copies of the chapters are (default: ${VARIABLE}, or ~/netlab-chapters)",
+    )
 
 
 def update(where: Path) -> Iterator[str]:

@@ -18,12 +18,7 @@ _QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        metavar="DIRECTORY",
-        help=f"where your copies of the chapters are (default: ${copies.VARIABLE}, or ~/netlab-chapters)",
-    )
+    copies.add_folder(parser)
     parser.add_argument("--update-only", action="store_true", help="bring the copies up to date and open nothing")
     parser.add_argument("jupyter", nargs="*", metavar="-- OPTION", help="options for jupyter lab, such as --no-browser")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from netlab.course import catalogue, copies
 
@@ -11,12 +10,7 @@ from netlab.course import catalogue, copies
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("chapter", help="its number, topic or name: 1, udp_loss or 01_udp_loss")
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        metavar="DIRECTORY",
-        help=f"where your copies of the chapters are (default: ${copies.VARIABLE}, or ~/netlab-chapters)",
-    )
+    copies.add_folder(parser)
 
 
 def main(options: argparse.Namespace) -> int:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,21 +9,9 @@ import pytest
 import netlab as nl
 from netlab.engines.native import NativeEngine
 from tests.figures import agrees
+from tests.programs import load
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "agreement.py"
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("agreement", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Its dataclasses look their own module up.
-    sys.modules["agreement"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-agreement = load()
+agreement = load("benchmarks/agreement.py")
 SHORT = [case for case in agreement.cases() if case.short]
 
 
