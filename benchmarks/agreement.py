@@ -195,34 +195,34 @@ def measure(engine: str, only: list[int]) -> dict[str, Any]:
     }
 
 
-def emulate(image: Path, only: str, seconds: int) -> dict[str, Any]:
-    """Run the cases under native in an image of vm/build.sh, in a machine whose clock follows instructions."""
+def in_emulated(image: Path, files: dict[str, bytes], command: str, seconds: int) -> str:
+    """What a command prints in an image of vm/build.sh, in a machine whose clock follows instructions; `files` are in /mnt."""
     arch = "arm64" if "arm64" in image.name else "amd64"
     program, processor, console = MACHINES[arch]
-    name = {"amd64": "x86_64", "arm64": "aarch64"}[arch]
-    began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        disk, files = folder / "disk.raw", folder / "files.img"
+        disk, carried = folder / "disk.raw", folder / "files.img"
         # The kernel is on the partition that the firmware reads, which begins at 1 MiB.
         subprocess.run(["qemu-img", "convert", "-O", "raw", image, disk], check=True)
         for file in ("vmlinuz", "initrd.img"):
             subprocess.run(["mcopy", "-i", f"{disk}@@1M", f"::{file}", folder / file], check=True)
         work = folder / "work"
         work.mkdir()
-        (work / "agreement.py").write_text(Path(__file__).read_text())
-        (work / "init").write_text(INIT.format(console=console, only=f"--only {only}" if only else ""))
-        subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext2", "-d", work, files, "8M"], check=True, stdout=sys.stderr)
+        for name, content in {**files, "init": INIT.format(console=console, command=command).encode()}.items():
+            (work / name).write_bytes(content)
+        subprocess.run(
+            ["/usr/sbin/mke2fs", "-q", "-t", "ext2", "-d", work, carried, "32M"], check=True, stdout=sys.stderr
+        )
         said = folder / "console"
-        command = [
+        words = [
             program, *processor, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc", "clock=vm",
             "-smp", "1", "-m", "2048", "-display", "none", "-monitor", "none", "-serial", f"file:{said}", "-no-reboot",
             "-nic", "none", "-drive", f"file={disk},if=virtio,format=raw,snapshot=on",
-            "-drive", f"file={files},if=virtio,format=raw",
+            "-drive", f"file={carried},if=virtio,format=raw",
             "-kernel", str(folder / "vmlinuz"), "-initrd", str(folder / "initrd.img"), "-append",
             f"console={console} root=LABEL=root rw quiet init=/bin/sh -- -c \"mount /dev/vdb /mnt; exec sh /mnt/init\"",
         ]  # fmt: skip
-        machine = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        machine = subprocess.Popen(words, stdin=subprocess.DEVNULL)
         try:
             machine.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -232,6 +232,15 @@ def emulate(image: Path, only: str, seconds: int) -> dict[str, Any]:
             machine.wait()
             text = said.read_text(errors="replace") if said.exists() else ""
             print(text[-3000:], file=sys.stderr)
+        return text
+
+
+def emulate(image: Path, only: str, seconds: int) -> dict[str, Any]:
+    """Run the cases under native in an image of vm/build.sh, in a machine whose clock follows instructions."""
+    name = "aarch64" if "arm64" in image.name else "x86_64"
+    began_s = time.monotonic()
+    measured = f"/mnt/agreement.py measure native {f'--only {only}' if only else ''} > /tmp/figures.json"
+    text = in_emulated(image, {"agreement.py": Path(__file__).read_bytes()}, measured, seconds)
     told = [json.loads(line.strip().removeprefix(MARK)) for line in text.splitlines() if line.startswith(MARK)]
     if not told:
         raise SystemExit("The machine did not tell its figures; its console's last lines are above.")
@@ -262,11 +271,11 @@ mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /tmp; moun
 mkdir -p /dev/pts /dev/shm; mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm
 exec >/dev/{console} 2>&1
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/netlab
-export NETLAB_PROGRESS=0 PYTHONPATH=/home/netlab/netlab NETLAB_CACHE=/home/netlab/.cache/netlab
+export NETLAB_PROGRESS=0 PYTHONPATH=/home/netlab/netlab PYTHONUNBUFFERED=1 NETLAB_CACHE=/home/netlab/.cache/netlab
 ip link set lo up
 cd /tmp
 uname -rm
-/home/netlab/netlab/.venv/bin/python /mnt/agreement.py measure native {only} > /tmp/figures.json
+/home/netlab/netlab/.venv/bin/python {command}
 echo o > /proc/sysrq-trigger
 sleep 60
 """
