@@ -1,7 +1,8 @@
 """Boot an image of build.sh in QEMU and use it as a student would: a browser on this machine opens the address that the console shows.
 
-    python benchmarks/virtual_machine.py IMAGE.qcow2 [--firmware bios|uefi] [--picture PICTURE.png]
+    python benchmarks/virtual_machine.py IMAGE.qcow2 [--firmware bios|uefi] [--until console|lab|experiment] [--picture PICTURE.png]
 
+A VMDK is at a SATA disk and an E1000 network, as in the appliance for VirtualBox.
 Emulated (no KVM), so it takes minutes. Needs Python's playwright, chromium and QEMU, for arm64 qemu-efi-aarch64, for UEFI on amd64 ovmf.
 Nothing is written to the image.
 """
@@ -113,18 +114,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("image", type=Path)
     parser.add_argument("--firmware", choices=("bios", "uefi"), default="uefi")
+    parser.add_argument("--until", choices=("console", "lab", "experiment"), default="experiment", help="where to stop")
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--port", type=int, default=18888)
     parser.add_argument("--patience", type=int, default=1500, help="seconds for each step")
     options = parser.parse_args()
     arch = "arm64" if "arm64" in options.image.name else "amd64"
+    disk, card = ("ide", "e1000") if options.image.suffix == ".vmdk" else ("virtio", "virtio-net-pci")
     with tempfile.TemporaryDirectory() as place:
         console = Path(place, "console")
         command = [
             *MACHINE[arch], "-accel", "tcg,thread=multi", "-smp", "2", "-m", "3G", "-display", "none", "-monitor", "none",
             "-serial", f"file:{console}", "-device", "virtio-rng-pci",
-            "-drive", f"file={options.image},if=virtio,snapshot=on",
-            "-nic", (f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{options.port}-:8888,"
+            "-drive", f"file={options.image},if={disk},snapshot=on",
+            "-nic", (f"user,model={card},hostfwd=tcp:127.0.0.1:{options.port}-:8888,"
             f"hostfwd=tcp:127.0.0.1:{options.port + 1}-:22"),
         ]  # fmt: skip
         if arch == "arm64" or options.firmware == "uefi":
@@ -141,6 +144,8 @@ def main() -> int:
                 print(text[-3000:], file=sys.stderr)
                 return 1
             say("the console shows the address")
+            if options.until == "console":
+                return 0
             here = f"http://127.0.0.1:{options.port}"
             while not answers(f"{here}/api"):
                 if time.monotonic() > end_s:
@@ -153,6 +158,8 @@ def main() -> int:
                 return 1
             say("without the token it refuses")
             say(f"its SSH key: {host_key(options.port + 1)}")
+            if options.until == "lab":
+                return 0
             use(f"{here}/?token={found[1]}", options.picture, options.patience)
             print(console.read_text(errors="replace")[-1500:])
         finally:
