@@ -297,15 +297,17 @@ def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] 
         except OverflowError:
             pass
     # A value that is missing is NaN to NumPy too.
-    elif kinds and kinds <= {int, float, type(None)} and kinds != {type(None)}:
+    elif kinds and kinds <= {int, float, type(None)}:
         return np.array(values, dtype=np.float64)
+    elif not text and not values:
+        return np.empty(0, dtype=np.int64)
     if text or (may_be_text and any(isinstance(value, str) for value in values)):
         return pd.Series(
             [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
             dtype=object,
         )
-    # What is left is rare: no values at all, none but missing ones, booleans.
-    numbers = pd.Series(values, dtype=None if values else object)
+    # What is left is rare: booleans, whole numbers of more than 64 bits.
+    numbers = pd.Series(values)
     return numbers if numbers.dtype.kind in "iuf" else pd.to_numeric(numbers)
 
 
