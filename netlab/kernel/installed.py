@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -147,6 +149,51 @@ def builds() -> list[Kernel]:
     )
 
 
+@dataclass(frozen=True)
+class Build:
+    """What a directory says of the kernel that netlab built into it: `build.json`, and from it and `config` what follows."""
+
+    facts: dict[str, Any]
+    release: str
+    version: Version
+    capabilities: frozenset[str]
+    modules: frozenset[str]
+
+
+def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)) -> Build:
+    """What is in a build's directory, the pocket kernel's or the library kernel's.
+
+    Parameters
+    ----------
+    directory : Path
+        Where the build is.
+    files, facts : sequence of str
+        Files that must be there, and words that `build.json` must have, of which "release" is the first.
+
+    Raises
+    ------
+    KernelError
+        When a file is missing or `build.json` cannot be read.
+    """
+    missing = [name for name in files if not (directory / name).is_file()]
+    if missing:
+        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
+    try:
+        build = json.loads((directory / "build.json").read_text())
+        release, *_others = (str(build[name]) for name in facts)
+    except (ValueError, KeyError, TypeError) as error:
+        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
+    version = parse_version(release)
+    config = directory / "config"
+    return Build(build, release, version, *_capabilities_in(config, config.stat().st_mtime_ns, version))
+
+
+@functools.cache
+def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> tuple[frozenset[str], frozenset[str]]:
+    """Read once, for every run looks for its kernel."""
+    return capabilities_of(config.read_text(), version)
+
+
 def from_directory(directory: Path) -> Kernel:
     """A kernel built by netlab, from its directory.
 
@@ -155,16 +202,9 @@ def from_directory(directory: Path) -> Kernel:
     KernelError
         When a file is missing or `build.json` cannot be read.
     """
-    missing = [name for name in FILES if not (directory / name).is_file()]
-    if missing:
-        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
-    try:
-        build = json.loads((directory / "build.json").read_text())
-        release = str(build["release"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
-    version = parse_version(release)
-    built_in, modules = capabilities_of((directory / "config").read_text(), version)
+    made = read_build(directory, FILES)
+    release, version = made.release, made.version
+    built_in, modules, build = made.capabilities, made.modules, made.facts
     return Kernel(directory / "linux", release, version, built_in, modules, None, directory / "mnexec", build)
 
 

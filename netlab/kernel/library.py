@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import json
 import os
 import platform
 import shutil
@@ -160,12 +159,14 @@ def ready() -> LibraryKernel | None:
 
 
 def find() -> LibraryKernel:
-    """The library kernel to run: `$NETLAB_LIBRARY` if set, else the best one in the cache.
+    """The library kernel to run: `$NETLAB_LIBRARY` if set, else the best one in the cache that this recipe made.
+
+    One by another recipe may take other requests and give other figures, so it is not taken.
 
     Raises
     ------
     KernelError
-        When there is none; names the remedy.
+        When there is none, or none by this recipe; names the remedy.
     """
     named = os.environ.get("NETLAB_LIBRARY")
     if named:
@@ -175,16 +176,22 @@ def find() -> LibraryKernel:
         if (path.parent / "build.json").is_file():
             return from_directory(path.parent, path)
         return LibraryKernel(path, "unknown", (0,), platform.machine(), frozenset())
-    found = builds()
-    if not found:
-        why = failure()
+    found = ready()
+    if found is None:
+        older, why = builds(), failure()
+        where = f"There is no library kernel in {cache.libraries()}"
+        if why:
+            raise KernelError(f"{where}: it could not be built here. {why}")
+        if older:
+            raise KernelError(
+                f"The library kernel {older[0].path.parent} was built by another version of netlab, with which this one "
+                "may not agree. Build it anew with 'netlab kernel build'."
+            )
         raise KernelError(
-            f"There is no library kernel in {cache.libraries()}: it could not be built here. {why}"
-            if why
-            else f"There is no library kernel in {cache.libraries()} yet. Build it with 'netlab kernel build' (about "
+            f"{where} yet. Build it with 'netlab kernel build' (about "
             "5 minutes for both kernels), or take one from another machine with 'netlab kernel unpack FILE'."
         )
-    return found[0]
+    return found
 
 
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
@@ -195,18 +202,10 @@ def from_directory(directory: Path, program: Path | None = None) -> LibraryKerne
     KernelError
         When a file is missing or `build.json` cannot be read.
     """
-    missing = [name for name in FILES if not (directory / name).is_file()]
-    if missing:
-        raise KernelError(f"{directory} is not a whole build: {', '.join(missing)} missing. Remove it and build again.")
-    try:
-        build = json.loads((directory / "build.json").read_text())
-        release, machine = str(build["release"]), str(build["machine"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
-    version = fragment.parse_version(release)
-    built_in, _modules = installed.capabilities_of((directory / "config").read_text(), version)
-    capabilities = frozenset({*built_in, "virtual_time", "seeded_random"} - {"seccomp"})
-    return LibraryKernel(program or directory / PROGRAM, release, version, machine, capabilities, build)
+    made = installed.read_build(directory, FILES, ("release", "machine"))
+    capabilities = frozenset({*made.capabilities, "virtual_time", "seeded_random"} - {"seccomp"})
+    machine = str(made.facts["machine"])
+    return LibraryKernel(program or directory / PROGRAM, made.release, made.version, machine, capabilities, made.facts)
 
 
 def twin(source_tree: Path, place: Path, log: Path) -> Path:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import netlab as nl
@@ -312,6 +313,59 @@ def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("NETLAB_LIBRARY", str(tmp_path / "nothing"))
     with pytest.raises(KernelError, match="which is no program"):
         library.find()
+
+
+def test_a_build_by_another_recipe_is_told_of_and_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own = library.find()
+    if not own.build:
+        pytest.skip("the program named by $NETLAB_LIBRARY stands alone")
+    monkeypatch.delenv("NETLAB_LIBRARY", raising=False)
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    monkeypatch.setenv("NETLAB_SHARED", str(tmp_path / "shared"))
+    home = tmp_path / "libraries" / own.path.parent.name
+    home.mkdir(parents=True)
+    for name in ("config", library.PROGRAM):
+        (home / name).symlink_to(own.path.parent / name)
+    (home / "build.json").write_text(json.dumps({**own.build, "recipe": library.recipe_hash()}))
+    assert library.find().path == home / library.PROGRAM
+    (home / "build.json").write_text(json.dumps({**own.build, "recipe": "older"}))
+    with pytest.raises(KernelError, match=r"built by another version of netlab.*netlab kernel build"):
+        library.find()
+    assert [kernel.path for kernel in library.builds()] == [home / library.PROGRAM], "what there is is still listed"
+
+
+def test_small_plans_run_in_a_quarter_of_the_memory_with_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    traffic = [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=4)]
+    small = nl.Scenario(
+        nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=10, queue_packets=50), traffic, duration_s=3
+    )
+    assert engine.is_small(small.plan())
+    ours = nl.run(small, engine="library", progress=False)
+    monkeypatch.setattr(engine, "is_small", lambda plan: False)
+    theirs = nl.run(small, engine="library", progress=False)
+    assert (ours.settings["memory_mb"], theirs.settings["memory_mb"]) == (256, 1024)
+    for name in ("flows", "intervals", "queues", "streams"):
+        pd.testing.assert_frame_equal(getattr(ours, name), getattr(theirs, name))
+
+
+@pytest.mark.parametrize(
+    ("link", "traffic"),
+    [
+        ({"rate_mbps": 10_000, "delay_ms": 50, "queue_packets": 100}, [nl.Tcp("h1", "h2")]),
+        ({"rate_mbps": 10, "delay_ms": 10, "queue_packets": 10_000}, [nl.Tcp("h1", "h2")]),
+        ({"rate_mbps": 10, "delay_ms": 10, "aqm": "fq_codel"}, [nl.Tcp("h1", "h2")]),
+        ({"delay_ms": 10}, [nl.Tcp("h1", "h2", window_bytes=100_000)]),
+        ({"rate_mbps": 10, "delay_ms": 10, "queue_packets": 50}, [nl.Tcp("h1", "h2", streams=100)]),
+        ({"rate_mbps": 10, "delay_ms": 10, "queue_packets": 50}, [nl.Udp("h1", "h2", rate_mbps=1) for _ in range(4)]),
+        (
+            {"rate_mbps": 100, "delay_ms": 100, "queue_bytes": 100_000},
+            [nl.Udp("h1", "h2", rate_mbps=1, payload_bytes=20)],
+        ),
+    ],
+)
+def test_what_may_hold_much_gets_the_whole_memory(link: dict[str, Any], traffic: list[Any]) -> None:
+    scenario = nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **link)]), traffic, duration_s=1)
+    assert not engine.is_small(scenario.plan())
 
 
 def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:

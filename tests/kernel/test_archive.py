@@ -52,7 +52,8 @@ def make(kind: archive.Kind, room: Path) -> Path:
         (home / name).write_bytes(ELF + name.encode())
         (home / name).chmod(0o755)
     (home / "config").write_text("CONFIG_INET=y\nCONFIG_NET_SCH_NETEM=y\n")
-    (home / "build.json").write_text(json.dumps({"release": "7.3.4", "key": KEY, "machine": "x86_64"}))
+    facts = {"release": "7.3.4", "key": KEY, "machine": "x86_64", "recipe": library.recipe_hash()}
+    (home / "build.json").write_text(json.dumps(facts))
     return home
 
 

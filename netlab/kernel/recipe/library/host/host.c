@@ -316,6 +316,10 @@ static void *kernel_memory(size_t bytes)
 		fail("The library kernel needs %zu MB of addresses at %p, which this machine did not give (%s). "
 		     "Allow the process more memory (ulimit -v).",
 		     bytes >> 20, MEMORY_AT, memory == MAP_FAILED ? strerror(errno) : "another place was offered");
+	/* Booting writes to the kernel's map of all its pages, with a page fault for each 64 of them; and packets that wait
+	 * lie in more pages than a processor remembers the places of.
+	 */
+	madvise(memory, bytes, MADV_HUGEPAGE);
 	return memory;
 }
 
