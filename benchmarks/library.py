@@ -1,12 +1,14 @@
-"""How long whole runs take in the library kernel, beside the pocket kernel: wall and processor seconds of `nl.run`.
+"""How long whole runs take in the library kernel, beside the pocket kernel and ns-3: wall and processor seconds.
 
     python benchmarks/library.py                      # every row in the library kernel
     python benchmarks/library.py --engine library pocket   # side by side (the large rows take minutes in the pocket kernel)
+    python benchmarks/library.py --engine library pocket ns3   # ns-3 too: apt install g++ libns3-dev
     python benchmarks/library.py --rows small one     # rows by the words they begin with
     python benchmarks/library.py --sweep              # a grid of 96 settings: what a run costs, and a sweep
 
-Each figure is the median of interleaved repetitions in one warm process. Processor time, of this process and of the
-kernel's, does not change with what else the machine does as much as wall time.
+Each figure is the median of interleaved repetitions in one warm process; of netlab's it is that of a whole `nl.run`, of
+ns-3's that of a C++ program (dumbbell_ns3.cc, compiled here) without any samples. Processor time, of this process and of
+the kernel's, does not change with what else the machine does as much as wall time.
 """
 
 from __future__ import annotations
@@ -15,33 +17,68 @@ import argparse
 import itertools
 import os
 import resource
+import shutil
 import statistics
+import subprocess
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import netlab as nl
 
 REPETITIONS = 3
+DELAY_MS = 10
+NS3_PARTS = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
 
 
-def bottleneck(pairs: int, flows: int, rate_mbps: float, duration_s: float, streams: int = 1) -> nl.Scenario:
-    """TCP flows through one bottleneck of 10 ms with a queue of a BDP (at least 100 packets)."""
-    queue = max(100, round(rate_mbps * 1e6 * 0.02 / 8 / 1500))
-    network = nl.topologies.dumbbell(pairs=pairs, rate_mbps=rate_mbps, delay_ms=10, queue_packets=queue)
-    traffic = [nl.Tcp(f"h{k + 1}", f"h{k + 1 + pairs}", streams=streams) for k in range(flows)]
-    return nl.Scenario(network, traffic, duration_s=duration_s)
+class Row(NamedTuple):
+    """TCP flows, of so many streams each, through one bottleneck of 10 ms with a queue of a BDP (at least 100 packets)."""
+
+    pairs: int
+    rate_mbps: float
+    duration_s: float
+    streams: int = 1
+
+    @property
+    def queue_packets(self) -> int:
+        return max(100, round(self.rate_mbps * 1e6 * 2 * DELAY_MS / 1e3 / 8 / 1500))
+
+    def scenario(self) -> nl.Scenario:
+        network = nl.topologies.dumbbell(
+            pairs=self.pairs, rate_mbps=self.rate_mbps, delay_ms=DELAY_MS, queue_packets=self.queue_packets
+        )
+        traffic = [nl.Tcp(f"h{k + 1}", f"h{k + 1 + self.pairs}", streams=self.streams) for k in range(self.pairs)]
+        return nl.Scenario(network, traffic, duration_s=self.duration_s)
 
 
 ROWS = {
-    "small: 5 Mbit/s, 1 flow, 10 s": lambda: bottleneck(1, 1, 5, 10),
-    "one: 100 Mbit/s, 1 flow, 10 s": lambda: bottleneck(1, 1, 100, 10),
-    "eight: 100 Mbit/s, 8 flows, 30 s": lambda: bottleneck(1, 1, 100, 30, streams=8),
-    "fast: 1 Gbit/s, 1 flow, 10 s": lambda: bottleneck(1, 1, 1000, 10),
-    "nodes: 400 hosts, 200 flows, 100 Mbit/s, 10 s": lambda: bottleneck(200, 200, 100, 10),
-    "flows: 1000 through 1 Gbit/s, 10 s": lambda: bottleneck(4, 4, 1000, 10, streams=250),
-    "slider: 10 Mbit/s, 1 flow, 2 s": lambda: bottleneck(1, 1, 10, 2),
+    "small: 5 Mbit/s, 1 flow, 10 s": Row(1, 5, 10),
+    "one: 100 Mbit/s, 1 flow, 10 s": Row(1, 100, 10),
+    "eight: 100 Mbit/s, 8 flows, 30 s": Row(1, 100, 30, streams=8),
+    "fast: 1 Gbit/s, 1 flow, 10 s": Row(1, 1000, 10),
+    "nodes: 400 hosts, 200 flows, 100 Mbit/s, 10 s": Row(200, 100, 10),
+    "flows: 1000 through 1 Gbit/s, 10 s": Row(4, 1000, 10, streams=250),
+    "slider: 10 Mbit/s, 1 flow, 2 s": Row(1, 10, 2),
 }
+
+
+def ns3_program(place: Path) -> Path | None:
+    """Compile the same dumbbell for ns-3; None, and a sentence, where ns-3 or a compiler is missing."""
+    source = Path(__file__).with_name("dumbbell_ns3.cc")
+    if not shutil.which("g++") or not Path("/usr/include/ns3/core-module.h").exists():
+        print("ns-3 is left out: it needs Debian's packages g++ and libns3-dev (apt install g++ libns3-dev).")
+        return None
+    program = place / "dumbbell_ns3"
+    libraries = [f"-lns3-{part}" for part in NS3_PARTS]
+    command = ["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *libraries]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        print(f"ns-3 is left out: {source.name} does not compile: {done.stderr.strip().splitlines()[:1]}")
+        return None
+    return program
 
 
 def used_s() -> float:
@@ -50,22 +87,30 @@ def used_s() -> float:
     return sum(one.ru_utime + one.ru_stime for one in both)
 
 
-def measure(scenario: nl.Scenario, engine: str) -> tuple[float, float, float]:
+def measure(row: Row, engine: str, ns3: Path | None = None) -> tuple[float, float, float]:
     """Wall seconds, processor seconds and goodput of one run."""
+    scenario = row.scenario()
     began_s, before_s = time.monotonic(), used_s()
-    run = nl.run(scenario, engine=engine, progress=False)
-    return time.monotonic() - began_s, used_s() - before_s, float(run.flows.goodput_mbps.sum())
+    if engine == "ns3":
+        words = (row.pairs, row.streams, row.rate_mbps, DELAY_MS, row.queue_packets, row.duration_s)
+        goodput_mbps = float(subprocess.run([str(ns3), *map(str, words)], check=True, capture_output=True).stdout)
+    else:
+        goodput_mbps = float(nl.run(scenario, engine=engine, progress=False).flows.goodput_mbps.sum())
+    return time.monotonic() - began_s, used_s() - before_s, goodput_mbps
 
 
 def table(names: list[str], engines: list[str], repetitions: int) -> None:
-    scenarios = {name: ROWS[name]() for name in names}
-    for engine in engines:
-        nl.run(bottleneck(1, 1, 5, 1), engine=engine, progress=False)
-    found = defaultdict(list)
-    for _ in range(repetitions):
-        for name, scenario in scenarios.items():
-            for engine in engines:
-                found[name, engine].append(measure(scenario, engine))
+    """Every row in every engine, in turns."""
+    with tempfile.TemporaryDirectory() as place:
+        ns3 = ns3_program(Path(place)) if "ns3" in engines else None
+        engines = [engine for engine in engines if engine != "ns3" or ns3]
+        for engine in engines:
+            measure(Row(1, 5, 1), engine, ns3)
+        found = defaultdict(list)
+        for _ in range(repetitions):
+            for name in names:
+                for engine in engines:
+                    found[name, engine].append(measure(ROWS[name], engine, ns3))
     print(f"{'run':<48}{'engine':<10}{'wall s':>10}{'cpu s':>10}{'Mbit/s':>12}")
     for (name, engine), rows in found.items():
         wall_s, cpu_s, mbps = (statistics.median(column) for column in zip(*rows, strict=True))
@@ -109,7 +154,7 @@ def sweep(engine: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket"))
+    parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket", "ns3"))
     parser.add_argument("--rows", nargs="*", default=[], metavar="WORD")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--sweep", action="store_true")
