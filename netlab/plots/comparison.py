@@ -148,6 +148,36 @@ class Comparison:
             self._figure = self._drawn()
         return self._figure
 
+    def still(
+        self,
+        *,
+        x: tuple[float, float] | None = None,
+        y: tuple[float, float] | None = None,
+        residual: float | None = None,
+    ) -> go.Figure:
+        """Fix the axes for a panel: a slider must not move the scale by which the eye compares.
+
+        Parameters
+        ----------
+        x, y : pair of float, optional
+            From where to where, in the unit of the axis; above 0 on a logarithmic one. Left out, an axis follows what it shows.
+        residual : float, optional
+            How far the strip reaches on both sides of 0, in its own unit.
+
+        Returns
+        -------
+        plotly Figure
+            That of this comparison; add series before.
+        """
+        figure = self.figure
+        if x is not None:
+            figure.update_xaxes(range=np.log10(x).tolist() if self._log_x else list(x))
+        if y is not None:
+            figure.update_yaxes(range=np.log10(y).tolist() if self._log_y else list(y), row=1, col=1)
+        if residual is not None:
+            figure.update_yaxes(**_strip_scale(residual), row=2, col=1)
+        return figure
+
     def _ipython_display_(self) -> None:
         self.figure._ipython_display_()
 
@@ -270,10 +300,12 @@ class Comparison:
             half = 1.25 * max(largest, 0.01 * highest) or 1.0
         _, bracket, unit = self._y_label.rpartition(" (")
         text = "Residual (%)" if self._residual == "percent" else f"Residual{bracket}{unit if bracket else ''}"
-        tick = _round_below(0.9 * half)
-        figure.update_yaxes(
-            title_text=text, range=[-half, half], zerolinecolor=TEXT, tickvals=[-tick, 0, tick], row=2, col=1
-        )
+        figure.update_yaxes(title_text=text, zerolinecolor=TEXT, **_strip_scale(half), row=2, col=1)
+
+
+def _strip_scale(half: float) -> dict[str, Any]:
+    tick = _round_below(0.9 * half)
+    return {"range": [-half, half], "tickvals": [-tick, 0, tick]}
 
 
 def faded(figure: go.Figure, age: int) -> list[Any]:

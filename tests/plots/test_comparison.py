@@ -95,6 +95,21 @@ def test_what_is_done_to_the_figure_stays_until_another_series_comes():
     assert len(add_udp(comparison, "again").figure.layout.shapes) == 0
 
 
+def test_axes_that_stand_still_keep_their_scale_whatever_is_shown():
+    comparison = plots.Comparison("x", "y", residual="absolute", log_x=True)
+    figure = comparison.add("m", [2], [3], [1, 100], [5, 5]).still(x=(0.1, 100), y=(0, 8), residual=4)
+    assert figure is comparison.figure
+    assert figure.layout.xaxis.range == figure.layout.xaxis2.range == (-1, 2), "plotly takes the logarithms"
+    assert figure.layout.yaxis.range == (0, 8)
+    assert (figure.layout.yaxis2.range, figure.layout.yaxis2.tickvals) == ((-4, 4), (-2, 0, 2))
+
+
+def test_an_axis_that_nobody_fixes_follows_what_it_shows():
+    free, still = udp_comparison().figure, udp_comparison().still(y=(0, 9))
+    assert still.layout.xaxis == free.layout.xaxis and still.layout.yaxis2 == free.layout.yaxis2
+    assert still.layout.yaxis.range != free.layout.yaxis.range
+
+
 def test_a_notebook_shows_the_figure_of_a_comparison(monkeypatch):
     """Equal to what the figure itself would show, so that a cell may end with either."""
     comparison, shown = udp_comparison(), []

@@ -79,10 +79,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
             lambda kb: theory.windowed_goodput_mbps(np.asarray(kb) * 1000.0, rate_mbps, rtt_ms),
             details=[detail],
         )
-        # Axes that stand still: a slider must not move the scale by which the eye compares.
-        return comparison.figure.update_xaxes(range=[0, _LARGEST_KB * 1.02]).update_yaxes(
-            range=[0, _FASTEST_MBPS], row=1, col=1
-        )
+        return comparison.still(x=(0, _LARGEST_KB * 1.02), y=(0, _FASTEST_MBPS))
 
     return Panel(
         {

@@ -74,8 +74,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0)
         )
         for name, (goodput_mbps, formula) in shown.items():
             comparison.add(name, [rate], [goodput_mbps], np.linspace(0.1, 10.0, 199), formula, details=[detail])
-        # Axes that stand still: a slider must not move the scale by which the eye compares.
-        return comparison.figure.update_xaxes(range=[0, 10.3]).update_yaxes(range=[0, MIDDLE_MBPS], row=1, col=1)
+        return comparison.still(x=(0, 10.3), y=(0, MIDDLE_MBPS))
 
     return Panel(
         {

@@ -66,9 +66,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 0.5) 
             PAYLOADS_BYTES,
             lambda size: theory.wifi_saturation(stations, int(size), medium).goodput_mbps,
         )
-        figure = comparison.figure.update_xaxes(range=[0, 1500])
-        figure.update_yaxes(range=[0, 32], row=1, col=1)
-        return figure
+        return comparison.still(x=(0, 1500), y=(0, 32))
 
     return Panel(
         {

@@ -102,12 +102,7 @@ def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
                     row=1,
                     col=1,
                 )
-        # Axes that stand still: a slider must not move the scale by which the eye compares.
-        return (
-            figure.update_xaxes(range=[0.95, WIDEST + 0.1])
-            .update_yaxes(range=[0, 0.75], row=1, col=1)
-            .update_yaxes(range=[-0.35, 0.35], tickvals=[-0.2, 0, 0.2], row=2, col=1)
-        )
+        return comparison.still(x=(0.95, WIDEST + 0.1), y=(0, 0.75), residual=0.35)
 
     return Panel(
         {

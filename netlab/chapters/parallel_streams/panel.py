@@ -83,10 +83,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         line = np.arange(1.0, MOST_STREAMS + 1)
         for index, (host, goodput_mbps) in enumerate(got.items()):
             comparison.add(host, [streams], [goodput_mbps], line, theory_mbps(index), details=[detail])
-        # Axes that stand still: a slider must not move the scale by which the eye compares.
-        return comparison.figure.update_xaxes(range=[0, MOST_STREAMS + 0.5]).update_yaxes(
-            range=[0, SLOW_MBPS], row=1, col=1
-        )
+        return comparison.still(x=(0, MOST_STREAMS + 0.5), y=(0, SLOW_MBPS))
 
     return Panel(
         {

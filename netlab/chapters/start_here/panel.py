@@ -52,8 +52,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 5.0) 
             residual="absolute",
             title=f"{len(result.pings)} pings, {lost} lost; theory is the empty way, {empty_ms:.1f} ms",
         ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, duration_s], [empty_ms, empty_ms])
-        # Axes that stand still: a slider must not move the scale by which the eye compares.
-        return comparison.figure.update_yaxes(range=[0, _LONGEST_MS], row=1, col=1)
+        return comparison.still(y=(0, _LONGEST_MS))
 
     return Panel(
         {

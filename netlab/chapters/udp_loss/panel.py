@@ -68,9 +68,7 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
             lambda rate: theory.udp_goodput_mbps(rate, RATE_MBPS, payload, framing),
             details=[f"{setting}<br>{costs}, mean delay {flow['delay_ms']:.1f} ms"],
         )
-        return comparison.figure.update_xaxes(range=[0, 1.02 * _FASTEST_MBPS]).update_yaxes(
-            range=[0, 1.1 * RATE_MBPS], row=1, col=1
-        )
+        return comparison.still(x=(0, 1.02 * _FASTEST_MBPS), y=(0, 1.1 * RATE_MBPS))
 
     return Panel(
         {
