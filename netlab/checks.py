@@ -25,6 +25,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from netlab.errors import ScenarioError
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
 from netlab.results import Run
 
 _T = TypeVar("_T")
@@ -36,6 +39,8 @@ _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", 
 
 # Factors between a wrong number and the right one, each with the sentence that names the slip. The order
 # decides where two agree within the tolerance: the slip that students make more often comes first.
+# A unit's factor is said as it is, for who has met it has done the exercise. A half or a double may be a guess: of those the
+# sentence says no more than it does of any figure near them, so that nobody doubles their way to an answer.
 _SLIPS: tuple[tuple[float, str], ...] = (
     (1e6, "It is a million times too large: bits where megabits are meant?"),
     (1e-6, "It is a million times too small: was a number already in megabits divided by a million?"),
@@ -45,8 +50,14 @@ _SLIPS: tuple[tuple[float, str], ...] = (
     (1 / 8, "It is eight times too small: a byte has 8 bits; are these bytes where bits are asked for?"),
     (100.0, "It is a hundred times too large: a fraction is asked for, 0.02 rather than 2 %."),
     (0.01, "It is a hundred times too small: was a percentage divided by 100 twice?"),
-    (2.0, "It is twice as large: one way and there and back again, or one flow and two, mixed up?"),
-    (0.5, "It is half as large: one way and there and back again, or one flow and two, mixed up?"),
+    (
+        2.0,
+        "It is too large, by about a factor of two: one way and there and back again, or one flow and two, mixed up?",
+    ),
+    (
+        0.5,
+        "It is too small, by about a factor of two: one way and there and back again, or one flow and two, mixed up?",
+    ),
     (2**20 / 1e6, "It is 4.9 % too large: 'mega' is 1,000,000 here, not 1024 * 1024."),
     (1e6 / 2**20, "It is 4.6 % too small: 'mega' is 1,000,000 here, not 1024 * 1024."),
     (-1.0, "The sign is the other way round."),
@@ -401,6 +412,29 @@ class Measurement(Build):
         return super()._judge(answer)
 
 
+def sent(run: Run, **words: Any) -> list[dict[str, Any]]:
+    """What a run sent whose words are these (`kind="udp", src="h1"`), as its scenario has it, in that order."""
+    return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
+
+
+def slow_links(run: Run) -> list[dict[str, Any]]:
+    """The links of a run's network that have a rate, as its scenario has them, in that order."""
+    return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+
+
+def way(run: Run, src: str, dst: str) -> list[LinkShape]:
+    """What each link does on the way from one host to another; nothing where there is no way."""
+    try:
+        return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]
+    except ScenarioError:
+        return []
+
+
+def is_plain(shape: LinkShape) -> bool:
+    """Tell whether a link loses nothing on purpose, has one drop-tail queue and counts as `tc` does."""
+    return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate
+
+
 @dataclass(kw_only=True)
 class Choice(Check):
     """One letter out of a few, each wrong one with its reason.
@@ -635,9 +669,9 @@ def _named_slip(number: float, expected: float, tolerance: float, traps: Iterabl
             if abs(factor - 1) > 2 * tolerance and _close(number, expected * factor, min(tight, 0.002)):
                 return sentence
         if 0 < expected < 1 and _close(number, 1 - expected, tight):
-            return "It is one minus the right figure: the share that arrived rather than the share lost?"
+            return "Is this the share that arrived, where the share lost is asked for, or the other way round?"
         if _close(number, 1 / expected, tight):
-            return "It is the reciprocal of the right figure: is the division upside down?"
+            return f"{_direction(number, expected)} Is the division upside down?"
     return ""
 
 
@@ -651,7 +685,7 @@ def _direction(number: float, expected: float) -> str:
     if ratio < 0:
         return "It has the wrong sign, and not only that."
     side = "large" if ratio > 1 else "small"
-    times = max(ratio, 1 / ratio)
+    times = max(ratio, 1 / ratio) if ratio else math.inf  # the smallest numbers there are leave no ratio
     for most, words in (
         (1.05, f"It is close, but a little too {side}: is something small forgotten, or counted twice?"),
         (1.5, f"It is too {side}, by less than a half."),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 
 from netlab import checks, theory
 from netlab.checks import Build, Choice, Condition, Function, Number, Status, Trap
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.traffic import Tcp, Udp
 
 
 def limit(rate_mbps: float, payload_bytes: int) -> float:
@@ -100,6 +105,7 @@ def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
         (11, "too large, by about a factor of two"),
         (0.3, "too small, by a factor of three to thirty"),
         (1e12, "far too large"),
+        (5e-324, "far too small"),
         ("4.798", "without quotes"),
         (True, "not a truth value"),
         (math.nan, "NaN"),
@@ -123,7 +129,15 @@ def test_numpy_numbers_count_as_numbers(answer: object) -> None:
 def test_a_percentage_and_the_other_share_are_told_apart() -> None:
     loss = Number(name="loss", expected=0.0403, unit="", tolerance=0.01)
     assert "0.02 rather than 2 %" in said(loss.judge(4.03))
-    assert "one minus" in said(loss.judge(0.9597))
+    assert "the share that arrived" in said(loss.judge(0.9597))
+
+
+@pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2, 1 / 4.798])
+def test_a_half_a_double_and_a_reciprocal_are_not_certified(answer: float) -> None:
+    """Who meets one of these by a guess learns the direction and the kind of factor, not how to compute the answer."""
+    told = said(NUMBER.judge(answer))
+    assert "too large" in told or "too small" in told
+    assert not any(word in told for word in ("twice", "half", "reciprocal", "exactly"))
 
 
 def test_where_zero_is_expected_the_tolerance_is_absolute() -> None:
@@ -326,3 +340,28 @@ def test_the_tolerance_is_what_it_says(expected: float, error: float) -> None:
     check = Number(name="x", expected=expected, unit="", tolerance=0.005)
     assert check.judge(expected * (1 + error)).status is Status.PASSED
     assert check.judge(expected * (1 + 2.1 * math.copysign(0.005, error))).status is Status.FAILED
+
+
+def test_what_conditions_look_at_is_found_by_its_words() -> None:
+    topology = Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        links=[
+            Link("h1", "r1"),
+            Link("r1", "h2", rate_mbps=5, framing="ethernet", reverse={"framing": "tc"}),
+            Link("r1", "h3", rate_mbps=8, loss_rate=0.1),
+        ],
+    )
+    traffic = [Udp("h1", "h2", rate_mbps=1), Tcp("h1", "h2"), Udp("h1", "h3", rate_mbps=2)]
+    run: Any = SimpleNamespace(
+        scenario={"topology": topology.to_dict(), "traffic": [item.to_dict() for item in traffic]},
+    )
+    assert [item["rate_mbps"] for item in checks.sent(run, kind="udp")] == [1, 2]
+    assert [item["kind"] for item in checks.sent(run, src="h1", dst="h2")] == ["udp", "tcp"]
+    assert len(checks.sent(run)) == 3
+    assert [link["rate_mbps"] for link in checks.slow_links(run)] == [5, 8]
+    assert [shape.rate_mbps for shape in checks.way(run, "h1", "h2")] == [None, 5]
+    assert [checks.is_plain(shape) for shape in checks.way(run, "h1", "h2")] == [True, False]
+    assert [checks.is_plain(shape) for shape in checks.way(run, "h2", "h1")] == [True, True]
+    assert [checks.is_plain(shape) for shape in checks.way(run, "h1", "h3")] == [True, False]
+    assert checks.way(run, "h1", "nobody") == []

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from netlab import theory
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS
-from netlab.checks import Condition, Function, Measurement, Number, Result, Trap
-from netlab.errors import ScenarioError
-from netlab.network.topology import Topology
+from netlab.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, way
+from netlab.network.link import LinkShape
 from netlab.own_figures import Own
 from netlab.results import Run
 from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
@@ -184,14 +182,11 @@ def _goodput() -> Function:
     )
 
 
-def _hops(run: Run) -> list[Any]:
-    try:
-        return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops("h1", "h2")]
-    except ScenarioError:
-        return []
+def _hops(run: Run) -> list[LinkShape]:
+    return way(run, "h1", "h2")
 
 
-def _slow(run: Run) -> list[Any]:
+def _slow(run: Run) -> list[LinkShape]:
     return [shape for shape in _hops(run) if shape.rate_mbps is not None]
 
 
@@ -232,9 +227,7 @@ def _overfull(own: Own) -> Measurement:
                 "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
             ),
             Condition(
-                lambda run: all(
-                    shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate for shape in _hops(run)
-                ),
+                lambda run: all(map(is_plain, _hops(run))),
                 "The links are plain: nothing is lost on purpose, and they count as `tc` does.",
                 "Leave out `loss_rate`, `aqm` and `framing`.",
             ),

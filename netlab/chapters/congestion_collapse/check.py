@@ -12,7 +12,7 @@ from netlab.chapters.congestion_collapse.settings import (
     SEND_PAIRS,
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.checks import Build, Condition, Function, Measurement, Number, Trap
+from netlab.checks import Build, Condition, Function, Measurement, Number, Trap, sent, slow_links
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
 from netlab.own_figures import Own
@@ -48,12 +48,7 @@ def _limit(shape: LinkShape) -> float:
 
 
 def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:
-    return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in run.scenario["traffic"]}
-
-
-def _link_rates_mbps(run: Run) -> list[float]:
-    links = run.scenario["topology"]["links"]
-    return sorted(link["rate_mbps"] for link in links if link.get("rate_mbps") is not None)
+    return {(item["src"], item["dst"]): item.get("rate_mbps", 0.0) for item in sent(run)}
 
 
 def _drops(run: Run, interface: str) -> float:
@@ -201,7 +196,9 @@ class Checks:
                     "Copy the list `senders` from above and change a rate.",
                 ),
                 Condition(
-                    lambda run: _link_rates_mbps(run) == [EXITS_MBPS[1], EXITS_MBPS[0], MIDDLE_MBPS],
+                    lambda run: (
+                        sorted(link["rate_mbps"] for link in slow_links(run)) == sorted([*EXITS_MBPS, MIDDLE_MBPS])
+                    ),
                     "The network is the one from above: links of 1.5, 1 and 0.5 Mbit/s and two open ones.",
                     "Hand `network` to nl.run as it is.",
                 ),

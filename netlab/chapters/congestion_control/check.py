@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s
-from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
 from netlab.own_figures import Own
-from netlab.results import Run
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
 
@@ -96,32 +94,31 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: (
-                        [item["kind"] for item in _traffic(run)] == ["tcp"]
-                        and [_traffic(run)[0][name] for name in ("src", "dst")] == ["h1", "h3"]
+                        [(item["kind"], item["src"], item["dst"]) for item in sent(run)] == [("tcp", "h1", "h3")]
                     ),
                     "One TCP flow is asked for, from h1 to h3, and nothing beside it.",
                     "The list of traffic has one item, nl.Tcp(...).",
                 ),
                 Condition(
-                    lambda run: all(item["congestion"] == "reno" for item in _traffic(run) if item["kind"] == "tcp"),
+                    lambda run: all(item["congestion"] == "reno" for item in sent(run, kind="tcp")),
                     "The flow must go by Reno.",
                     'Linux goes by CUBIC if nothing is said; congestion="reno" says it.',
                 ),
                 Condition(
                     lambda run: (
-                        [_slow(run).get(name) for name in ("rate_mbps", "delay_ms", "queue_packets")]
+                        [slow_links(run)[0].get(name) for name in ("rate_mbps", "delay_ms", "queue_packets")]
                         == [own.rate_mbps, own.delay_ms, own.room_packets]
                     ),
                     "The slow link must have the rate, the delay and the queue that the text asks for.",
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
                 ),
                 Condition(
-                    lambda run: _scenario(run)["duration_s"] >= SHORTEST_S,
+                    lambda run: run.scenario["duration_s"] >= SHORTEST_S,
                     f"The run must last {SHORTEST_S} s or more.",
                     "A tooth takes some seconds, and one wants several: duration_s=...",
                 ),
                 Condition(
-                    lambda run: _scenario(run)["interval_s"] <= COARSEST_S,
+                    lambda run: run.scenario["interval_s"] <= COARSEST_S,
                     f"The window must be looked at every {COARSEST_S:g} s or more often.",
                     "A round trip is shorter than the usual interval of 0.1 s; interval_s=... sets it.",
                 ),
@@ -207,20 +204,3 @@ class Checks:
                 "p = 1.5 / window**2 with window = rate_mbps * rtt_ms * 1000 / 8 / 1514.",
             ],
         )
-
-
-def _scenario(run: Run) -> dict[str, Any]:
-    return run.scenario
-
-
-def _traffic(run: Run) -> list[dict[str, Any]]:
-    return list(_scenario(run)["traffic"])
-
-
-def _slow(run: Run) -> dict[str, Any]:
-    """The link with the rate that the path is about."""
-    return next(_limited(run))
-
-
-def _limited(run: Run) -> Iterator[dict[str, Any]]:
-    return (link for link in _scenario(run)["topology"]["links"] if link.get("rate_mbps") is not None)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from netlab import theory
 from netlab.chapters.fairness.experiments import theory_share_mbps
-from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
 from netlab.own_figures import Own
 from netlab.results import Run
 
@@ -14,15 +12,6 @@ FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
 SHORTEST_S = 60
 AFTER_S = 20
-
-
-def _slow_links(run: Run) -> list[dict[str, Any]]:
-    links = run.scenario["topology"]["links"]
-    return [link for link in links if link.get("rate_mbps") is not None]
-
-
-def _flows(run: Run) -> list[dict[str, Any]]:
-    return [item for item in run.scenario["traffic"] if item["kind"] == "tcp"]
 
 
 def _delays_ms(run: Run) -> float:
@@ -59,6 +48,10 @@ class Checks:
                 Trap(
                     lambda limit_mbps, far_ms, near_ms, exponent: limit_mbps * (near_ms / far_ms) ** exponent,
                     "This is the far flow's part of what the near one gets, not of what both get together.",
+                ),
+                Trap(
+                    lambda limit_mbps, far_ms, near_ms, exponent: (near_ms / far_ms) ** exponent,
+                    "This is the ratio of the two goodputs. Share the limit out in this ratio.",
                 ),
                 Trap(
                     lambda limit_mbps, far_ms, near_ms, exponent: theory_share_mbps(limit_mbps, far_ms, near_ms, 1),
@@ -111,7 +104,7 @@ class Checks:
             name="a max-min fair run",
             conditions=[
                 Condition(
-                    lambda run: [link["rate_mbps"] for link in _slow_links(run)] == [rate_mbps, rate_mbps],
+                    lambda run: [link["rate_mbps"] for link in slow_links(run)] == [rate_mbps, rate_mbps],
                     "Both slow links must have the rate that the exercise asks for.",
                     "Look at rate_mbps of your network.",
                 ),
@@ -122,15 +115,15 @@ class Checks:
                 ),
                 Condition(
                     lambda run: (
-                        {(flow["src"], flow["dst"]) for flow in _flows(run)} == PAIRS
-                        and len(_flows(run)) == len(run.flows) == len(PAIRS)
+                        {(flow["src"], flow["dst"]) for flow in sent(run, kind="tcp")} == PAIRS
+                        and len(sent(run, kind="tcp")) == len(run.flows) == len(PAIRS)
                         and run.settings["network_s"] >= SHORTEST_S
                     ),
                     f"Three TCP flows must send for {SHORTEST_S} s at least: h1 to h3, h1 to h2, h2 to h3.",
                     "Look at your list of traffic and at duration_s.",
                 ),
                 Condition(
-                    lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in _slow_links(run)),
+                    lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in slow_links(run)),
                     "Both slow links must keep a queue for each flow.",
                     "Look at aqm: fq, sfq, fq_codel, fq_pie and cake serve flows in turn.",
                 ),

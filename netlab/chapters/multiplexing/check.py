@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.checks import Condition, Function, Measurement, Number, Trap, sent
 from netlab.own_figures import Own
 from netlab.results import Run
 
@@ -91,12 +91,8 @@ def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
     return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
 
 
-def _traffic(run: Run, kind: str) -> list[Any]:
-    return [item for item in run.scenario["traffic"] if item["kind"] == kind]
-
-
 def _ways(run: Run) -> list[tuple[str, str]]:
-    return [(item["src"], item["dst"]) for item in run.scenario["traffic"]]
+    return [(item["src"], item["dst"]) for item in sent(run)]
 
 
 def _links(run: Run) -> dict[tuple[str, str], Any]:
@@ -163,7 +159,7 @@ class Checks:
             name="a transfer and a ping",
             conditions=[
                 Condition(
-                    lambda run: len(_traffic(run, "tcp")) == 1 and len(_traffic(run, "ping")) == 1,
+                    lambda run: len(sent(run, kind="tcp")) == len(sent(run, kind="ping")) == 1,
                     "One TCP transfer and one ping are asked for, and nothing beside them.",
                     "The list of traffic has two items, nl.Tcp(...) and nl.Ping(...).",
                 ),

@@ -171,13 +171,13 @@ class Checks:
         fit = math.floor(slow_limit_mbps / one)
         free_traps = [
             Trap(fit, "This is how many fit on the link together. How many of them are h1's?"),
-            Trap(fit + 1 - own.neighbours, "With h2's that is more than the link carries. Round down."),
+            Trap(fit + 1 - own.neighbours, "With h2's connections that is more than the link carries."),
             Trap(slow_limit_mbps / one, "So many fill the link. How many whole ones are that, and how many are h1's?"),
             Trap(
                 slow_limit_mbps / one - own.neighbours,
                 "Connections come whole: with one more the link would be full.",
             ),
-            Trap(fit - own.neighbours - 1, "There is room for one more."),
+            Trap(fit - own.neighbours - 1, "With so many the link is not full yet."),
         ]
         self.free = Number(
             name="most connections that cost nobody anything",

@@ -6,7 +6,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
-from netlab.checks import Condition, Function, Measurement, Trap
+from netlab.checks import Condition, Function, Measurement, Trap, sent, slow_links
 from netlab.headers import FRAME_BYTES
 from netlab.own_figures import Own
 from netlab.results import Run
@@ -15,12 +15,12 @@ SHORTEST_S = 20
 
 
 def _slow_link(run: Run) -> dict[str, Any]:
-    (link,) = (link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None)
-    return dict(link)
+    (link,) = slow_links(run)
+    return link
 
 
 def _senders(run: Run) -> set[str]:
-    return {item["congestion"] for item in run.scenario["traffic"] if item["kind"] == "tcp"}
+    return {item["congestion"] for item in sent(run, kind="tcp")}
 
 
 def _goodput_mbps(run: Run) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab.checks import Condition, Function, Measurement, Number, Trap
+from netlab.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
 from netlab.own_figures import Own
 from netlab.results import Run
 
@@ -21,21 +21,12 @@ def _video_with(own: Own, goodput_mbps: float) -> float:
     return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
 
 
-def _traffic(run: Run, kind: str, src: str) -> list[dict[str, Any]]:
-    return [
-        item
-        for item in run.scenario["traffic"]
-        if (item["kind"], item.get("src"), item.get("dst")) == (kind, src, "h3")
-    ]
-
-
 def _rates_mbps(run: Run, src: str) -> list[float]:
-    return [item["rate_mbps"] for item in _traffic(run, "udp", src)]
+    return [item["rate_mbps"] for item in sent(run, kind="udp", src=src, dst="h3")]
 
 
-def _limits_mbps(run: Run) -> list[float]:
-    """The rate of each link that has one."""
-    return [link["rate_mbps"] for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+def _updates(run: Run) -> list[dict[str, Any]]:
+    return sent(run, kind="tcp", src="h2", dst="h3")
 
 
 def _goodput_mbps(run: Run, kind: str, src: str) -> float:
@@ -90,6 +81,10 @@ class Checks:
                         max(0.0, rate_mbps - udp_mbps * (payload_bytes + 66) / payload_bytes) * _DATA_SHARE
                     ),
                     "This counts the 38 bytes of a real wire with each datagram; this link counts 14.",
+                ),
+                Trap(
+                    lambda udp_mbps, rate_mbps, payload_bytes: left(udp_mbps, rate_mbps, 1000),
+                    "What a datagram takes depends on `payload_bytes`. This takes 1042 / 1000 for every payload.",
                 ),
             ],
             right="TCP takes what the others leave, if they never give way.",
@@ -192,12 +187,12 @@ class Checks:
                     "Compare with the list `senders` above.",
                 ),
                 Condition(
-                    lambda run: len(_traffic(run, "tcp", "h2")) == 1 and _traffic(run, "tcp", "h2")[0]["streams"] == 1,
+                    lambda run: [item["streams"] for item in _updates(run)] == [1],
                     "The update is one TCP connection from h2 to h3.",
                     "More connections would be another trick, and the next chapters' subject.",
                 ),
                 Condition(
-                    lambda run: len(run.scenario["traffic"]) == 3 and _limits_mbps(run) == [RATE_MBPS],
+                    lambda run: len(sent(run)) == 3 and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS],
                     "Nothing else sends, and the only link with a rate has 5 Mbit/s.",
                     "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
                 ),

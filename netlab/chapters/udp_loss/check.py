@@ -11,10 +11,8 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.checks import Condition, Function, Measurement, Number, Result, Trap
-from netlab.errors import ScenarioError
+from netlab.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, sent, way
 from netlab.network.link import LinkShape
-from netlab.network.topology import Topology
 from netlab.own_figures import Own
 from netlab.results import Run
 from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
@@ -112,6 +110,12 @@ def _limit() -> Function:
                 "The IP and UDP headers are in; framing_bytes is not yet.",
             ),
             Trap(
+                lambda rate_mbps, payload_bytes, framing_bytes: (
+                    payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
+                ),
+                "This is the part of a frame that is data. Asked for are Mbit/s: which part of which rate?",
+            ),
+            Trap(
                 lambda rate_mbps, payload_bytes, framing_bytes: rate_mbps,
                 "This is the rate itself: no header has been paid for yet.",
             ),
@@ -137,16 +141,11 @@ def _limit() -> Function:
 
 
 def _flows(run: Run) -> list[dict[str, Any]]:
-    return [flow for flow in run.scenario["traffic"] if (flow["src"], flow["dst"]) == ("h1", "h2")]
+    return sent(run, src="h1", dst="h2")
 
 
 def _slow(run: Run) -> list[LinkShape]:
-    """What the links with a rate do on the way from h1 to h2."""
-    try:
-        hops = Topology.from_dict(run.scenario["topology"]).path_hops("h1", "h2")
-    except ScenarioError:
-        return []
-    return [hop.shape for hop in hops if hop.shape.rate_mbps is not None]
+    return [shape for shape in way(run, "h1", "h2") if shape.rate_mbps is not None]
 
 
 def _overload(own: Own) -> Measurement:
@@ -174,9 +173,7 @@ def _overload(own: Own) -> Measurement:
                 "`nl.Link` has `queue_packets`.",
             ),
             Condition(
-                lambda run: all(
-                    shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate for shape in _slow(run)
-                ),
+                lambda run: all(map(is_plain, _slow(run))),
                 "The link is plain: nothing is lost on purpose, and it counts as `tc` does.",
                 "Leave out `loss_rate`, `aqm` and `framing`.",
             ),
