@@ -22,3 +22,7 @@ EXERCISES = {
     # It can run; its links; one slower; plain queues; h1 saved; both saved.
     "rescue": Exercise(points=3, shares=[0.25, 0.25, 0.75, 0.25, 1, 0.5]),
 }
+
+UNMARKED = {
+    "clockwork": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import nbformat
@@ -34,6 +35,17 @@ def test_a_chapters_examiner_has_each_of_its_exercises(topic: str) -> None:
     assert asked and not [key for key in asked if key not in exercises]
     assert all(isinstance(exercises[key], Words) == key.endswith(master.WORDS) for key in asked)
     assert set(chapter.edition().checks) >= {key for key in exercises if not key.endswith(master.WORDS)}
+
+
+@pytest.mark.parametrize("topic", CHAPTERS)
+def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
+    """Each check that a notebook calls is marked, or the examiner says in `UNMARKED` why not; never both."""
+    chapter = master.find(topic, ROOT)
+    marked = set(chapter.examiner().exercises)
+    reasons = runpy.run_path(str(chapter.examiner_path)).get("UNMARKED", {})
+    called = {each.key for each in chapter.edition().wanted}
+    assert {key: reasons.get(key) for key in called - marked} == reasons
+    assert all(len(reason.split()) > 5 for reason in reasons.values())
 
 
 @pytest.mark.pocket
