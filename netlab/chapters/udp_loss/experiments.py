@@ -14,6 +14,7 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
     RATE_MBPS,
+    RIVAL_TOO_FAST,
     hidden_path,
 )
 from netlab.draws import mean_and_half
@@ -24,7 +25,7 @@ from netlab.own_figures import Own
 from netlab.results import Run
 from netlab.traffic import Udp
 
-RIVAL_MBPS = 5.115
+RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS
 """A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""
 
 PUBLISHED_RATES = ([5, 10, 20], [4.798, 4.798, 4.798], [0.0403, 0.5203, 0.7643])
@@ -74,7 +75,7 @@ def framing_figure(
         y=[limit(RIVAL_MBPS, size, 38) for size in sizes],
         mode="lines",
         line={"dash": "dot", "color": "#b665a1"},
-        name=f"rival: {RIVAL_MBPS} Mbit/s, 38 bytes",
+        name=f"rival: {RIVAL_MBPS:g} Mbit/s, 38 bytes",
         row=1,
         col=1,
     )
