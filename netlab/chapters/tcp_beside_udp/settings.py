@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from netlab import plots, theory
+from netlab import draws, plots, theory
 from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network import topologies
@@ -39,8 +39,6 @@ SEND_BUFFER_BYTES = 212_992
 """Of a UDP socket where nobody has asked for more (`net.core.wmem_default`)."""
 TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
 """What a connection and a socket with that buffer keep in their own host's queue, as measured."""
-
-_T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
 
 
 def left_mbps(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
@@ -101,6 +99,17 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
     ]
 
 
+def videos(
+    network: Topology, flows: Callable[[float], list[Traffic]], seeds: Mapping[float, Iterable[int]]
+) -> dict[tuple[float, int], Scenario]:
+    """A scenario of 40 s for each rate of the video and each of its seeds."""
+    return {
+        (video_mbps, seed): Scenario(network, flows(video_mbps), duration_s=40, interval_s=1, seed=seed)
+        for video_mbps, its_seeds in seeds.items()
+        for seed in its_seeds
+    }
+
+
 def beside(video_mbps: float, seed: int = 1, duration_s: float = 40, interval_s: float = 1, **queue: Any) -> Scenario:
     """One run of the first part; `queue` describes the queue before the slow link."""
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
@@ -115,10 +124,7 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
     )
 
 
-def mean_and_interval(values: Iterable[float]) -> tuple[float, float]:
-    """Mean of 2 to 8 draws, and half the width of its 95 % confidence interval (Student's t)."""
-    draws = np.asarray(list(values), dtype=float)
-    return float(draws.mean()), float(_T95[len(draws)] * draws.std(ddof=1) / math.sqrt(len(draws)))
+mean_and_interval = draws.mean_and_half
 
 
 def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
@@ -236,6 +242,19 @@ def crowd_theory_mbps(udp_flows: int, udp_held: float = UDP_HELD_PACKETS) -> tup
         CABLE_MBPS,
     )
     return float(shares[0]), float(shares[-1])
+
+
+def crowd_table() -> pd.DataFrame:
+    """TCP beside 1 to 4 waiting UDP flows, and beside one with another send buffer; a row for each run."""
+    flows = {("usual", count): [iperf_udp()] * count for count in (1, 2, 3, 4)}
+    flows["half", 1] = [iperf_udp(SEND_BUFFER_BYTES // 2)]
+    flows["twice", 1] = [iperf_udp(2 * SEND_BUFFER_BYTES)]
+    flows["never waits", 1] = [iperf_udp(None)]
+    runs = sweep(
+        {case: Scenario(cable(), [Tcp("h1", "h2"), *udp], duration_s=3, interval_s=0.5) for case, udp in flows.items()}
+    )
+    rows = {case: crowd_row(run) for case, run in runs.items()}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["buffer", "UDP flows"])
 
 
 def crowd_row(run: Run) -> dict[str, float]:

@@ -1,0 +1,96 @@
+"""The panel runs what its controls say and draws both senders beside the theory for its queue."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from netlab.chapters import tcp_beside_udp
+from netlab.chapters.tcp_beside_udp.panel import FASTEST_MBPS, SLOWEST_MBPS, shares_mbps
+from netlab.chapters.tcp_beside_udp.panel import panel as make_panel
+from tests.drawn import PATIENCE_S, by_role
+from tests.figures import agrees
+
+FAIR = "a queue for each flow"
+
+
+def moved(run: Any, **settings: Any) -> Any:
+    """The panel after its controls were moved and the run has been drawn."""
+    panel = make_panel(run=run)
+    for name, value in settings.items():
+        panel.controls[name].value = value
+    panel.refresh()
+    assert panel.wait(PATIENCE_S)
+    assert panel.message == ""
+    return panel
+
+
+@pytest.mark.parametrize(
+    ("settings", "aqm", "tcp_mbps", "udp_mbps"),
+    [
+        ({}, "fifo", (5 - 2 * 1.042) * 1448 / 1514, 2),
+        ({"udp_mbps": 10.0, "room_packets": 500.0}, "fifo", 0, 5000 / 1042),
+        ({"udp_mbps": 1.0, "queue": FAIR}, "fq_codel", (5 - 1.042) * 1448 / 1514, 1),
+        ({"udp_mbps": 20.0, "queue": FAIR, "draw": 7}, "fq_codel", 2.5 * 1448 / 1514, 2.5 / 1.042),
+    ],
+)
+def test_the_panel_runs_its_settings_and_draws_both_beside_theory(settings, aqm, tcp_mbps, udp_mbps):
+    asked = []
+
+    def fake(*, topology, traffic, duration_s, interval_s, seed, progress, cancel):
+        asked.append((topology, traffic, seed))
+        flows = pd.DataFrame({"loss_rate": [0.0, 0.25], "timeouts": [0, 3]})
+        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([udp_mbps, tcp_mbps]))
+
+    panel = moved(fake, **settings)
+    topology, (udp, tcp), seed = asked[-1]
+    assert topology.problems() == [] and udp.problems("flow") == tcp.problems("flow") == []
+    (slow,) = [hop.shape for hop in topology.hops() if hop.shape.rate_mbps is not None]
+    assert (slow.rate_mbps, slow.aqm, slow.queue_packets) == (5, aqm, settings.get("room_packets", 100))
+    assert (udp.src, udp.rate_mbps, tcp.src) == ("h1", settings.get("udp_mbps", 2), "h2")
+    assert seed == settings.get("draw", 1)
+    for strip in by_role(panel, "residual"):
+        assert strip.y == pytest.approx((0.0,), abs=1e-9), "the fake measures what theory says"
+        assert "25.0% lost, 3 timeouts" in strip.hovertext[0]
+    assert f"TCP gets {tcp_mbps:.2f}" in panel.figure.layout.title.text
+
+
+def test_no_slider_moves_the_axes():
+    def fake(**_):
+        flows = pd.DataFrame({"loss_rate": [0.0, 0.0], "timeouts": [0, 0]})
+        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([0.1, 4.6]))
+
+    def axes(panel):
+        layout = panel.figure.layout
+        return [(axis.range, axis.tickvals) for axis in (layout.xaxis, layout.yaxis, layout.yaxis2)]
+
+    assert axes(moved(fake)) == axes(moved(fake, udp_mbps=20.0, queue=FAIR, room_packets=5.0))
+
+
+@pytest.mark.parametrize("udp_mbps", [SLOWEST_MBPS, 2.399, FASTEST_MBPS])
+def test_the_shares_never_exceed_the_link_and_a_fair_queue_never_gives_tcp_less(udp_mbps):
+    for queue in ("drop-tail", FAIR):
+        tcp, udp = shares_mbps(udp_mbps, queue)
+        assert tcp * 1514 / 1448 + udp * 1.042 == pytest.approx(5)
+    assert shares_mbps(udp_mbps, FAIR)[0] >= shares_mbps(udp_mbps, "drop-tail")[0] - 1e-12
+
+
+@pytest.mark.library
+@pytest.mark.parametrize(
+    ("settings", "tcp_mbps"),
+    [
+        ({"udp_mbps": 1.0}, (5 - 1.042) * 1448 / 1514),
+        ({"udp_mbps": 10.0}, 0),
+        ({"udp_mbps": 10.0, "queue": FAIR}, 2.5 * 1448 / 1514),
+    ],
+)
+def test_what_it_measures_is_near_its_theory(settings, tcp_mbps):
+    panel = tcp_beside_udp.begin().panel()
+    for name, value in settings.items():
+        panel.controls[name].value = value
+    panel.refresh()
+    assert panel.message == ""
+    agrees("TCP (Mbit/s)", panel.runs[-1].goodput_mbps(10).iloc[1], tcp_mbps, absolute=0.05)
