@@ -72,9 +72,8 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # - **By lot**: each packet is lost with the same chance $p$. Who sends more loses more often, $n \propto p\,G$. Then
 #   $G \propto 1/(p\,G\,T^2)$, so $G \propto 1/(T\sqrt p)$: $e = 1$. This is the loss-throughput formula.
 #
-# **CUBIC**, Linux's default, counts time, not round trips. After a loss its window climbs back in a time that goes with
-# $\sqrt[3]{W}$. In balance this time is $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. In step,
-# $e = 1$. By lot, $n \propto p\,G$ gives $G^4 \propto 1/(p^3 T)$, so $e = \tfrac14$.
+# **CUBIC**, Linux's default, counts time, not round trips, so distance costs less: $e = 1$ in step and $e = \tfrac14$ by lot. (Why, stands
+# behind the summary.)
 #
 # All of this holds for long flows without timeouts, and CUBIC's part for long paths: on short ones it grows as Reno does.
 #
@@ -93,7 +92,7 @@ def far_share_mbps(limit_mbps, far_ms, near_ms, exponent):
     # END SOLUTION
 
 
-# %% id="far_share-check" tags=["minutes-13"]
+# %% id="far_share-check" tags=["minutes-14"]
 chapter.check.far_share(far_share_mbps)
 
 # %% [markdown] id="one-draw-text"
@@ -168,7 +167,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 # - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
 # - **Reno's own**: losses add up along the path, so the long flow has the loss rate $2p$ where a short one has $p$.
 #   Put that into $G \propto 1/(T\sqrt p)$.
-# - **CUBIC's own**: the same with $G \propto T^{-1/4} p^{-3/4}$.
+# - **CUBIC's own**: the same with CUBIC's formula by lot, $G \propto T^{-1/4} p^{-3/4}$.
 #
 # The last two hold where losses fall by lot. Both are the optimum of something: Reno makes the sum of $1/(T^2 G)$ as small
 # as it can be. That is fairness with weights: distance lowers a flow's weight.
@@ -228,7 +227,7 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # %% id="h2_delay"
 h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
 
-# %% id="h2_delay-check" tags=["minutes-12"]
+# %% id="h2_delay-check" tags=["minutes-14"]
 chapter.check.h2_delay(h2_delay_ms)
 
 # %% id="design-run"
@@ -267,7 +266,7 @@ my_run = nl.run(fair, three, duration_s=120, interval_s=1)
 print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # END SOLUTION
 
-# %% id="fair_run-check"
+# %% id="fair_run-check" tags=["minutes-12"]
 chapter.check.fair_run(my_run)
 
 # %% [markdown] id="panel-text"
@@ -276,8 +275,8 @@ chapter.check.fair_run(my_run)
 # The panel is part 1: `h2` is 300 ms away, one run is one draw of four minutes. The line is theory for your queue. Move a slider,
 # and the experiment runs again.
 #
-# 1. Reno, drop-tail, `h1` 800 ms away. Let the room grow from 20 to 300 packets, with two draws each. What does `h1` gain, and what do
-#    both pay for it? Along which line do the points go, and where do they leave it?
+# 1. Reno, drop-tail, `h1` 800 ms away. Let the room grow from 20 to 300 packets. What does `h1` gain, and what do both pay for it? Along
+#    which line do the points go, and where do they leave it? (Another draw shows what is luck.)
 # 2. Can you give `h1` as large a part at a tenth of the wait? Try the other two queues.
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
@@ -290,6 +289,13 @@ chapter.panel()
 # Reno, 1 and ¼ for CUBIC, in step and by lot. Over several bottlenecks each sender has an optimum of its own, which is
 # neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
 # flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
+
+# %% [markdown] id="cubic-text"
+# ## Optional: why CUBIC minds distance less
+#
+# After a loss CUBIC's window climbs back in a time that goes with $\sqrt[3]{W}$, however long the round trip is. In balance this time is
+# $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. In step $n$ is the same for both, so $e = 1$. By lot $n \propto p\,G$
+# gives $G^4 \propto 1/(p^3 T)$: $G \propto T^{-1/4} p^{-3/4}$, so $e = \tfrac14$.
 
 # %% [markdown] id="published-text"
 # ## Optional: what the published lab and the RFC say

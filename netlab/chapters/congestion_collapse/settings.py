@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from netlab import experiment, theory
+from netlab import draws, experiment, theory
 from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.topology import Topology
@@ -76,13 +75,7 @@ FIGURES = OwnFigures(
     derive=_derived,
 )
 
-_T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
-
-
-def mean_and_interval(values: Iterable[float]) -> tuple[float, float]:
-    """Mean of 2 to 5 draws, and half the width of its 95 % confidence interval (Student's t)."""
-    draws = np.asarray(list(values), dtype=float)
-    return float(draws.mean()), float(_T95[len(draws)] * draws.std(ddof=1) / math.sqrt(len(draws)))
+mean_and_interval = draws.mean_and_half
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:

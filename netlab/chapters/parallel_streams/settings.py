@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netlab import theory
+from netlab import draws, theory
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -104,13 +104,7 @@ FIGURES = OwnFigures(
     derive=_derived,
 )
 
-_T95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
-
-
-def mean_and_interval(values: Iterable[float]) -> tuple[float, float]:
-    """Mean of 2 to 8 draws, and half the width of its 95 % confidence interval (Student's t)."""
-    draws = np.asarray(list(values), dtype=float)
-    return float(draws.mean()), float(_T95[len(draws)] * draws.std(ddof=1) / math.sqrt(len(draws)))
+mean_and_interval = draws.mean_and_half
 
 
 def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:
@@ -124,7 +118,19 @@ def moments_s(draw: Any, count: int = 3, within_s: float = 1) -> list[float]:
     return [round(float(moment), 3) for moment in np.random.default_rng(draw).uniform(0, within_s, count)]
 
 
-# ---- part 2: what the lab lost
+# ---- part 2: random losses, and what the lab lost
+
+
+def lossy(counts: Iterable[int]) -> dict[tuple[int, int], Scenario]:
+    """Some Reno connections on the slow path for 12 s, a scenario for each number and seed; few connections have three seeds."""
+    return {
+        (count, seed): Scenario(
+            slow_path(1), [Tcp("h1", "h2", streams=count, congestion="reno")], duration_s=12, interval_s=1, seed=seed
+        )
+        for count in counts
+        for seed in ((1, 2, 3) if count <= 2 else (1,))
+    }
+
 
 CASES = (
     (20, "frames", "cubic", 1),
