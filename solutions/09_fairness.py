@@ -133,7 +133,7 @@ experiments.parts_figure(found, share)
 print(experiments.parts_table(found).to_string(index=False))
 
 # %% [markdown] id="many-why"
-# **Why do they differ?** Read the table column by column.
+# **Why do they differ?** Three columns of the table say it.
 #
 # *Cuts* counts how often a loss cut the window. With drop-tail the near flow sends two to six times as much, and yet both
 # are cut about equally often: in step. With the gentle RED Reno's near flow is cut more often by as much as
@@ -216,7 +216,7 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # %% [markdown] id="h2_delay-text"
 # ### Exercise 3: equal by design
 #
-# Reno gives the long flow less. You may not touch senders or queues, but you may choose one delay: what `h2` delays of all
+# Reno gives the long flow less (by its own formula: look at the four answers above). You may not touch senders or queues, but you may choose one delay: what `h2` delays of all
 # that it sends. Both short flows pass `h2`'s delay once in each round trip (one with its data, one with its acknowledgements), the
 # long flow never does.
 #
