@@ -177,7 +177,7 @@ def run(name: str, path: Path) -> Row:
         keys = lab.keys if lab else "pingall\n"
         try:
             finished = run_script(
-                [str(path)], write=parts.append, directory=Path(directory), wall_limit_s=400, keys=keys
+                [str(path)], write=parts.append, directory=Path(directory), wall_limit_s=1800, keys=keys
             )
         except NetlabError as error:
             return Row(

@@ -18,6 +18,10 @@ class Keeper:
     ----------
     folder : Path
         A directory of the engine's own.
+    most_bytes : int
+        What all files may have together.
+    work : Path
+        Where commands that leave files have their working directories.
 
     Attributes
     ----------
@@ -25,8 +29,9 @@ class Keeper:
         By name, why a file that should have been kept was not.
     """
 
-    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, work: Path = Path("/tmp")) -> None:
         self.unsaved: dict[str, str] = {}
+        self.work = work
         self._folder = folder
         self._most_bytes = most_bytes
         self._left_bytes = most_bytes

@@ -1,11 +1,12 @@
-"""The agent of a live network on this machine's own kernel: requests come over sockets, and time is the wall's.
+"""The agent on this machine's own kernel, where time is the wall's; requests of a live network come over sockets.
 
 It is the first process of namespaces of its own (network, mounts, processes), so whatever its hosts started ends with it. Where
-the hosts' shells keep their files is in memory, and the names of hosts are in an /etc/hosts that only they see.
+the hosts' shells of a live network keep their files is in memory, and the names of hosts are in an /etc/hosts that only they see.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab.agent import guest
-from netlab.agent.files import GATE, URGENT
+from netlab.agent.files import GATE, URGENT, WORK
 from netlab.agent.gate import Gate, serve
 from netlab.agent.network import batch
 
@@ -44,19 +45,47 @@ class LocalGate(Gate):
         self._group = group
 
     def _listen(self) -> None:
-        while how := self._interrupts.recv(1):
-            if self._group:
-                try:
-                    os.killpg(self._group, signal.SIGINT if how == b"i" else signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
-        self.power_off()
+        try:
+            while how := self._interrupts.recv(1):
+                if self._group:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(self._group, signal.SIGINT if how == b"i" else signal.SIGKILL)
+        finally:
+            self.power_off()
 
 
 def _connect(path: str) -> socket.socket:
     made = socket.socket(socket.AF_UNIX)
     made.connect(path)
     return made
+
+
+def end_with_input() -> None:
+    """End this process, and with it all in its namespaces, when its standard input ends: whoever started it has gone or had enough.
+
+    No signal would tell it so: unshare(1) passes none on, and who started it through sudo may send it none.
+    """
+    given = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    # The programs of its hosts must not read there.
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+    def wait() -> None:
+        try:
+            while os.read(given, 1):
+                pass
+        finally:
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def in_memory(folder: Path) -> Path:
+    """A directory in memory, below the run's: what commands write there goes with this process's namespaces."""
+    work = folder / WORK
+    guest.mount("tmpfs", str(work), "mode=755")
+    return work
 
 
 def main(folder: str, packages: list[str]) -> None:

@@ -42,17 +42,18 @@ class Events:
         self._file.write(json.dumps(event) + "\n")
 
 
-def run(folder: Path, before_traffic: Callable[[], None] = lambda: None) -> int:
+def run(folder: Path, before_traffic: Callable[[], None] = lambda: None, work: Path = Path("/tmp")) -> int:
     """Do what `plan.json` in `folder` says and leave `result.json` there; returns an exit code.
 
-    `before_traffic` is called when the network is built: what traffic then draws need not follow from how that went.
+    `before_traffic` is called when the network is built: what traffic then draws need not follow from how that went. Commands that
+    leave files have their working directories in `work`.
     """
     events = Events(folder / files.EVENTS)
     events.tell({"event": "agent"})
     try:
         plan: AgentPlan = json.loads((folder / files.PLAN).read_text())
         artifacts = folder / files.ARTIFACTS
-        result = experiment(plan, events, Keeper(artifacts), artifacts, before_traffic)
+        result = experiment(plan, events, Keeper(artifacts, work=work), artifacts, before_traffic)
     except NetlabError as error:
         events.tell({"event": "error", "message": str(error)})
         return 1

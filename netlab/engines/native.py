@@ -39,10 +39,15 @@ sys.path.extend(boot["packages"])
 os.environ["PATH"] = ":".join(boot["path"])
 os.environ.setdefault("SHELL", "/bin/sh")
 from pathlib import Path
+from netlab.agent.local import end_with_input, in_memory
+end_with_input()
 from netlab.agent.main import run
-sys.exit(run(Path(sys.argv[1])))
+sys.exit(run(Path(sys.argv[1]), work=in_memory(Path(sys.argv[1]))))
 """
+# The agent is the first process of its namespace: when it goes, whatever its hosts started goes too.
+NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 RESULT_BYTES = 64 << 20
+PATIENCE_S = 5.0
 DEVICE = "nlprobe0"
 PROBE = (
     f"ip link add {DEVICE} type ifb && tc qdisc add dev {DEVICE} root netem delay 1ms && tc qdisc add dev {DEVICE} ingress"
@@ -113,32 +118,27 @@ class NativeEngine:
             whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": {}}
             (folder / files.PLAN).write_text(json.dumps(whole))
             (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
+            (folder / files.WORK).mkdir()
             log = directory / "console.log"
             tail = EventTail(folder, on_event)
-            # In a network namespace of its own, so that nothing of the run shows in the machine's; and the agent dies
-            # with the process that started it, its namespaces and interfaces with it.
-            command = [
-                *(privilege() or []),
-                "unshare",
-                "--net",
-                "--kill-child",
-                sys.executable,
-                "-I",
-                "-S",
-                "-c",
-                PROGRAM,
-                str(folder),
-            ]
+            # Nothing of the run shows in the machine's network; and the agent ends when its input does, also where whoever
+            # started it was killed.
+            command = [*(privilege() or []), *NAMESPACES, sys.executable, "-I", "-S", "-c", PROGRAM, str(folder)]
             with log.open("wb") as out:
                 process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd="/"
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd="/",
+                    start_new_session=True,
                 )
+            assert process.stdin is not None
             try:
-                follow(process, tail, cancel)
+                with process.stdin:
+                    follow(process, tail, cancel)
             finally:
-                if process.poll() is None:
-                    process.terminate()
-                    process.wait()
+                wait_for_the_end(process)
             tail.poll()
             counters = read_result(folder, tail, log)
             kept = take_artifacts(folder)
@@ -150,6 +150,16 @@ class NativeEngine:
             "machine": platform.node(),
         }
         return {**counters, "engine": settings, "artifacts": kept}
+
+
+def wait_for_the_end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for an agent that was told to end, or has."""
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        # It may be another user's. What kills unshare(1) takes the agent along.
+        process.kill() if os.geteuid() == 0 else process.terminate()
+        process.wait()
 
 
 def privilege() -> list[str] | None:

@@ -10,7 +10,7 @@ import time
 
 from netlab.agent import files
 from netlab.engines.guests import BOOT_PATIENCE_S, Clock, Waiting
-from netlab.engines.native import RESULT_BYTES, privilege
+from netlab.engines.native import NAMESPACES, RESULT_BYTES, privilege, wait_for_the_end
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError
 
@@ -23,10 +23,7 @@ os.environ.setdefault("SHELL", "/bin/sh")
 from netlab.agent.local import main
 main(sys.argv[1], boot["packages"])
 """
-# The agent is the first process of its namespace: when it goes, whatever its hosts started goes too.
-NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 LOOK_S = 0.05
-PATIENCE_S = 5.0
 
 
 class NativeGuest(Waiting):
@@ -97,9 +94,5 @@ class NativeGuest(Waiting):
                 end.close()
         process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
         if process is not None:
-            try:
-                process.wait(PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.terminate()
-                process.wait()
+            wait_for_the_end(process)
         self._resources.close()

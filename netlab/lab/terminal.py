@@ -1,6 +1,7 @@
 """A host's terminal: its pty is in the guest, the keys and the screen are anywhere.
 
-While somebody is connected the lab goes on in turns, paced by the wall's clock; when nobody is, it stands still again. The
+While somebody is connected the lab goes on in turns, paced by the wall's clock; when nobody is, or nobody types for long (JupyterLab's
+own terminals stay open when a browser's tab is closed), it stands still again. The
 terminal is offered on a socket of this user's, and `netlab attach` joins it from any shell, one of JupyterLab's
 terminals above all.
 """
@@ -32,8 +33,11 @@ from netlab.lab.session import Session
 
 TURN_S = 0.02
 MOST_BEHIND_S = 0.2
+LOOK_S = 1.0
 READ_BYTES = 1 << 14
 SUFFIX = ".terminal"
+IDLE_S = 600.0
+LEFT = "\r\n[netlab: nobody has typed for {:.0f} minutes; the network stands still until a key comes]\r\n"
 
 
 class Terminal:
@@ -87,6 +91,7 @@ class Terminal:
         size = json.loads(peer.recv(64).decode() or "[24, 80]")
         pid = self._session.ask(do="terminal", node=self.node, rows=size[0], columns=size[1])["pid"]
         wall_s, network_s = time.monotonic(), self._session.now_s
+        typed_s, virtual = wall_s, self._session.guest.clock == "virtual"
         keys, gone, ended = "", False, False
         while not ended:
             answer = self._session.ask(do="turn", pid=pid, keys=keys, turn_s=TURN_S, close=gone)
@@ -99,7 +104,13 @@ class Terminal:
                 wall_s, network_s = time.monotonic(), answer["now_s"]
             keys = ""
             ready, _, _ = select.select([peer], [], [], max(0.0, ahead_s))
+            if not ready and virtual and time.monotonic() - typed_s > IDLE_S:
+                with contextlib.suppress(OSError):
+                    peer.sendall(LEFT.format(IDLE_S / 60).encode())
+                while not ready and not self._session.closed:
+                    ready, _, _ = select.select([peer], [], [], LOOK_S)
             if ready:
+                typed_s = time.monotonic()
                 try:
                     data = peer.recv(READ_BYTES)
                 except OSError:

@@ -98,6 +98,100 @@ def test_the_native_engine_inside_a_guest() -> None:
     agrees("RTT (ms)", inner.pings.rtt_ms.median(), 20.3, absolute=2)
 
 
+KILLED = """
+import glob, json, os, signal, sys, time
+sys.path.extend({path!r})
+import netlab as nl
+from netlab import scratch
+
+nl.live, nl.run  # imported once for all that are forked
+NETWORK = {{"hosts": ["h1", "h2"], "links": [{{"a": "h1", "b": "h2", "rate_mbps": 5}}]}}
+
+
+def batch():
+    command = nl.Command("h1", "setsid sleep 1000 & sleep 1001", saves="none")
+    nl.run(nl.Topology.from_dict(NETWORK), [command, nl.Tcp("h1", "h2")], duration_s=1000, engine="native", progress=False)
+
+
+def live():
+    os.environ["NETLAB_ENGINE"] = "native"
+    lab = nl.live(NETWORK, wall_limit_s=1000)
+    lab["h1"].start("setsid sleep 1000")
+    lab["h1"].terminal()
+    lab["h1"].run("sleep 1001")
+
+
+def running():
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            words = open("/proc/" + name + "/cmdline").read().split(chr(0))
+        except OSError:
+            continue
+        # Programs of hosts, and whatever is between them and us.
+        if words[0] in ("sleep", "unshare", "bash") or "-I" in words and "-S" in words and "/netlab-" in words[-2]:
+            found.append(" ".join(words))
+    return found
+
+
+def until(holds):
+    end_s = time.monotonic() + 100
+    while not holds() and time.monotonic() < end_s:
+        time.sleep(0.1)
+
+
+links = set(os.listdir("/sys/class/net"))
+before = len(running())
+children = []
+for what, how in ((batch, 9), (batch, 2), (live, 9), (live, 15)):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            what()
+        finally:
+            os._exit(0)
+    children.append((pid, how))
+sleeping = lambda: sum(words.startswith("sleep 100") for words in running())
+until(lambda: sleeping() == 8)
+told = dict(sleeping=sleeping())
+for pid, how in children:
+    os.kill(pid, how)
+begin_s = time.monotonic()
+for pid, _ in children:
+    os.waitpid(pid, 0)
+until(lambda: len(running()) <= before or time.monotonic() > begin_s + 20)
+told["left"] = running()[before:]
+with scratch.run_directory(0):
+    pass
+told["files"] = [
+    os.path.join(place, name) for place, _, names in os.walk(os.environ["TMPDIR"]) for name in names if name != "lock"
+]
+told["more"] = [*(set(os.listdir("/sys/class/net")) - links), *glob.glob("/tmp/netlab-[0-9]*-*")]
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.pocket
+def test_a_native_run_or_lab_that_is_killed_leaves_nothing() -> None:
+    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
+    places = f"TMPDIR=/tmp/own NETLAB_CACHE={shlex.quote(str(cache.root()))}"
+    program = shlex.quote(KILLED.format(path=path))
+    command = f"mkdir /tmp/own && cd /tmp/own && {places} {sys.executable} -c {program}"
+    outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
+    # In real time a busy machine takes long for the same.
+    for duration_s in (30, 150):
+        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket-real")
+        (row,) = run.commands.itertuples()
+        if row.exit_code == row.exit_code:
+            break
+    assert row.exit_code == 0, row.stderr
+    told = json.loads(row.stdout)
+    assert told["sleeping"] == 8, "all four were at work, with two programs each"
+    assert told["left"] == []
+    assert told["files"] == []
+    assert told["more"] == [], "neither interfaces nor directories"
+
+
 @pytest.mark.pocket
 def test_debians_stock_kernel_runs_in_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """$NETLAB_KERNEL names a User-Mode Linux without time travel, in modules: the run says which clock it had."""

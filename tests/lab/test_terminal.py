@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
+from netlab.lab import terminal as terminals
 
 pytestmark = pytest.mark.pocket
 
@@ -92,6 +93,24 @@ def test_a_shell_in_a_host_runs_beside_the_wall_clock_and_stands_still_when_it_i
         assert lab["h1"].run("echo usable") == "usable\n"
         assert terminal.path.is_relative_to(lab.session.guest.directory), "what clears a killed run clears it too"
     assert not terminal.path.exists()
+
+
+def test_a_terminal_that_nobody_types_in_stands_still_until_a_key_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "IDLE_S", 2.0)
+    with nl.live(NETWORK) as lab:
+        person = Person(lab["h1"].terminal().command.split(), tmp_path)
+        person.sees("h1:~#")
+        person.type("ping h2\n")
+        person.sees("stands still until a key comes")
+        stands_at_s = lab.now_s
+        time.sleep(0.5)
+        assert lab.now_s == stands_at_s, "also while a program prints"
+        person.type("\x03")
+        person.sees("packet loss")
+        person.type("exit\n")
+        assert person.leave() == 0
 
 
 def test_mininets_prompt_answers_on_a_terminal(place: Path) -> None:

@@ -25,8 +25,8 @@ class CommandFlow(Flow["CommandItem"]):
         self._keeper = place.keeper
         self._directory: Path | None = None
         if item["saves"]:
-            # Of its own in a system with other runs; the same in every guest, so that equal scenarios see equal names.
-            self._directory = Path(f"/tmp/netlab-{os.getpid()}-{place.number}")
+            # The same in every guest, so that equal scenarios see equal names.
+            self._directory = place.keeper.work / f"netlab-{os.getpid()}-{place.number}"
             self._directory.mkdir(mode=0o700)
         self._stdout, self._stderr = "", ""
         self._exit_code: int | None = None
