@@ -91,7 +91,8 @@ ABOUT = """# Mininet's scripts in the pocket kernel
 
 Made by `python benchmarks/mininet_scripts.py`: Mininet's own examples, topologies that courses use (`benchmarks/mininet/`),
 and networks of published labs as `to_mininet()` writes them (`lab_...`). What came back is read from what each
-printed. Wall time is that of 2 busy cores.
+printed. Wall time is that of 2 busy cores. What takes it is starting programs: a `ping` costs 12 ms of processor time, and
+treeping64 starts 8064 (it and multiping had to share the 2 cores with a dozen other programs).
 
 Not offered, and said so by the program that meets it:
 
