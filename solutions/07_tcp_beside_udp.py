@@ -175,7 +175,7 @@ chapter.check.video(my_video_mbps)
 
 # %% id="video-run"
 if my_video_mbps is not ...:
-    run = nl.run(network, senders(my_video_mbps), duration_s=60, interval_s=1)
+    run = nl.run(network, senders(my_video_mbps), duration_s=nl.lasting(60, 30), interval_s=1)
     got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
     print(f"TCP: {got_mbps:.2f} Mbit/s, so {own.update_mb} MB take {own.update_mb * 8 / got_mbps / 60:.1f} minutes")
 

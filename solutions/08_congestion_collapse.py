@@ -268,7 +268,7 @@ def udp_pair(first_mbps, second_mbps):
 
 
 pairs = {"lab": udp_pair(1, 0.5), "below": udp_pair(0.95, 0.475), "TCP": [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h3")]}
-fair_runs = nl.sweep({name: nl.Scenario(network, pair, duration_s=60, interval_s=1) for name, pair in pairs.items()})
+fair_runs = nl.sweep({name: nl.Scenario(network, pair, nl.lasting(60, 30), interval_s=1) for name, pair in pairs.items()})
 fair = settings.both(fair_runs)
 
 # %% id="fair-table" tags=["folded"]

@@ -103,7 +103,7 @@ chapter.check.far_share(far_share_mbps)
 
 # %% id="one-draw" tags=["figure"]
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
-one_run = nl.run(network, reno, duration_s=nl.lasting(240, 90), interval_s=1)
+one_run = nl.run(network, reno, duration_s=nl.lasting(240, 75), interval_s=1)
 print(one_run.goodput_mbps(after_s=60).round(1).to_string())
 nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="Windows of a far and a near flow, one queue")
 

@@ -331,7 +331,7 @@ def lot_figure() -> plots.Comparison:
     }
     for congestion, formula in formulas.items():
         traffic = [Tcp(host, "h4", congestion=congestion) for host in distances_ms]
-        run = sweeps.sweep([Scenario(network, traffic, duration_s=lasting(600, real_s=60), interval_s=5)])[0]
+        run = sweeps.sweep([Scenario(network, traffic, duration_s=lasting(600, real_s=40), interval_s=5)])[0]
         comparison.add(
             NAMES[congestion],
             list(distances_ms.values()),

@@ -208,7 +208,7 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     return table * theory.tcp_goodput_limit_mbps(1)
 
 
-def crossing(draws: int = 5, send_s: float = 15) -> dict[str, Run]:
+def crossing(draws: int = 5, send_s: float = lasting(15, real_s=8)) -> dict[str, Run]:
     """The six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
     pairs = list(CROSSING)
     words: dict[str, Any] = {"send_s": send_s, "ping": False}

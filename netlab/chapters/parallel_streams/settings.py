@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import draws, theory
+from netlab.engines import lasting
 from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -191,7 +192,7 @@ def beside_two(streams: int, draw: int = 0) -> Scenario:
         Tcp(f"h{1 + place}", f"h{4 + place}", streams=count, congestion="reno", start_s=starts_s[place])
         for place, count in enumerate(counts)
     ]
-    return Scenario(network, flows, duration_s=50, interval_s=1)
+    return Scenario(network, flows, duration_s=lasting(50, real_s=30), interval_s=1)
 
 
 # ---- part 4: random losses and a neighbour
@@ -203,4 +204,4 @@ def free_or_taken(streams: int, neighbours: int, loss_rate: float, seed: int = 1
         Tcp("h1", "h3", streams=streams, congestion="reno"),
         Tcp("h2", "h4", streams=neighbours, congestion="reno"),
     ]
-    return Scenario(slow_path(2, loss_rate=loss_rate), flows, duration_s=10, interval_s=1, seed=seed)
+    return Scenario(slow_path(2, loss_rate=loss_rate), flows, duration_s=lasting(10, real_s=7), interval_s=1, seed=seed)

@@ -102,15 +102,19 @@ def senders(video_mbps: float, **tcp: Any) -> list[Traffic]:
 def videos(
     network: Topology, flows: Callable[[float], list[Traffic]], seeds: Mapping[float, Iterable[int]]
 ) -> dict[tuple[float, int], Scenario]:
-    """A scenario of 40 s for each rate of the video and each of its seeds."""
+    """A scenario for each rate of the video and each of its seeds."""
     return {
-        (video_mbps, seed): Scenario(network, flows(video_mbps), duration_s=40, interval_s=1, seed=seed)
+        (video_mbps, seed): Scenario(
+            network, flows(video_mbps), duration_s=lasting(40, real_s=25), interval_s=1, seed=seed
+        )
         for video_mbps, its_seeds in seeds.items()
         for seed in its_seeds
     }
 
 
-def beside(video_mbps: float, seed: int = 1, duration_s: float = 40, interval_s: float = 1, **queue: Any) -> Scenario:
+def beside(
+    video_mbps: float, seed: int = 1, duration_s: float = lasting(40, real_s=25), interval_s: float = 1, **queue: Any
+) -> Scenario:
     """One run of the first part; `queue` describes the queue before the slow link."""
     network = topologies.three_pcs(rate_mbps=RATE_MBPS, **{"queue_packets": QUEUE_PACKETS, **queue})
     return Scenario(network, senders(video_mbps), duration_s=duration_s, interval_s=interval_s, seed=seed)
@@ -162,7 +166,7 @@ def lossy(loss_rate: float, duration_s: float, congestion: str = "reno") -> Scen
 
 def loss_table() -> pd.DataFrame:
     """Goodput in kbit/s of one connection by loss rate: measured with interval, three formulas, timeouts for each loss."""
-    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=30)) for rate, length_s in LOSSY_S.items()})
+    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=15)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
         mean, half = mean_and_interval(1000 * run.streams["goodput_mbps"])

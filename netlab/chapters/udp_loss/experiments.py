@@ -104,7 +104,7 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shares(network: Topology, seeds: int, seconds: float = 15) -> pd.DataFrame:
+def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:
     """Goodput and loss rate of h1 and h2 in `epfl`'s three scenarios, a row for each flow and seed."""
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds)
