@@ -14,7 +14,7 @@ from netlab.network import topologies
 from netlab.traffic import Tcp, Udp
 from netlab.widgets import Panel, Settings, choice, log_slider, slider
 
-DISCIPLINES = {"drop-tail": "fifo", "a queue for each flow": "fq_codel"}
+DISCIPLINES = {"drop-tail": "fifo", "one for each flow": "fq_codel"}
 SLOWEST_MBPS, FASTEST_MBPS = 0.1, 20.0
 SECONDS = 20
 EARLIER = 12
@@ -71,7 +71,7 @@ def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
         comparison = plots.Comparison(
             x_label="UDP sends (Mbit/s)",
             y_label="Goodput (Mbit/s)",
-            title=f"{queue.capitalize()}, UDP sends {udp_mbps:.3g}: TCP gets {tcp_got:.2f}, UDP {udp_got:.2f} Mbit/s",
+            title=f"Queue: {queue}. UDP sends {udp_mbps:.3g}: TCP gets {tcp_got:.2f}, UDP {udp_got:.2f} Mbit/s",
             residual="absolute",
             log_x=True,
         )

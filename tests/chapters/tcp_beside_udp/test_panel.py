@@ -14,7 +14,7 @@ from netlab.chapters.tcp_beside_udp.panel import panel as make_panel
 from tests.drawn import PATIENCE_S, by_role
 from tests.figures import agrees
 
-FAIR = "a queue for each flow"
+FAIR = "one for each flow"
 
 
 def moved(run: Any, **settings: Any) -> Any:
