@@ -329,13 +329,22 @@ def lot_figure() -> plots.Comparison:
         "reno": lambda rtt_ms: theory.mathis_mbps(MSS_BYTES, rtt_ms, loss_rate),
         "cubic": lambda rtt_ms: theory.cubic_mbps(MSS_BYTES, rtt_ms, loss_rate),
     }
+    runs = sweeps.sweep(
+        {
+            congestion: Scenario(
+                network,
+                [Tcp(host, "h4", congestion=congestion) for host in distances_ms],
+                duration_s=lasting(600, real_s=40),
+                interval_s=5,
+            )
+            for congestion in formulas
+        }
+    )
     for congestion, formula in formulas.items():
-        traffic = [Tcp(host, "h4", congestion=congestion) for host in distances_ms]
-        run = sweeps.sweep([Scenario(network, traffic, duration_s=lasting(600, real_s=40), interval_s=5)])[0]
         comparison.add(
             NAMES[congestion],
             list(distances_ms.values()),
-            run.goodput_mbps(after_s=WARM_UP_S).to_numpy(),
+            runs[congestion].goodput_mbps(after_s=WARM_UP_S).to_numpy(),
             np.geomspace(250, 1500, 40),
             formula,
         )

@@ -258,15 +258,19 @@ def pages_table(found: pd.DataFrame) -> pd.DataFrame:
 def together(seeds: Iterable[int]) -> pd.DataFrame:
     """A DCTCP and a CUBIC flow behind one step of marks and behind DualPI2: goodputs and waits, with intervals."""
     queues = {"one queue, step of 10": marking(10), "DualPI2": one_link(**CASES["DualPI2, DCTCP"].queue)}
-    rows = []
-    for name, network in queues.items():
-        scenarios = []
-        for seed in seeds:
+    scenarios: dict[tuple[str, int], Scenario] = {}
+    for seed in seeds:
+        for name, network in queues.items():
             draw = np.random.default_rng(seed)
             starts = [round(float(start), 3) for start in draw.uniform(0, 2, size=2)]
             traffic = [Tcp("h1", "h3", congestion="dctcp", start_s=starts[0]), Tcp("h2", "h3", start_s=starts[1])]
-            scenarios.append(Scenario(network, traffic, duration_s=lasting(30, real_s=20), interval_s=0.1, seed=seed))
-        runs = sweeps.sweep(scenarios)
+            scenarios[name, seed] = Scenario(
+                network, traffic, duration_s=lasting(30, real_s=20), interval_s=0.1, seed=seed
+            )
+    found = sweeps.sweep(scenarios)
+    rows = []
+    for name in queues:
+        runs = [run for (queue, _), run in found.items() if queue == name]
         row = {"": name}
         for place, flow in enumerate(("DCTCP", "CUBIC")):
             labels = [run.flows["flow"].iloc[place] for run in runs]
