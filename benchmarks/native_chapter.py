@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GUEST = """
 import os, sys, time
 sys.path.insert(0, "/tmp/clone")
-os.environ.update(PYTHONPATH="/tmp/clone", NETLAB_ENGINE="native", NETLAB_CACHE="/tmp/cache")
+os.environ.update(PYTHONPATH="/tmp/clone", NETLAB_ENGINE="native", NETLAB_NOTEBOOKS="/tmp/clone/notebooks")
 import tarfile
 tarfile.open("/mnt/clone.tar").extractall("/tmp/clone", filter="data")
 import nbformat
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=3600)
     options = parser.parse_args()
     names = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "netlab"], capture_output=True, text=True, check=True
+        ["git", "-C", ROOT, "ls-files", "netlab", "notebooks"], capture_output=True, text=True, check=True
     ).stdout.split()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
