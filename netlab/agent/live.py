@@ -27,6 +27,7 @@ from netlab.agent.gate import Gate
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network, batch
 from netlab.agent.sampling import QueueReader
+from netlab.agent.settings import FIRST_S
 from netlab.agent.shaping import (
     has_wire,
     hosts_without_offload,
@@ -41,8 +42,6 @@ from netlab.agent.terminals import Terminals, read_now
 from netlab.errors import RunError, ThroughputError
 from netlab.plan import AgentPlan, Item, Shape
 
-# ping(8) of iputils takes second 0 of the monotonic clock for "never sent".
-FIRST_S = 2.0
 GRID_S = 0.01
 ENDLESS_S = 1e6
 HOMES = "/run/netlab"

@@ -19,6 +19,7 @@ from typing import Any
 from netlab.agent import stand_ins
 from netlab.agent.files import ARTIFACTS
 from netlab.agent.gate import Gate
+from netlab.agent.settings import FIRST_S
 from netlab.agent.terminals import Terminals
 
 PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
@@ -49,6 +50,7 @@ class Script:
 
     def _command(self, words: list[str], directory: str, seed: int) -> tuple[list[str], dict[str, str]]:
         self._gate.new_seed(seed)
+        time.sleep(max(0.0, FIRST_S - time.monotonic()))
         self._began_s = time.monotonic()
         path = stand_ins.install(BINARIES, self._packages)
         self._directory = directory

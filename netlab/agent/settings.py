@@ -1,4 +1,4 @@
-"""Kernel settings that every run has, whichever engine it runs in."""
+"""Kernel settings that every run has, whichever engine it runs in, and when a guest's programs may start."""
 
 STATIC_SYSCTLS = {
     # The next run must not start from what this one learnt.
@@ -15,3 +15,6 @@ MACHINE_SYSCTLS = {
     # The kernel would derive it from its memory, and flows with large windows would starve without a drop in any counter.
     "net.ipv4.tcp_mem": "1048576 1310720 1572864",
 }
+
+# ping(8) of iputils takes second 0 of the monotonic clock for "never sent".
+FIRST_S = 2.0

@@ -21,7 +21,7 @@ LINEAR = """
     net = Mininet(LinearTopo(k=2, lopts=dict(bw=10, delay="5ms")), switch=LinuxBridge, link=TCLink, controller=None)
     net.start()
     net.pingAll()
-    print(net["h1"].cmd("ping -c1 -q", net["h2"].IP()))
+    print(net["h1"].cmd("ping -c2 -q", net["h2"].IP()))
     open("measured.txt", "w").write("kept\\n")
     net.stop()
     sys.exit(3)
@@ -40,6 +40,7 @@ def test_a_script_runs_prints_and_leaves_its_files_and_exit_code(place: Path) ->
     said = "".join(parts)
     assert "*** Results: 0% dropped (2/2 received)" in said, said
     assert (finished.code, finished.files) == (3, ["measured.txt"])
+    assert 1 < finished.network_s < 3, "a second between two pings, also right after the boot"
     assert (place / "measured.txt").read_text() == "kept\n"
 
 
