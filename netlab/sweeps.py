@@ -22,7 +22,7 @@ Label = TypeVar("Label", bound=Hashable)
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
 # In real time, what one CPU carries in small frames without being late, and how many runs that may be.
-REAL_MBPS_OF_CPU = 60.0
+REAL_MBPS_OF_CPU = 80.0
 MOST_OF_CPU = 12
 
 

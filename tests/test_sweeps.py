@@ -379,8 +379,8 @@ def test_without_a_wish_a_sweep_has_one_engine_for_all_and_the_replication_the_q
     [
         ("virtual", [5], 2),
         ("real", [5], 24),
-        ("real", [20], 6),
-        ("real", [5, 20], 6),
+        ("real", [20], 8),
+        ("real", [5, 20], 8),
         ("real", [100], 2),
         ("real", [None], 2),
     ],

@@ -229,7 +229,7 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
     runs = sweeps.sweep(
         {
             **{
-                ("reno", rate): Scenario(network(rate), flows[rate], lasting(45, real_s=15), interval_s=0.5)
+                ("reno", rate): Scenario(network(rate), flows[rate], lasting(45, real_s=12), interval_s=0.5)
                 for rate in loss_rates
             },
             **{

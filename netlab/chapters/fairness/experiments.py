@@ -334,7 +334,7 @@ def lot_figure() -> plots.Comparison:
             congestion: Scenario(
                 network,
                 [Tcp(host, "h4", congestion=congestion) for host in distances_ms],
-                duration_s=lasting(600, real_s=40),
+                duration_s=lasting(600, real_s=30),
                 interval_s=5,
             )
             for congestion in formulas

@@ -15,8 +15,8 @@ RATE_MBPS = 5
 NEAR_MS = 300
 FAR_MS = 800
 QUEUE_PACKETS = 100
-SECONDS = lasting(240, real_s=30)
-WARM_UP_S = lasting(60, real_s=12)
+SECONDS = lasting(240, real_s=26)
+WARM_UP_S = lasting(60, real_s=10)
 """Left out of every mean: slow start, and the first window that is too large."""
 START_WITHIN_S = 10
 """Flows start at random moments within this time, so that each seed is another draw."""

@@ -166,7 +166,7 @@ def lossy(loss_rate: float, duration_s: float, congestion: str = "reno") -> Scen
 
 def loss_table() -> pd.DataFrame:
     """Goodput in kbit/s of one connection by loss rate: measured with interval, three formulas, timeouts for each loss."""
-    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=15)) for rate, length_s in LOSSY_S.items()})
+    runs = sweep({rate: lossy(rate, lasting(length_s, real_s=12)) for rate, length_s in LOSSY_S.items()})
     rows = {}
     for rate, run in runs.items():
         mean, half = mean_and_interval(1000 * run.streams["goodput_mbps"])
