@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection
+from pathlib import Path
 
 from netlab import scratch
 from netlab.agent import files
@@ -32,12 +33,14 @@ from netlab.errors import NotHereError
 from netlab.plan import AgentPlan, Outcome, Plan
 from netlab.queues import DISCIPLINES, Wanted
 
-PROGRAM = """
+START = """
 import json, os, sys
 boot = json.load(open(sys.argv[1] + "/boot.json"))
 sys.path.extend(boot["packages"])
 os.environ["PATH"] = ":".join(boot["path"])
 os.environ.setdefault("SHELL", "/bin/sh")
+"""
+PROGRAM = """
 from pathlib import Path
 from netlab.agent.local import end_with_input, in_memory
 end_with_input()
@@ -121,18 +124,8 @@ class NativeEngine:
             (folder / files.WORK).mkdir()
             log = directory / "console.log"
             tail = EventTail(folder, on_event)
-            # Nothing of the run shows in the machine's network; and the agent ends when its input does, also where whoever
-            # started it was killed.
-            command = [*(privilege() or []), *NAMESPACES, sys.executable, "-I", "-S", "-c", PROGRAM, str(folder)]
-            with log.open("wb") as out:
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=out,
-                    stderr=subprocess.STDOUT,
-                    cwd="/",
-                    start_new_session=True,
-                )
+            # The agent ends when its input does, also where whoever started it was killed.
+            process = start_agent(PROGRAM, folder, log, stdin=subprocess.PIPE)
             assert process.stdin is not None
             try:
                 with process.stdin:
@@ -150,6 +143,25 @@ class NativeEngine:
             "machine": platform.node(),
         }
         return {**counters, "engine": settings, "artifacts": kept}
+
+
+def start_agent(program: str, folder: Path, log: Path, *, stdin: int) -> subprocess.Popen[bytes]:
+    """Start a Python program as root in namespaces of its own, so that nothing of it shows in the machine's network.
+
+    Parameters
+    ----------
+    program : str
+        What it does after `START`: `boot` is what `boot.json` in the folder says, `sys.argv[1]` the folder.
+    folder, log : Path
+        Its folder, and where what it prints goes.
+    stdin : int
+        As for `subprocess.Popen`.
+    """
+    command = [*(privilege() or []), *NAMESPACES, sys.executable, "-I", "-S", "-c", START + program, str(folder)]
+    with log.open("wb") as out:
+        return subprocess.Popen(
+            command, stdin=stdin, stdout=out, stderr=subprocess.STDOUT, cwd="/", start_new_session=True
+        )
 
 
 def wait_for_the_end(process: subprocess.Popen[bytes]) -> None:

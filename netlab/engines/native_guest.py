@@ -5,21 +5,15 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import sys
 import time
 
 from netlab.agent import files
 from netlab.engines.guests import BOOT_PATIENCE_S, Clock, Waiting
-from netlab.engines.native import NAMESPACES, RESULT_BYTES, privilege, wait_for_the_end
+from netlab.engines.native import RESULT_BYTES, start_agent, wait_for_the_end
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import EngineError
 
 PROGRAM = """
-import json, os, sys
-boot = json.load(open(sys.argv[1] + "/boot.json"))
-sys.path.extend(boot["packages"])
-os.environ["PATH"] = ":".join(boot["path"])
-os.environ.setdefault("SHELL", "/bin/sh")
 from netlab.agent.local import main
 main(sys.argv[1], boot["packages"])
 """
@@ -45,16 +39,8 @@ class NativeGuest(Waiting):
             boot = {"packages": python_path(), "path": system_path()}
             (self.folder / files.BOOT).write_text(json.dumps(boot))
             gate, urgent = (self._listen(name) for name in (files.GATE, files.URGENT))
-            command = [*(privilege() or []), *NAMESPACES, sys.executable, "-I", "-S", "-c", PROGRAM, str(self.folder)]
-            with gate, urgent, self.log.open("wb") as out:
-                self.process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=subprocess.STDOUT,
-                    cwd="/",
-                    start_new_session=True,
-                )
+            with gate, urgent:
+                self.process = start_agent(PROGRAM, self.folder, self.log, stdin=subprocess.DEVNULL)
                 self._gate, self._urgent = self._accept(gate), self._accept(urgent)
         except BaseException:
             self.close()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 import netlab as nl
 from netlab.engines import native
-from netlab.engines.paths import python_path
 from netlab.kernel import cache
 from netlab.queues import DISCIPLINES
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
+from tests.in_guest import told_by
 
 INNER = nl.Scenario(
     nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=50),
@@ -77,16 +75,8 @@ def test_the_pocket_engine_in_real_time() -> None:
 @pytest.mark.pocket
 def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
-    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
-    program = PROGRAM.format(path=path, scenario=json.dumps(INNER.to_dict()))
-    # The guest's root has the home and the /tmp/netlab-0 of the host's root, into which whoever runs this may not look.
-    places = f"TMPDIR=/tmp/own NETLAB_CACHE={shlex.quote(str(cache.root()))}"
-    command = f"mkdir /tmp/own && cd /tmp/own && {places} {sys.executable} -c {shlex.quote(program)}"
-    outer = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
-    run = nl.run(outer, [nl.Command("h1", command)], duration_s=20, engine="pocket-real")
-    (row,) = run.commands.itertuples()
-    assert row.exit_code == 0, row.stderr
-    told = json.loads(row.stdout)
+    places = {"NETLAB_CACHE": str(cache.root())}
+    told = told_by(PROGRAM, places, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"
     assert told["features"] in ("all that netlab uses", "lacks dualpi2"), "an old tc cannot ask for the last"
@@ -173,19 +163,7 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_native_run_or_lab_that_is_killed_leaves_nothing() -> None:
-    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
-    places = f"TMPDIR=/tmp/own NETLAB_CACHE={shlex.quote(str(cache.root()))}"
-    program = shlex.quote(KILLED.format(path=path))
-    command = f"mkdir /tmp/own && cd /tmp/own && {places} {sys.executable} -c {program}"
-    outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
-    # In real time a busy machine takes long for the same.
-    for duration_s in (30, 150):
-        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket-real")
-        (row,) = run.commands.itertuples()
-        if row.exit_code == row.exit_code:
-            break
-    assert row.exit_code == 0, row.stderr
-    told = json.loads(row.stdout)
+    told = told_by(KILLED, {"NETLAB_CACHE": str(cache.root())}, within_s=(30, 150))
     assert told["sleeping"] == 8, "all four were at work, with two programs each"
     assert told["left"] == []
     assert told["files"] == []

@@ -1,14 +1,10 @@
 """A live network on the native engine: the same commands in real time, here as root of a guest's kernel without time travel."""
 
-import json
-import shlex
-import sys
-
 import pytest
 
 import netlab as nl
-from netlab.engines.paths import python_path
 from netlab.errors import EngineError
+from tests.in_guest import told_by
 
 NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
 PROGRAM = """
@@ -62,18 +58,7 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
-    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
-    program = PROGRAM.format(path=path, network=NETWORK)
-    command = f"mkdir /tmp/own && cd /tmp/own && TMPDIR=/tmp/own NETLAB_ENGINE=native {sys.executable} -c {shlex.quote(program)}"
-    outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
-    # In real time a busy machine takes long for the same.
-    for duration_s in (25, 150):
-        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket-real")
-        (row,) = run.commands.itertuples()
-        if row.exit_code == row.exit_code:
-            break
-    assert row.exit_code == 0, row.stderr
-    told = json.loads(row.stdout)
+    told = told_by(PROGRAM, {"NETLAB_ENGINE": "native"}, within_s=(25, 150), network=NETWORK)
     assert "3 packets transmitted, 3 received" in told["ping"]
     assert told["advanced_s"] == pytest.approx(told["wall_s"], rel=0.2)
     assert told["advanced_s"] >= 2

@@ -1,0 +1,43 @@
+"""A test's program as root of a guest's kernel without time travel: the native engine without this machine's root."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import netlab as nl
+from netlab.engines.paths import python_path
+
+
+def told_by(
+    program: str, variables: Mapping[str, str] | None = None, *, within_s: Sequence[float], **words: object
+) -> Any:
+    """What the program printed as JSON.
+
+    Parameters
+    ----------
+    program : str
+        Its source, in which `{path!r}` and the other `words` are filled in.
+    variables : dict, optional
+        Of its environment, beside a TMPDIR of its own: the guest's root has the home and the /tmp/netlab-0 of the
+        host's root, into which whoever runs the test may not look.
+    within_s : sequence of float
+        How long it may take; tried again with the next, for in real time a busy machine takes long for the same.
+    """
+    path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
+    source = shlex.quote(program.format(path=path, **words))
+    given = " ".join(
+        f"{name}={shlex.quote(value)}" for name, value in {"TMPDIR": "/tmp/own", **(variables or {})}.items()
+    )
+    command = f"mkdir /tmp/own && cd /tmp/own && {given} {sys.executable} -c {source}"
+    outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
+    for duration_s in within_s:
+        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket-real")
+        (row,) = run.commands.itertuples()
+        if row.exit_code == row.exit_code:
+            break
+    assert row.exit_code == 0, row.stderr
+    return json.loads(row.stdout)
