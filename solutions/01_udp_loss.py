@@ -29,7 +29,8 @@ print(nl.preflight())
 #
 # Write two figures down before you see them. Nobody grades them.
 #
-# A host sends UDP datagrams of 1000 bytes over a link of 5 Mbit/s whose queue holds 100 packets.
+# A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (What a sender offers and
+# what arrives count application data alone, the *payload*. Headers come on top.)
 #
 # - It offers 5 Mbit/s. How many Mbit/s of data arrive?
 # - It offers only 1 Mbit/s, but a neighbour sends 9 Mbit/s through the same link.
@@ -71,7 +72,6 @@ nl.plots.topology(network, title="Two senders share one link of 5 Mbit/s")
 # | $G$ | `goodput_mbps` | Mbit/s | *goodput*: application data that arrives, each byte counted once |
 # | $p$ | `loss_rate` | fraction | datagrams lost / datagrams sent |
 # | $Q$ | `queue_packets` | packets | room in the queue before the link |
-# | $d$ | `duration_s` | s | how long a sender sends |
 #
 # ## Part 1: what fits
 #
@@ -118,9 +118,11 @@ chapter.check.limit(goodput_limit_mbps)
 # *residual*: measured less theory, in per cent of theory.
 
 # %% id="staircase"
+# take(...) gives your function if it passes its check, else the chapter's own.
 limit = chapter.check.limit.take(goodput_limit_mbps, chapter.check.limit.reference)
 offered_mbps = [1, 2, 3, 4, 4.5, 5, 6, 8, 10, 20]
-climb = nl.run(network, chapter.settings.staircase(offered_mbps, nl.lasting(10, 4)), duration_s=nl.lasting(110, 50), interval_s=1)
+steps = chapter.settings.staircase(offered_mbps)  # a flow for each rate, one after the other
+climb = nl.run(network, steps, duration_s=chapter.settings.length_s(steps), interval_s=1)
 goodput_mbps = climb.flows["goodput_mbps"]
 
 # %% id="staircase-figure" tags=["figure", "folded"]
@@ -136,8 +138,9 @@ print(f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps
 goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 
 # %% [markdown] id="gap-text"
-# **Why do they differ?** Above the limit, more arrives than the theory of the wire allows, by 2.3 %. A maximum that
-# is exceeded is no maximum. The `epfl` lab saw the same and called it close. But two measurements agree to four digits.
+# **Why do they differ?** Above the limit 4.798 Mbit/s arrive. The theory of the wire allows 4.690, so the measurement is higher by
+# 2.3 % of the theory. A maximum that is exceeded is no maximum. The `epfl` lab saw the same and called it close. But two measurements
+# agree to four digits.
 #
 # So the link must count fewer bytes than a wire carries. How many? Measure it.
 #
@@ -167,8 +170,9 @@ chapter.check.overload(my_run)
 # %% [markdown] id="counted-text"
 # ### Exercise 3: how many bytes did the link count?
 #
-# Take the goodput from `my_run.flows`. How many bytes did each datagram take from the rate of your link, its
-# payload included? Tolerance: 0.2 %. Then look at the table of frame parts: which of them did the link count?
+# `my_run.flows` is a table with a row for each flow. Yours has one row, so `my_run.flows["goodput_mbps"].iloc[0]` is its goodput.
+# How many bytes did each datagram take from the rate of your link, its payload included? Tolerance: 0.2 %. Then look at the
+# table of frame parts: which of them did the link count?
 
 # %% id="counted"
 counted_bytes = own.rate_mbps * own.payload_bytes / my_run.flows["goodput_mbps"].iloc[0]  # SOLUTION
@@ -180,10 +184,9 @@ chapter.check.counted(counted_bytes)
 # **The explanation.** Mininet's link is no wire. It is a queue in the Linux kernel, shaped by a program named `tc`.
 # The kernel counts what it keeps of a frame in memory. The rest is made by network hardware, and there is none.
 #
-# A rival explains the same staircase: perhaps the link counts all 38 bytes and is 2.3 % too fast (5.115 Mbit/s instead of 5).
-# You have tested it, because your datagrams have another size. A link of [[rate_mbps]] Mbit/s that is 2.3 % too fast would carry
-# [[rival_mbps:.3f]] Mbit/s of your data, as if a datagram took [[rival_bytes:.1f]] bytes. You have measured something else: the rival
-# fails. (After the summary it fails at six sizes.)
+# A rival explains the same staircase: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
+# datagrams have another size. Such a link of [[rate_mbps]] Mbit/s would carry [[rival_mbps:.3f]] Mbit/s of your data, as if a
+# datagram took [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (After the summary it fails at six sizes.)
 #
 # Remember it as a rule: **theory must count what the link counts.** From here on $F = 14$: the Ethernet header and nothing else.
 #
@@ -194,19 +197,7 @@ chapter.check.counted(counted_bytes)
 #
 # $$p = \max\left(0,\; 1 - \frac{G_\text{max}}{X}\right)$$
 #
-# The figure takes the second half of each step of the staircase. Why not the whole step, you will say yourself soon.
-
-# %% id="loss" tags=["figure", "folded"]
-late_loss = experiments.second_half_loss(climb)
-
-nl.plots.Comparison("Offered rate (Mbit/s)", "Loss rate", "Loss rate against offered rate", residual="absolute").add(
-    "measured", offered_mbps, late_loss, np.linspace(0.1, 21, 400), lambda offered: nl.theory.udp_loss_rate(offered, 5),
-    published=([5, 10, 20], [0.0403, 0.5203, 0.7643]),
-)
-
-# %% [markdown] id="loss-why"
-# **Why do they differ?** Only the published loss at 20 Mbit/s does: 76.43 % where theory and our link have 76.01 %. (After the summary we
-# ask why.)
+# (After the summary a figure puts the staircase and the published losses beside this formula.)
 #
 # Now a guess. A colleague tests the link for **3 s at 5 Mbit/s**. That is 4 % too much. Of his 1875 datagrams, how many are lost?
 
@@ -238,24 +229,19 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="delay-text"
-# Now see the queue at work. A ping goes the same way and waits in the same queue; its round-trip time (RTT) shows it. Theory: the wait grows evenly until the
-# queue is full, and then it stays. A full queue of 100 packets of 1042 bytes takes
-# $100 \cdot 1042 \cdot 8 / 5$ µs, that is 167 ms.
+# Now see the queue at work, at another rate: 5.2 Mbit/s. A ping goes the same way and waits in the same queue; its round-trip time (RTT)
+# shows the wait. Theory: the wait grows evenly until the queue is full, and then it stays. A full queue of 100 packets of 1042 bytes takes
+# $100 \cdot 1042 \cdot 8 / 5$ µs, that is 167 ms. Test yourself: what you did in exercise 4, done with 5.2 Mbit/s, gives the moment at which the
+# dashed line bends.
 
 # %% id="delay"
-slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5), nl.Ping("h1", "h3", interval_s=0.25)], duration_s=10)
-full_after_s = 100 * 1000 * 8 / 1e6 / (5 - limit(5, 1000, 14))
-full_wait_ms = nl.theory.queueing_delay_ms(100 * 1042, 5)
+slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.25)], duration_s=10)
 
 # %% id="delay-figure" tags=["figure", "folded"]
-echoes = slow.pings.dropna()
-nl.plots.Comparison("Time (s)", "RTT (ms)", "A ping beside 5 Mbit/s of UDP", residual="absolute").add(
-    "measured", echoes["t_s"], echoes["rtt_ms"],
-    np.linspace(0, 10, 201), lambda t_s: full_wait_ms * np.minimum(1, np.asarray(t_s) / full_after_s),
-)
+experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
-# **Why do they differ?** Measured round trips lie up to 4 ms above the line: there is also the packet that the link is just sending,
+# **Why do they differ?** Measured round trips lie 1 to 3 ms above the line: there is also the packet that the link is just sending,
 # up to 1.7 ms of it, and the pings stand in the queue as well. Lost echoes are missing: an average knows nothing of them.
 #
 # **A queue hides an overload as long as it has room**: first the wait grows, then datagrams are lost.
@@ -263,20 +249,19 @@ nl.plots.Comparison("Time (s)", "RTT (ms)", "A ping beside 5 Mbit/s of UDP", res
 # ## Part 3: what it costs the others
 #
 # Host `h1` sends measurements at 1 Mbit/s and never changes. Host `h2` streams a video. The `epfl` lab has three
-# scenarios: `h2` sends 0.5 (A1), 4 (A2) or 9 Mbit/s (A3).
+# scenarios: `h2` sends 0.5 (A1), 4 (A2) or 9 Mbit/s (A3). Here each of them lasts 15 s.
 #
 # A full queue drops whatever comes next, whoever sent it. If every datagram has the same chance to get through, each flow gets
 # its proportional share of $G_\text{max}$ as soon as both together exceed it:
 #
 # $$G_i = X_i \cdot \min\left(1,\; \frac{G_\text{max}}{X_1 + X_2}\right)$$
 #
-# Datagrams leave at random moments (a *Poisson process*). So we take five seeds and print the mean and its 95 % interval.
+# So far one host sent, on an even beat. Now two send, and their datagrams leave at random moments (a *Poisson process*). The moments
+# follow from a number, the *seed*. So we take five seeds, and their mean with its 95 % interval: of 100 such intervals 95 hold the true
+# mean.
 
-# %% id="shares" tags=["figure"]
+# %% id="shares"
 found = experiments.shares(network, seeds=5)
-experiments.shares_figure(found)
-
-# %% id="shares-table"
 print("Rates in Mbit/s; here: mean of five seeds and its 95 % interval")
 print(experiments.shares_table(found).to_string(index=False))
 modest = found.query("scenario == 'A3' and src == 'h1'")["loss_rate"].mean()
@@ -284,30 +269,30 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 
 # %% [markdown] id="shares-why"
 # **Why do they differ?** Hardly at all: who comes at random moments sees the queue as it is on average (Wolff, 1982). Our losses
-# over 15 s are a little below theory, because 100 datagrams are late rather than lost. (Senders that keep an exact beat are another
-# story: see "Clockwork" after the summary.)
+# are a little below theory, because at the end 100 datagrams are late rather than lost. (Senders that keep an exact beat are another
+# story: see "Clockwork" after the summary. The published figures are there, too.)
 #
 # The lesson stands in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** UDP has nobody who tells
 # `h2` to stop.
 #
 # ## Part 4: a bottleneck that nobody has shown you
 #
-# Without a map you can only *probe*: send for a while and see what arrives. The author of `simpleperf` (portfolio 1 of DATA2410,
-# OsloMet, 2023) would double the rate until much is lost, then go back in smaller and smaller steps, and doubts whether that is
-# practical. It is not kind either, as part 3 has shown.
+# Without a map you can only *probe*: send for a while and see what arrives. The author of the `simpleperf` lab would double the rate
+# until much is lost, then go back in smaller and smaller steps. That takes long, and part 3 has shown who else pays.
 #
 # ### Exercise 5: find it, and do no harm
 #
-# `probe(offered_mbps, duration_s)` sends datagrams of 1000 bytes at that rate for so long, and returns their goodput in Mbit/s. Between two
-# probes all queues drain. Write the search that returns the *rate* of the slowest link (not the goodput). It lies between 2 and
-# 60 Mbit/s, links count $F = 14$, and each queue has room for 100 packets. Your budget:
+# `probe(offered_mbps, duration_s)` sends datagrams of 1000 bytes at that rate for so long. It returns their goodput in Mbit/s: the data
+# that arrived, divided by the time in which it arrived. Between two probes all queues drain. Write the search that returns the *rate* of the
+# slowest link (not the goodput). It lies between 2 and 60 Mbit/s, links count $F = 14$, and each queue has room for 100 packets.
+# You may probe at any rate. Your budget:
 #
-# - at most **8 probes**, each 0.01 s or longer;
+# - at most **8 probes**, each 0.01 s or longer (fewer are welcome);
 # - at most **50 lost datagrams**, all probes together.
 #
 # Part 2 knows a way: what does a queue do with a burst that it has room for?
-# A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20; `probe(40, 0.01)` returns 28.79 and loses nothing; the search returns
-# 30. Tolerance: 1 %.
+# A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20 and loses nothing; `probe(40, 1)` loses 1301 datagrams, far too
+# many; the search returns 30. Tolerance: 1 %.
 
 # %% id="search"
 def find_rate_mbps(probe):
@@ -318,7 +303,7 @@ def find_rate_mbps(probe):
     return goodput_mbps * (1000 + 28 + 14) / 1000
     # END SOLUTION
 
-# %% id="search-check" tags=["minutes-18"]
+# %% id="search-check" tags=["minutes-16"]
 chapter.check.search(find_rate_mbps)
 
 # %% [markdown] id="hidden-text"
@@ -369,10 +354,22 @@ experiments.framing_figure(payloads_bytes, as_tc, as_wire, limit)
 # %% [markdown] id="more-loss"
 # The rival fails: with small datagrams it is far from the measurement. The explanation passes twice.
 #
-# ## Optional: 76.43 per cent
+# ## Optional: the loss rate, and 76.43 per cent
 #
-# At 20 Mbit/s theory and our link lose 76.01 %, the published figure is 76.43 %. A goodput of 4.798 Mbit/s and a loss of 76.43 % belong
-# together if the sender sent $4.798 / (1 - 0.7643) = 20.36$ Mbit/s. Here are all three published rates, and this one.
+# The staircase beside the formula of part 2. The figure takes the second half of each step, when the queue is full.
+
+# %% id="loss" tags=["figure", "folded"]
+late_loss = experiments.second_half_loss(climb)
+
+nl.plots.Comparison("Offered rate (Mbit/s)", "Loss rate", "Loss rate against offered rate", residual="absolute").add(
+    "measured", offered_mbps, late_loss, np.linspace(0.1, 21, 400), lambda offered: nl.theory.udp_loss_rate(offered, 5),
+    published=([5, 10, 20], [0.0403, 0.5203, 0.7643]),
+)
+
+# %% [markdown] id="loss-why"
+# **Why do they differ?** Only the published loss at 20 Mbit/s does: 76.43 % where theory and our link have 76.01 %. A goodput of 4.798 Mbit/s
+# and a loss of 76.43 % belong together if the sender sent $4.798 / (1 - 0.7643) = 20.36$ Mbit/s. Here are all three published rates, and
+# this one.
 #
 # What stands in the queue when a sender stops after $d$ seconds is late, not lost. So a whole step loses less than its second half:
 #
@@ -380,12 +377,22 @@ experiments.framing_figure(payloads_bytes, as_tc, as_wire, limit)
 
 # %% id="loss-table"
 rates_mbps = [5, 10, 20, 20.36]
-again = nl.run(network, chapter.settings.staircase(rates_mbps, nl.lasting(10, 4)), duration_s=nl.lasting(44, 20), interval_s=1)
+steps = chapter.settings.staircase(rates_mbps)
+again = nl.run(network, steps, duration_s=chapter.settings.length_s(steps), interval_s=1)
 print("Goodput in Mbit/s; loss rate in the second half of each step, and in the whole step")
 print(experiments.rates_table(again, rates_mbps).to_string(index=False))
 
 # %% [markdown] id="loss-table-why"
 # So a sender that is 1.8 % too fast is *one* way to the published figure. Whether it was the way, we cannot know.
+#
+# ## Optional: part 3 beside the published figures
+
+# %% id="shares-figure" tags=["figure"]
+experiments.shares_figure(found)
+
+# %% id="shares-published"
+print("Goodput in Mbit/s; loss rates")
+print(experiments.published_shares(found).to_string(index=False))
 
 # %% [markdown] id="more-tcp"
 # ## Optional: the same with TCP
@@ -397,6 +404,7 @@ print(experiments.rates_table(again, rates_mbps).to_string(index=False))
 # $5 \cdot 1448 / 1514 = 4.782$ Mbit/s.
 
 # %% id="tcp"
+# nl.lasting(30, 12): 30 s in virtual time; 12 s where you would have to wait for all of them.
 for framing in ("tc", "ethernet"):
     run = nl.run(chapter.settings.three_pcs(framing), [nl.Tcp("h1", "h3")], duration_s=nl.lasting(30, 12), interval_s=1)
     expected_mbps = nl.theory.tcp_goodput_limit_mbps(5, framing=framing)

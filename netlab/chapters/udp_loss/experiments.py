@@ -13,6 +13,7 @@ from netlab.chapters.udp_loss.settings import (
     LOST_DATAGRAMS,
     PAYLOAD_BYTES,
     PROBES,
+    QUEUE_PACKETS,
     RATE_MBPS,
     RIVAL_TOO_FAST,
     hidden_path,
@@ -24,6 +25,7 @@ from netlab.network.topology import Topology
 from netlab.own_figures import Own
 from netlab.results import Run
 from netlab.traffic import Udp
+from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 
 RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS
 """A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""
@@ -104,6 +106,27 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """How long a packet waits that comes so long after an overload began: the queue fills evenly, and then it is full."""
+    excess_per_s = (offered_mbps - limit_mbps) * BITS_PER_MEGABIT / BITS_PER_BYTE / PAYLOAD_BYTES
+    full_ms = theory.queueing_delay_ms(QUEUE_PACKETS * theory.udp_wire_bytes(PAYLOAD_BYTES), RATE_MBPS)
+    return np.asarray(full_ms * np.minimum(1, np.asarray(t_s) * excess_per_s / QUEUE_PACKETS))
+
+
+def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Comparison:
+    """The round trips of a ping beside UDP that overloads the link from the start."""
+    echoes = run.pings.dropna()
+    return plots.Comparison(
+        "Time (s)", "RTT (ms)", f"A ping beside {offered_mbps:g} Mbit/s of UDP", residual="absolute"
+    ).add(
+        "measured",
+        echoes["t_s"],
+        echoes["rtt_ms"],
+        np.linspace(0, run.scenario["duration_s"], 201),
+        lambda t_s: wait_ms(t_s, offered_mbps, limit_mbps),
+    )
+
+
 def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:
     """Goodput and loss rate of h1 and h2 in `epfl`'s three scenarios, a row for each flow and seed."""
     traffic = [
@@ -123,9 +146,9 @@ def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)
 
 
 def shares_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Theory, mean and 95 % interval over the seeds, and the published figures; a row for each flow."""
+    """Theory, mean and 95 % interval over the seeds; a row for each flow."""
     rows = []
-    for scenario, (offered, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
+    for scenario, (offered, _, _) in PUBLISHED_SHARES.items():
         expected = theory.udp_shares_mbps(offered, RATE_MBPS)
         for index, src in enumerate(("h1", "h2")):
             mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
@@ -136,11 +159,28 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
                     "scenario": scenario,
                     "host": src,
                     "offers": offered[index],
-                    "theory": f"{expected[index]:.3f}",
-                    "here": f"{goodput:.3f} ± {half:.3f}",
-                    "epfl": f"{goodputs_mbps[index]:.3f}",
+                    "gets, theory": f"{expected[index]:.3f}",
+                    "gets, here": f"{goodput:.3f} ± {half:.3f}",
                     "loss, theory": f"{1 - expected[index] / offered[index]:.1%}",
                     "loss, here": f"{lost:.1%} ± {lost_half:.1%}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def published_shares(found: pd.DataFrame) -> pd.DataFrame:
+    """The means over the seeds beside what `epfl` published; a row for each flow."""
+    rows = []
+    for scenario, (_, goodputs_mbps, losses) in PUBLISHED_SHARES.items():
+        for index, src in enumerate(("h1", "h2")):
+            mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "host": src,
+                    "here": f"{mine['goodput_mbps'].mean():.3f}",
+                    "epfl": f"{goodputs_mbps[index]:.3f}",
+                    "loss, here": f"{mine['loss_rate'].mean():.1%}",
                     "loss, epfl": "-" if losses is None else f"{losses[index]:.1%}",
                 }
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
+from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -15,6 +16,8 @@ from netlab.traffic import Udp
 RATE_MBPS = 5
 QUEUE_PACKETS = 100
 PAYLOAD_BYTES = 1000
+PAUSE_S = 1
+"""Between two steps of a staircase; long enough for a full queue to drain."""
 
 PROBES = 8
 LOST_DATAGRAMS = 50
@@ -58,8 +61,8 @@ def hidden_path(own: Own) -> Topology:
 
 def staircase(
     rates_mbps: Iterable[float],
-    send_s: float,
-    pause_s: float = 1,
+    send_s: float | None = None,
+    pause_s: float = PAUSE_S,
     src: str = "h1",
     dst: str = "h3",
     payload_bytes: int = PAYLOAD_BYTES,
@@ -71,12 +74,14 @@ def staircase(
     rates_mbps : iterable of float
         Offered rates in Mbit/s.
     send_s, pause_s : float
-        How long each flow sends, and how long nobody does before the next, in s.
+        How long each flow sends (10 s when left out, 4 s in real time), and how long nobody does before the next, in s.
     src, dst : str
         Hosts.
     payload_bytes : int
         Application data in a datagram.
     """
+    if send_s is None:
+        send_s = lasting(10, real_s=4)
     return [
         Udp(
             src,
@@ -89,6 +94,11 @@ def staircase(
         )
         for step, rate in enumerate(rates_mbps)
     ]
+
+
+def length_s(steps: Sequence[Udp], pause_s: float = PAUSE_S) -> float:
+    """How long a run of a staircase takes, the pause after its last step included, in s."""
+    return steps[-1].start_s + (steps[-1].duration_s or 0) + pause_s
 
 
 def overload(payloads_bytes: Iterable[int]) -> list[Udp]:

@@ -54,6 +54,17 @@ def test_three_seconds_of_a_little_too_much_lose_nothing_and_ten_do() -> None:
     agrees("whole loss", long.flows.loss_rate[0], expected, absolute=0.001)
 
 
+def test_a_ping_waits_as_long_as_the_filling_queue_says() -> None:
+    """Each echo lies 0 to 4 ms above the line; some are back before the queue is full."""
+    network = chapter.settings.three_pcs("tc")
+    run = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.25)], duration_s=10)
+    echoes = run.pings.dropna()
+    waits_ms = experiments.wait_ms(echoes["t_s"], 5.2, udp_goodput_limit_mbps(5, 1000))
+    assert (waits_ms < 150).sum() >= 5
+    for echo_ms, wait_ms in zip(echoes["rtt_ms"], waits_ms, strict=True):
+        agrees("round trip (ms)", echo_ms, wait_ms + 2, absolute=2)
+
+
 def test_a_short_burst_finds_the_hidden_rate_and_loses_nothing() -> None:
     probe = experiments.Prober(own)
     agrees("rate (Mbit/s)", probe(60, 0.01) * 1042 / 1000, own.hidden_mbps, relative=0.001)
