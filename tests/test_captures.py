@@ -135,6 +135,22 @@ def test_packets_come_out_of_the_ring_in_order_and_cut() -> None:
     assert found.frame(0) == udp(100)[:96]
 
 
+def test_long_runs_of_equal_packets_and_others_between_them_all_come_out_of_the_ring() -> None:
+    sizes = [300] * 40 + [5, 300] * 20 + [7] * 17 + [300] * 300
+    data = ring([(NS + number, udp(size), 0, 0) for number, size in enumerate(sizes)]) * 2
+    found = read_ring(data)
+    assert (found.t_ns - NS).tolist() == list(range(len(sizes))) * 2
+    assert found.length_bytes.tolist() == [size + 42 for size in sizes] * 2
+
+
+def test_packets_whose_data_look_like_a_block_are_read_all_the_same(tmp_path: Path) -> None:
+    frame = udp(2) + struct.pack("<II", 6, 32) * 12
+    packets = frames_of([(number, len(frame), frame[: 92 + number % 3]) for number in range(9)])
+    path = tmp_path / "x.pcapng"
+    write_pcapng(path, {"r1-eth1": (packets, frames_of([]))}, 96, captures.Origin(0, {}), captures.parse_filter(""))
+    assert (captures.read_packets(path).t_s * NS).round().tolist() == list(range(9))
+
+
 def test_a_capture_without_packets_is_a_table_without_rows(tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     nothing = read_ring(b"")

@@ -34,6 +34,8 @@ NS = 1_000_000_000
 RECORD = struct.Struct("=II")
 FOLLOWING = struct.Struct("=I")
 GSO_TCP, GSO_UDP = 1, 5
+ALIKE = 16
+"""So many packets of one length in a row make it worth while to look at the next ones together."""
 
 # The kernel's tpacket3_hdr and, right before the frame, virtio_net_hdr.
 RING_HEAD = np.dtype(
@@ -151,8 +153,8 @@ class Heads:
     @cached_property
     def payload_bytes(self) -> Integers:
         """TCP's or UDP's data."""
-        data = self.first["total"].astype(np.int64) - self.ip_bytes - self.tcp_bytes
-        return np.where(self.tcp, data, self.udp_head["size"].astype(np.int64) - UDP_BYTES)
+        data: Integers = self.first["total"].astype(np.int64) - self.ip_bytes - self.tcp_bytes
+        return np.where(self.udp, self.udp_head["size"].astype(np.int64) - UDP_BYTES, data) if self.udp.any() else data
 
     def options(self, number: int) -> bytes:
         """The options of one TCP header."""
@@ -168,13 +170,18 @@ def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
     return found
 
 
+def distinct(sizes: Integers) -> list[int]:
+    """Each size once; sizes of frames are few and small, so that they are counted faster than sorted."""
+    return [int(size) for size in np.flatnonzero(np.bincount(sizes))]
+
+
 def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: Integers) -> None:
     """Copy ranges of one buffer into another; those of a size at once."""
-    for size in np.unique(sizes):
+    for size in distinct(sizes):
         if size > 0:
             those = np.flatnonzero(sizes == size)
-            rows = sliding_window_view(target, int(size), writeable=True)
-            rows[to[those]] = sliding_window_view(source, int(size))[begins[those]]
+            rows = sliding_window_view(target, size, writeable=True)
+            rows[to[those]] = sliding_window_view(source, size)[begins[those]]
 
 
 def join(parts: Sequence[Frames]) -> Frames:
@@ -194,20 +201,16 @@ def join(parts: Sequence[Frames]) -> Frames:
 
 def read_ring(raw: bytes) -> Frames:
     """Frames of what the agent copied from its ring, each as it would be on the wire."""
-    places: list[int] = []
+    parts: list[Integers] = []
     at = 0
     while at + RECORD.size <= len(raw):
         packets, size = RECORD.unpack_from(raw, at)
-        block, at = at + RECORD.size, at + RECORD.size + size
-        for _ in range(packets):
-            places.append(block)
-            (following,) = FOLLOWING.unpack_from(raw, block)
-            if not following:
-                break
-            block += following
+        parts += _places(raw, at + RECORD.size, packets)
+        at += RECORD.size + size
+    places = np.concatenate(parts) if parts else np.empty(0, np.int64)
     data = np.frombuffer(raw, np.uint8)
-    heads = records(data, np.array(places, np.int64), RING_HEAD)
-    starts = np.array(places, np.int64) + heads["frame"]
+    heads = records(data, places, RING_HEAD)
+    starts = places + heads["frame"]
     virtio = records(data, starts - VIRTIO_HEAD.itemsize, VIRTIO_HEAD)
     frames = Frames(
         heads["seconds"].astype(np.int64) * NS + heads["ns"],
@@ -217,6 +220,32 @@ def read_ring(raw: bytes) -> Frames:
         heads["kept"].astype(np.int64),
     )
     return cut(frames, virtio["gso"] & 0x7F, virtio["gso_bytes"].astype(np.int64))
+
+
+def _places(raw: bytes, at: int, packets: int) -> list[Integers]:
+    """Where the packets of a block begin: each tells how far the next one is, and many in a row are equally far."""
+    found: list[Integers] = []
+    single: list[int] = []
+    before = alike = 0
+    left = packets
+    while left > 0:
+        (following,) = FOLLOWING.unpack_from(raw, at)
+        alike = alike + 1 if following == before else 0
+        before = following
+        if alike < ALIKE or not following:
+            single.append(at)
+            if not following:
+                break
+            at, left = at + following, left - 1
+            continue
+        # As far as the guess holds, all at once; it grows with the run.
+        count = min(left, 4 * alike, (len(raw) - FOLLOWING.size - at) // following + 1)
+        others = np.ndarray(count, "=u4", raw, at, (following,)) != following
+        run = int(others.argmax()) if others.any() else count
+        found += [np.array(single, np.int64), at + following * np.arange(run)]
+        single = []
+        at, left, alike = at + following * run, left - run, alike + run
+    return [*found, np.array(single, np.int64)]
 
 
 def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:

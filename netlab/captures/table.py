@@ -73,7 +73,7 @@ def read_packets(path: Path) -> pd.DataFrame:
 
 def _table(captured: Captured) -> pd.DataFrame:
     frames, heads = captured.frames, captured.frames.heads
-    tcp, udp = heads.tcp_head, heads.udp_head
+    tcp = heads.tcp_head
     ports = heads.tcp | heads.udp
     columns = {
         "t_s": (frames.t_ns - captured.origin.ns) / NS,
@@ -83,8 +83,8 @@ def _table(captured: Captured) -> pd.DataFrame:
         "src": _names(heads.first["src"], heads.ip, captured.origin.nodes),
         "dst": _names(heads.first["dst"], heads.ip, captured.origin.nodes),
         "protocol": _protocols(heads),
-        "src_port": _where(ports, np.where(heads.tcp, tcp["src_port"], udp["src_port"])),
-        "dst_port": _where(ports, np.where(heads.tcp, tcp["dst_port"], udp["dst_port"])),
+        "src_port": _where(ports, _port(heads, "src_port")),
+        "dst_port": _where(ports, _port(heads, "dst_port")),
         "seq": _where(heads.tcp, tcp["seq"]),
         "ack": _where(heads.tcp & (tcp["flags"] & ACK > 0), tcp["ack"]),
         "flags": _words([_letters(value) for value in range(256)], tcp["flags"], heads.tcp),
@@ -96,12 +96,15 @@ def _table(captured: Captured) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=list(PACKET_COLUMNS))
 
 
-def _words(words: Sequence[str], numbers: NDArray[Any], those: Mask | None = None) -> NDArray[Any]:
+def _words(words: Sequence[str], numbers: NDArray[Any], those: Mask | None = None) -> Any:
     """The word of each number; nan where it is none of those."""
-    found = np.array(words, object)[numbers.astype(np.int64)]
-    if those is not None:
-        found[~those] = np.nan
-    return found if those is None or those.any() else found.astype(np.float64)
+    at = numbers.astype(np.intp)
+    if those is not None and not those.all():
+        if not those.any():
+            return np.full(len(at), np.nan)
+        at[~those] = len(words)
+    # pandas looks at the few words, and not at what is taken of them, to see that it is text.
+    return pd.Series([*words, np.nan]).array.take(at)
 
 
 def _where(those: Mask, values: NDArray[Any]) -> NDArray[Any]:
@@ -109,21 +112,25 @@ def _where(those: Mask, values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64) if those.all() else np.where(those, values.astype(np.float64), np.nan)
 
 
+def _port(heads: Heads, name: str) -> NDArray[Any]:
+    found: NDArray[Any] = heads.tcp_head[name]
+    return np.where(heads.udp, heads.udp_head[name], found) if heads.udp.any() else found
+
+
 def _letters(flags: int) -> str:
     return "".join(letter for bit, letter in enumerate(FLAGS) if flags >> bit & 1)
 
 
-def _names(addresses: NDArray[Any], those: Mask, nodes: Mapping[str, str]) -> NDArray[Any]:
+def _names(addresses: NDArray[Any], those: Mask, nodes: Mapping[str, str]) -> Any:
     numbers, found = pd.factorize(addresses.astype(np.int64))
     texts = [str(ipaddress.IPv4Address(int(address))) for address in found]
     return _words([nodes.get(text, text) for text in texts], numbers, those)
 
 
-def _protocols(heads: Heads) -> NDArray[Any]:
-    found = _words([PROTOCOLS.get(number, str(number)) for number in range(256)], heads.protocol)
-    found[~heads.ip] = "other"
-    found[heads.kind == ARP] = "arp"
-    return found
+def _protocols(heads: Heads) -> Any:
+    names = [PROTOCOLS.get(number, str(number)) for number in range(256)]
+    numbers = np.where(heads.ip, heads.protocol.astype(np.intp), len(names))
+    return _words([*names, "other", "arp"], np.where(heads.kind == ARP, len(names) + 1, numbers))
 
 
 def _windows(heads: Heads) -> NDArray[Any]:
