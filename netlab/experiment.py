@@ -147,6 +147,35 @@ class Scenario:
             raise ScenarioError(problems)
         return scenario
 
+    @classmethod
+    def given(
+        cls,
+        network: Topology | Scenario | Mapping[str, Any],
+        traffic: Sequence[Traffic] = (),
+        duration_s: float = 10.0,
+        seed: int = 1,
+        interval_s: float = DEFAULT_INTERVAL_S,
+        *,
+        sysctls: Mapping[str, Any] | None = None,
+        captures: Sequence[Capture] = (),
+    ) -> Scenario:
+        """The scenario that `run` was told: a network and the rest, or all in one.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake in it.
+        """
+        if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
+            if traffic or sysctls or captures or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S):
+                raise ScenarioError([WHOLE_SCENARIO])
+            scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
+        else:
+            topology = network_of(network) if isinstance(network, Mapping) else network
+            scenario = cls(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures)
+        scenario.validate()
+        return scenario
+
     def validate(self) -> None:
         """Raise ScenarioError with every mistake, if there is one."""
         problems = self.problems()
@@ -324,6 +353,29 @@ def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where:
     return []
 
 
+def _is_whole(document: Mapping[str, Any]) -> bool:
+    """Whether a dict is a scenario file's and not a topology file's."""
+    return not document.keys() & {"hosts", "links"}
+
+
+def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
+    """The network of what was given: a topology, a scenario, or the dict of a file of either.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in the network, or when it is none.
+    """
+    if isinstance(given, Scenario):
+        return given.topology
+    if isinstance(given, Mapping):
+        inner = given["topology"] if "topology" in given and _is_whole(given) else given
+        return inner if isinstance(inner, Topology) else Topology.from_dict(inner)
+    if not isinstance(given, Topology):
+        raise ScenarioError([f"topology must be a netlab.Topology, got {shown(given)}"])
+    return given
+
+
 def run(
     topology: Topology | Scenario | Mapping[str, Any],
     traffic: Sequence[Traffic] = (),
@@ -342,7 +394,8 @@ def run(
     Parameters
     ----------
     topology : Topology
-        Also a whole `Scenario` or the dict of a scenario file; then nothing else of the scenario may follow.
+        Also the dict of a topology file; or a whole `Scenario` or the dict of a scenario file, which nothing else of
+        the scenario may follow.
     traffic, duration_s, seed, interval_s, sysctls, captures
         See `Scenario`.
     engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
@@ -372,14 +425,7 @@ def run(
     >>> import netlab as nl
     >>> run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=10)  # doctest: +SKIP
     """
-    if isinstance(topology, (Scenario, Mapping)):
-        if traffic or sysctls or captures or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S):
-            raise ScenarioError([WHOLE_SCENARIO])
-        scenario = topology if isinstance(topology, Scenario) else Scenario.from_dict(topology)
-        scenario.validate()
-    else:
-        scenario = Scenario(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures)
-        scenario.validate()
+    scenario = Scenario.given(topology, traffic, duration_s, seed, interval_s, sysctls=sysctls, captures=captures)
     plan = scenario.plan()
     runner = engines.choose(engine, [plan])
     began = time.monotonic()

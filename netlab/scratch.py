@@ -91,9 +91,9 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 
 
 @contextmanager
-def run_directory(free_bytes: int = SMALLEST_FREE_BYTES) -> Iterator[Path]:
+def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
     """A fresh directory for a run; those of runs that were killed are cleared away first."""
-    directory, lock = _fresh(own_directory(free_bytes))
+    directory, lock = _fresh(own_directory(free_bytes, for_guests=for_guests))
     with lock:
         try:
             yield directory

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.errors import ScenarioError
-from netlab.experiment import Scenario, read_scenario
+from netlab.experiment import Scenario, network_of, read_scenario
 from netlab.traffic import KINDS, class_names
 from tests.networks import ANYTHING, networks
 
@@ -384,6 +384,8 @@ def test_tcp_without_a_limit_would_not_end() -> None:
         ((TOPOLOGY, ["h1-h2"]), f"traffic 1 must be a {class_names()}, got 'h1-h2'"),
         ((TOPOLOGY, []), "there is no traffic"),
         ((TOPOLOGY, [TCP], "10"), "duration_s must be"),
+        (({**TOPOLOGY.to_dict(), "nodes": []}, [TCP]), "topology: unknown field: "),
+        (({}, ()), "scenario: topology is missing"),
         ((sound(), [TCP]), "a whole scenario was given"),
         ((sound(), (), 30), "a whole scenario was given"),
     ],
@@ -391,8 +393,20 @@ def test_tcp_without_a_limit_would_not_end() -> None:
 def test_run_refuses_with_one_sentence_before_it_looks_for_an_engine(arguments: Any, start: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         nl.run(*arguments, engine="no such engine")
-    (problem,) = caught.value.problems
+    problem, *_more = caught.value.problems
     assert problem.startswith(start)
+
+
+def test_a_network_may_be_a_topology_the_dict_of_one_or_in_a_scenario() -> None:
+    whole = Scenario.from_dict(sound())
+    for network in (TOPOLOGY, TOPOLOGY.to_dict(), whole, sound(), {"topology": TOPOLOGY}):
+        assert network_of(network) == TOPOLOGY
+    for network in (TOPOLOGY, TOPOLOGY.to_dict()):
+        assert Scenario.given(network, [TCP], 20).to_dict() == {**whole.to_dict(), "duration_s": 20}
+    for network in (whole, sound()):
+        assert Scenario.given(network).to_dict() == whole.to_dict()
+    with pytest.raises(ScenarioError, match="topology must be a netlab.Topology, got 'dumbbell'"):
+        network_of("dumbbell")  # type: ignore[arg-type]
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
+from netlab import scratch
 from netlab.course import catalogue, copies
 from netlab.errors import NetlabError
 
@@ -15,6 +15,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # The page's own clock: figures are drawn within it however busy the machine is.
 PATIENCE_MS = 30_000
 PATIENCE_S = 240
+NEEDED_BYTES = 64 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,8 +72,9 @@ def _write(target: Path, text: str) -> None:
 
 
 def _print(browser: str, text: str, target: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="netlab-pdf-") as folder:
-        source, printed = Path(folder) / "page.html", Path(folder) / "page.pdf"
+    # Killed on the way, it leaves nothing for long: the next run or the next page clears it away.
+    with scratch.run_directory(NEEDED_BYTES, for_guests=False) as folder:
+        source, printed = folder / "page.html", folder / "page.pdf"
         source.write_text(text, encoding="utf-8")
         words = ["--headless=new", "--disable-gpu", "--no-pdf-header-footer", f"--virtual-time-budget={PATIENCE_MS}"]
         # The page is the student's own notebook, and in containers a browser's own sandbox cannot be.

@@ -219,14 +219,7 @@ class Laboratory:
 
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
-        if isinstance(topology, Scenario):
-            scenario = topology
-        elif isinstance(topology, Mapping):
-            scenario = Scenario.from_dict(topology)
-        else:
-            words = {**more, "sysctls": more.get("sysctls") or {}}
-            scenario = Scenario(topology, traffic, duration_s, seed, *rest, **words)
-        scenario.validate()
+        scenario = Scenario.given(topology, traffic, duration_s, seed, *rest, **more)
         assert cls.line is not None
         return Run.from_dict(cls.line.ask("run", scenario=scenario.to_dict(), graded=cls.graded))
 

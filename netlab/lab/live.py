@@ -31,7 +31,7 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.native_guest import NativeGuest
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import NotHereError, RunError, ScenarioError, one_of
-from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, nodes_by_address
+from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of, nodes_by_address
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
@@ -52,7 +52,7 @@ LONGEST_ADVANCE_S = 86_400.0
 
 
 def live(
-    network: Topology | Mapping[str, Any],
+    network: Topology | Scenario | Mapping[str, Any],
     seed: int = 1,
     *,
     interval_s: float = DEFAULT_INTERVAL_S,
@@ -64,7 +64,7 @@ def live(
     Parameters
     ----------
     network : Topology
-        Also the dict of a topology file.
+        Also the dict of a topology file, or a scenario, of which the network counts.
     seed : int
         Fixes all that is random, in the pocket kernel.
     interval_s : float
@@ -92,8 +92,7 @@ def live(
     >>> with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:  # doctest: +SKIP
     ...     print(lab["h1"].run("ping -c3 h2"))
     """
-    topology = network if isinstance(network, Topology) else Topology.from_dict(network)
-    return Lab(topology, seed, interval_s=interval_s, sysctls=sysctls, wall_limit_s=wall_limit_s)
+    return Lab(network_of(network), seed, interval_s=interval_s, sysctls=sysctls, wall_limit_s=wall_limit_s)
 
 
 class Lab:

@@ -26,8 +26,6 @@ def main(options: argparse.Namespace) -> int:
         raise ScenarioError([f"{options.topology} cannot be read: {error.strerror}"]) from None
     except ValueError as error:
         raise ScenarioError([f"{options.topology} is not JSON: {error}"]) from None
-    if isinstance(words, dict) and "topology" in words:
-        words = words["topology"]
     with live(words, options.seed, wall_limit_s=NO_LIMIT_S) as lab:
         rows, columns = size()
         if not sys.stdin.isatty():

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import plotly.graph_objects as go
 import pytest
 
+import netlab as nl
+from netlab import scratch
 from netlab.course import copies, pdf_command
 from netlab.errors import NetlabError
 from netlab.plots import theme
 from tests.browser import chromium
+from tests.waiting import wait_for
 
 LONG_LINE = "a_long_line = " + " + ".join(f"part_{number}" for number in range(40)) + " + its_end"
 BLUE = (42, 132, 198)
@@ -76,6 +82,30 @@ def test_what_is_no_notebook_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.ipynb").write_text("no notebook")
     with pytest.raises(NetlabError, match="is no notebook"):
         pdf_command.main(options(str(tmp_path / "x.ipynb")))
+
+
+def test_a_print_that_was_killed_leaves_nothing_behind_for_long(
+    notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = tmp_path / "chromium"
+    browser.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexec sleep 60\n")
+    browser.chmod(0o755)
+    place = tmp_path / "tmp"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    words = [sys.executable, "-m", "netlab.cli", "pdf", str(notebook)]
+    process = subprocess.Popen(words, env=environment, cwd=Path(nl.__file__).parent.parent, start_new_session=True)
+    try:
+        assert wait_for((tmp_path / "asked").exists)
+        monkeypatch.setenv("TMPDIR", str(place))
+        (page,) = place.rglob("page.html")
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert page.exists()
+    with scratch.run_directory(0, for_guests=False):
+        assert not page.parent.exists()
+    assert [path.name for path in place.iterdir()] == [f"netlab-{os.getuid()}"]
 
 
 @pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium")
