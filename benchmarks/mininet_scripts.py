@@ -44,8 +44,6 @@ NOT_HERE = {
     "numberedports": "Open vSwitch's own programs",
     "scratchnet": "Open vSwitch's own programs",
     "scratchnetuser": "OpenFlow's reference programs",
-    "nat": "address translation, which the kernel is configured without",
-    "natnet": "address translation, which the kernel is configured without",
 }
 
 EXAMPLES_SAY = {
@@ -61,6 +59,8 @@ EXAMPLES_SAY = {
     "multiping": "all answer but an address that nobody has",
     "multipoll": "flood pings, none lost",
     "multitest": "four hosts, every ping answered",
+    "nat": "four hosts reach each other and the NAT's node; there is no network outside",
+    "natnet": "14 of 20: hosts behind a NAT reach h0 and the NATs, and nobody outside reaches them",
     "popen": "every ping answered, without a delay",
     "popenpoll": "flood pings, none lost",
     "simpleperf": "two links that lose 10 %: 81 % of 10 Mbit/s arrive",
@@ -75,6 +75,7 @@ RESULTS = (
     (re.compile(r"\*\*\* Results: \[('[^\]]*')\]"), "iperf: {0}"),
     (re.compile(r"sec +[\d.]+ \w?Bytes +([\d.]+ \w?bits/sec)"), "iperf: {0}"),
     (re.compile(r"seen from outside: (\S+)"), "seen from outside: {0}"),
+    (re.compile(r"(forwarded port, [^:]+): (.+)"), "{0}: {1}"),
 )
 
 
@@ -98,8 +99,8 @@ Not offered, and said so by the program that meets it:
 
 - Open vSwitch, and controllers of OpenFlow (`mn --switch ovsk --controller remote`): Linux bridges stand in for the switches and
   learn by themselves, as Mininet's own controller lets switches learn. `ovs-vsctl` and `ovs-ofctl` end with a sentence.
-- Address translation (`mn --nat`, `net.addNAT`): the pocket kernel has no packet filter and no way to other networks. The node
-  forwards packets as they are; `iptables` and `nft` end with a sentence.
+- A network outside: a NAT's node translates (`iptables` is netlab's own, see DESIGN), but the guest has no way to the machine's
+  network. Hosts of `mn --nat` and of `net.addNAT()` reach the node and no further, and the script says so.
 - Limits on CPU time: computing takes none of the pocket kernel's time. They are ignored, with a sentence.
 
 | script | | what came back | theory | network time (s) | wall (s) |

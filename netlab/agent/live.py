@@ -471,8 +471,8 @@ def _kind(line: str) -> str:
 
 def _environment(home: str) -> dict[str, str]:
     return {
-        # What a plain machine lacks (ifconfig, telnet) is stood in for.
-        "PATH": f"{os.environ['PATH']}:{BINARIES}/last",
+        # What a plain machine lacks (ifconfig, iptables, telnet) is stood in for.
+        "PATH": stand_ins.search_path(BINARIES),
         "HOME": home,
         "SHELL": "/bin/bash",
         "TERM": "dumb",

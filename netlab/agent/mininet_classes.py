@@ -7,6 +7,7 @@ nothing where computing takes no time.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import mininet.clean
@@ -20,10 +21,11 @@ BRIDGES = (
     "ask no controller\n"
 )
 NO_LIMITS = "*** netlab: limits on CPU time are ignored: computing takes none of a pocket kernel's virtual time\n"
-NO_TRANSLATION = (
-    "*** netlab: address translation (NAT) is not offered: a pocket kernel has no packet filter and no way to other networks. "
-    "The node forwards packets as they are\n"
+NO_OUTSIDE = (
+    "*** netlab: there is no network outside: a pocket kernel has no way to the machine's. Hosts reach the NAT's node, and "
+    "whatever else of this script is connected to it\n"
 )
+INTERFACES = "/etc/network/interfaces"
 _told: set[str] = set()
 
 
@@ -99,25 +101,25 @@ class UnlimitedHost(mininet.node.Host):  # type: ignore[misc]
         return super().config(**params)
 
 
-class Forwarder(mininet.node.Node):  # type: ignore[misc]
-    """What a script gets when it asks for a NAT."""
+def _tell_of_nats() -> None:
+    """Let Mininet's NAT say that a guest has no network outside, and find the file in which it notes its interface."""
+    # Its methods name their class, so that no other can stand in for it.
+    nat = mininet.nodelib.NAT
+    plain_init, plain_config = nat.__init__, nat.config
 
-    def __init__(
-        self,
-        name: str,
-        subnet: Any = None,
-        localIntf: Any = None,  # noqa: N803 (Mininet's name)
-        flush: bool = False,
-        **params: Any,
-    ) -> None:
-        _tell_once(NO_TRANSLATION)
-        super().__init__(name, **params)
+    def init(self: Any, name: str, *words: Any, **params: Any) -> None:
+        if not params.get("inNamespace", True):
+            # Mininet's meaning: this node has the machine's own interfaces.
+            _tell_once(NO_OUTSIDE)
+        plain_init(self, name, *words, **params)
 
-    def config(self, **params: Any) -> Any:
-        """What a node does, and forward."""
-        found = super().config(**params)
-        self.cmd("sysctl net.ipv4.ip_forward=1")
-        return found
+    def config(self: Any, **params: Any) -> Any:
+        os.makedirs(os.path.dirname(INTERFACES), exist_ok=True)
+        with open(INTERFACES, "a"):
+            pass
+        return plain_config(self, **params)
+
+    nat.__init__, nat.config = init, config
 
 
 def _nothing(*_words: Any) -> None:
@@ -127,7 +129,7 @@ def _nothing(*_words: Any) -> None:
 def stand_in() -> None:
     """Put these classes in their places; to be called before a script imports anything of Mininet's."""
     mininet.node.CPULimitedHost = UnlimitedHost
-    mininet.nodelib.NAT = Forwarder
+    _tell_of_nats()
     # Nothing of an earlier network is in a fresh guest, and a page about cleaning up would hide the error before it.
     mininet.clean.cleanup = mininet.clean.Cleanup.cleanup = _nothing
     for name in ("OVSSwitch", "OVSKernelSwitch", "OVSBridge", "UserSwitch", "IVSSwitch"):

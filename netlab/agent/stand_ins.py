@@ -1,7 +1,7 @@
 """Programs that Mininet calls and a plain machine lacks, as small shell scripts over `ip`, `tc` and `bridge`.
 
 They are found last, so that a machine's own are used where there are any; but for iperf, whose later versions Mininet waits
-for in vain, and for programs of which a guest has no use.
+for in vain, for programs of which a guest has no use, and for iptables, whose own asks for parts that the pocket kernel has not.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ echo "${0##*/}: a pocket kernel has no limits on CPU time: computing takes none 
 """
 
 NO_FILTER = r"""#!/bin/sh
-echo "${0##*/}: not offered: a pocket kernel has no packet filter, so no address translation either. \
-To block traffic use 'ip route add blackhole ADDRESS', to lose or limit it use tc." >&2
+echo "${0##*/}: not offered here. The packet filter is set by iptables, one rule a call; iptables-save prints the rules. \
+There is no IPv6." >&2
 exit 1
 """
 
@@ -132,7 +132,6 @@ exit 1
 """
 
 INSTEAD = {
-    **dict.fromkeys(("iptables", "ip6tables", "iptables-save", "iptables-restore", "nft"), NO_FILTER),
     **dict.fromkeys(("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl"), NO_OPENFLOW),
 }
 """In place of a machine's own, which would say less clearly that they cannot work."""
@@ -147,16 +146,32 @@ PROGRAMS = {
     "cgset": NO_GROUPS,
     "cgdelete": NO_GROUPS,
     "cgclassify": NO_GROUPS,
+    "nft": NO_FILTER,
 }
 
+OWN_KERNEL = "/dev/netlab"
 
 IPERF = """#!/bin/sh
 exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.iperf import main; main(sys.argv[1:])' "$@"
 """
 
 
+IPTABLES = """#!/bin/sh
+exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.iptables import main
+sys.exit(main(*sys.argv[1:]))' "${{0##*/}}" "$@"
+"""
+
+
+def search_path(directory: str) -> str:
+    """The search path of hosts whose other programs are the machine's own: iptables is the kernel's, netlab's or the machine's."""
+    own = f"{directory}/filter"
+    machine = os.environ["PATH"]
+    ordered = (own, machine) if os.path.exists(OWN_KERNEL) else (machine, own)
+    return ":".join([*ordered, f"{directory}/last"])
+
+
 def install(directory: str, packages: list[str]) -> str:
-    """Write the programs below a directory; returns the search path for programs with them.
+    """Write the programs below a directory; returns the search path for programs with all of them.
 
     Parameters
     ----------
@@ -164,12 +179,21 @@ def install(directory: str, packages: list[str]) -> str:
     packages : list of str
         Where Python finds netlab.
     """
-    iperf = IPERF.format(python=sys.executable, packages=json.dumps(packages))
-    for place, programs in (("first", {"iperf": iperf, **INSTEAD}), ("last", PROGRAMS)):
+    python = {"python": sys.executable, "packages": json.dumps(packages)}
+    iptables = IPTABLES.format(**python)
+    places = {
+        "first": {"iperf": IPERF.format(**python), **INSTEAD},
+        "filter": {
+            **dict.fromkeys(("iptables", "iptables-save"), iptables),
+            **dict.fromkeys(("ip6tables", "ip6tables-save", "iptables-restore"), NO_FILTER),
+        },
+        "last": PROGRAMS,
+    }
+    for place, programs in places.items():
         os.makedirs(f"{directory}/{place}", exist_ok=True)
         for name, text in programs.items():
             path = f"{directory}/{place}/{name}"
             with open(path, "w") as file:
                 file.write(text)
             os.chmod(path, 0o755)  # noqa: S103 (in the guest, everybody is root)
-    return f"{directory}/first:{os.environ['PATH']}:{directory}/last"
+    return f"{directory}/first:{search_path(directory)}"
