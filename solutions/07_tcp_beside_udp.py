@@ -17,7 +17,6 @@
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import numpy as np
-import pandas as pd
 
 import netlab as nl
 from netlab.chapters import tcp_beside_udp
@@ -32,8 +31,8 @@ print(nl.preflight())
 # Hosts `h1` and `h2` send to `h3` through router `r1`. Its link to `h3` has 5 Mbit/s; all others are fast. Before
 # the slow link stands a drop-tail queue: 100 packets, and what comes when it is full is dropped. Three flows share it:
 #
-# - a *sensor* at `h1`, UDP, 1 Mbit/s;
-# - a *video* at `h2`, UDP, at a rate that we choose;
+# - a *sensor* at `h1`, UDP, 1 Mbit/s of data, 1000 bytes in each datagram;
+# - a *video* at `h2`, UDP, the same datagrams, at a rate that we choose;
 # - a software *update* at `h2`, TCP (CUBIC, Linux's default), as fast as it can.
 #
 # This is part 1.4 of lab 5 of *TCP/IP Networking*, EPFL, 2021. Its cases B1, B2 and B3 have a video of 0.5, 4 and 9 Mbit/s.
@@ -83,13 +82,13 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # ## Part 1: what is left
 #
 # Let UDP never give way. Then TCP ends with what UDP leaves. A datagram of $P$ bytes takes $P + 42$ bytes of this link
-# (8 UDP, 20 IP, 14 Ethernet). A segment with 1448 bytes of data takes 1514.
+# (8 UDP, 20 IP, 14 Ethernet). A segment with 1448 bytes of data takes 1514 (32 TCP, 20 IP, 14 Ethernet).
 #
 # ### Exercise 1: what UDP leaves
 #
-# Write TCP's goodput when the UDP senders together offer `udp_mbps` of data and keep to it. A worked number:
-# [[left_udp_mbps]] Mbit/s of UDP in datagrams of [[left_payload_bytes]] bytes on a link of [[left_rate_mbps]] Mbit/s leave
-# [[worked_left_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
+# Write TCP's goodput when the UDP senders together offer `udp_mbps` of data and keep to it. Where nothing is left, it is 0. A worked
+# number: [[left_udp_mbps]] Mbit/s of UDP in datagrams with [[left_payload_bytes]] bytes of data on a link of [[left_rate_mbps]] Mbit/s
+# leave [[worked_left_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
 
 
 # %% id="left"
@@ -111,6 +110,7 @@ chapter.check.left(left_mbps)
 # runs: B2 and B3 have three, to see what is chance.
 
 # %% id="sweep"
+# take(...) gives your function if it passes its check, else the chapter's own.
 left = chapter.check.left.take(left_mbps, chapter.settings.left_mbps)
 seeds = {0.5: [1], 2: [1], 3: [1], 3.5: [1], 4: [1, 2, 3], 6: [1], 9: [1, 2, 3]}
 runs = nl.sweep(chapter.settings.videos(network, senders, seeds))
@@ -173,7 +173,7 @@ my_video_mbps = (5 - update_mbps * 1514 / 1448) / 1.042 - 1
 # %% id="video-check" tags=["minutes-12"]
 chapter.check.video(my_video_mbps)
 
-# %% id="video-run"
+# %% id="video-run" tags=["folded"]
 if my_video_mbps is not ...:
     run = nl.run(network, senders(my_video_mbps), duration_s=nl.lasting(60, 30), interval_s=1)
     got_mbps = run.goodput_mbps(after_s=10).iloc[-1]
@@ -186,8 +186,9 @@ if my_video_mbps is not ...:
 #
 # $$G = \frac{M}{T}\sqrt{\frac{3}{2p}}$$
 #
-# The lab puts in the video's loss rate, TCP's round-trip time, and $M = 2896$ bytes, because its capture shows two segments in
-# one:
+# The lab puts in the video's loss rate, TCP's round-trip time, and $M = 2896$ bytes. Its capture shows two segments in one,
+# because the kernel hands them on together and cuts them just before the link (*segmentation offload*). With 1.22 for
+# $\sqrt{3/2}$ this gives:
 #
 # | case | loss rate | round trip | formula | measured |
 # |---|---|---|---|---|
@@ -197,20 +198,17 @@ if my_video_mbps is not ...:
 # Why is it right once and wrong by a factor of 16 then? Look at TCP's window, four times a second.
 
 # %% id="windows-figure" tags=["figure"]
-scenarios = {
-    name: nl.Scenario(network, senders(video_mbps), duration_s=30, interval_s=0.25)
-    for name, video_mbps in (("B1", 0.5), ("B2", 4), ("B3", 9))
-}
-chapter.settings.windows_figure(nl.sweep(scenarios), "TCP's congestion window in three cases")
+cases = {"B1": 0.5, "B2": 4, "B3": 9}
+windows = nl.sweep({name: chapter.settings.beside(video, duration_s=30, interval_s=0.25) for name, video in cases.items()})
+chapter.settings.windows_figure(windows, "TCP's congestion window in three cases")
 
 # %% [markdown] id="windows-why"
-# In B1 the window is CUBIC's saw. In B2 it soon has one to five segments, mostly. In B3 it is one or two, and it took
-# seconds even to open the connection: the first packets of the handshake were lost too.
+# In B1 the window is CUBIC's saw. When the start is over, how many segments has it in B2, and how many in B3? Keep both figures for
+# exercise 4. (In B3 the line begins late: the first packets of the handshake were lost too.)
 #
-# *Fast retransmit* needs three duplicate acknowledgements, so a window of four or more. With a window of one there is
-# nothing behind the lost segment. Only the *retransmission timer* is left, at least 0.2 s in Linux. If the segment is lost
-# again, the timer *doubles*: 0.25, 0.5, 1, 2 seconds, up to two minutes (RFC 6298). The square-root formula knows nothing of
-# this.
+# TCP notices a loss in two ways (chapter on congestion control): by three duplicate acknowledgements, or by its *retransmission timer*.
+# In Linux the first timer takes a round trip and at least 0.2 s more: with 60 ms it takes 260 ms. If the segment is lost again, the
+# timer *doubles*: 0.26, 0.52, 1.04 seconds, up to two minutes (RFC 6298).
 #
 # ### Exercise 3: the mean wait
 #
@@ -234,37 +232,30 @@ chapter.check.wait(wait_ms)
 # %% [markdown] id="losses-text"
 # ### Run it
 #
-# A path with a known loss rate: 60 ms, no queue, no UDP, each segment lost at random. Four Reno connections at once, which do
-# not disturb each other, so four draws. A run takes from half a minute to more than an hour of network time.
+# A path with a known loss rate: 60 ms, no queue, no UDP, each segment lost at random. Reno, because the formula was derived for
+# Reno's saw; CUBIC's has another shape. Four connections at once, which do not disturb each other, so four draws. A run takes from
+# half a minute to more than an hour of network time, all nine together a few seconds of yours (in virtual time).
 #
-# - *square root* is the formula above, with the constant for random losses, 1.31 instead of $\sqrt{3/2} = 1.22$;
-# - *waiting* is a window of one segment and a timer that doubles up to 120 s: your formula is its heart;
-# - *timeouts per loss* is the share of losses that only a timer noticed.
-#
-# (PFTK, the third line of the figure, is explained behind the summary.)
+# - *square root* is the formula above, with the constant for random losses, 1.31 instead of 1.22; *too high* says how many times;
+# - *timeouts per loss* is the share of losses that only a timer noticed;
+# - *mean wait* is your formula, in s, with a first timer of 260 ms.
 
-# %% id="losses"
+# %% id="losses" tags=["folded"]
 losses = chapter.settings.loss_table()
 wait = chapter.check.wait.take(wait_ms, chapter.settings.wait_ms)
 print("Goodput of one connection in kbit/s; +- is the 95 % interval of four")
-print(losses.drop(columns="PFTK").round(2).to_string())
-print("Mean wait in s by exercise 3, first timer 260 ms:", {p: round(wait(260, p) / 1000, 2) for p in (0.3, 0.4, 0.45, 0.49)})
-
-# %% id="losses-figure" tags=["figure"]
-chapter.settings.loss_figure(losses, "One Reno connection under random loss")
+print(chapter.settings.cliff_table(losses, wait).to_string())
+print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in (0.45, 0.49)])
 
 # %% [markdown] id="losses-why"
-# **Why do they differ?** Read the last column.
+# **Why do they differ?**
 #
 # - *Up to 2 %* hardly a loss ends in a timeout. The square root is right within a sixth.
 # - *5 to 10 %*: still few do, but the windows are small. The square root is too high by a quarter to a half.
 # - *20 to 30 %*: it is wrong by a factor of two to more than three.
-# - *From 40 % on* the points fall off a cliff. At 50 % the square root says more than ten times too much. Only *waiting*
-#   falls nearly as steeply.
+# - *From 40 % on* the goodput falls off a cliff. At 50 % the square root says more than ten times too much.
 #
-# Your formula says why there is a cliff: $1 - 2p$. At $p = 1/2$ each further timer is twice as long and half as likely. All of
-# them count the same, and the mean has no end; only the longest timer ends it. **The square-root formula is for losses of a
-# few per cent. Above a third, ask the timers.**
+# **The square-root formula is for losses of a few per cent.** Why there is a cliff, and where, your own formula can tell you.
 
 # %% [markdown] id="b3-words" tags=["minutes-13"]
 # ### Exercise 4: explain B3 in your own words
@@ -292,16 +283,21 @@ chapter.settings.loss_figure(losses, "One Reno connection under random loss")
 # %% [markdown] id="my-run-text"
 # ## Part 3: a queue that protects
 #
-# A router need not serve whoever comes first. A *fair queue* keeps a queue for each flow and serves them in turn. The option
-# `aqm` of `three_pcs(...)` sets the slow link's queue (`help(nl.Link)` has them all). Three serve in turn: `fq`, `sfq` and
-# `fq_codel`; not each of them protects here. What should come out is *max-min fair*: who asks for less than an equal share
-# gets what it asks for, and the others share the rest equally.
+# A router need not serve whoever comes first. A *fair queue* keeps a queue for each flow and serves them in turn. The option `aqm`
+# (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue. Three serve flows in turn:
+#
+# - `fq`: when its room is full, it drops what comes;
+# - `sfq` (*stochastic fairness queueing*): when its room is full, it drops from the longest queue;
+# - `fq_codel`: it drops from the longest queue, too, and keeps each queue short (*CoDel*).
+#
+# One of them does not protect here. Which one, do you think? What should come out is *max-min fair*: who asks for less than an equal share gets what it asks for,
+# and the others share the rest equally.
 #
 # ### Exercise 5: save TCP
 #
 # Make a run of your own: the same three senders, a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
-# least 30 s. Change the queue alone, so that TCP gets at least 1.7 Mbit/s and the sensor loses nearly nothing. Keep what
-# `nl.run(...)` returns in `my_run`.
+# least 30 s. Change the queue alone (its kind, and its room if you like), so that TCP gets at least 1.7 Mbit/s and the sensor loses nearly
+# nothing. It is enough to read the counters once a second (`interval_s=1`). Keep what `nl.run(...)` returns in `my_run`.
 
 # %% id="my_run"
 my_run = ...
@@ -313,19 +309,20 @@ my_run = nl.run(fair, senders(own.my_video_mbps), duration_s=30, interval_s=1)
 # %% id="my_run-check"
 chapter.check.my_run(my_run)
 
-# %% id="my_run-table"
+# %% id="my_run-table" tags=["folded"]
 if my_run is not ...:
-    shares = nl.theory.max_min_mbps(
-        {"link": 5},
-        {name: ["link"] for name in ("sensor", "video", "TCP")},
-        {"sensor": 1.042, "video": 1.042 * own.my_video_mbps, "TCP": 5},
-    )
-    for name, mbps in zip(("sensor", "video", "TCP"), my_run.goodput_mbps(after_s=10), strict=True):
-        data = 1448 / 1514 if name == "TCP" else 1000 / 1042
-        print(f"{name:6} {mbps:.2f} Mbit/s, max-min fair {shares[name] * data:.2f}")
+    print(chapter.settings.fair_table(my_run, own.my_video_mbps).to_string(index=False))
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it is all but silent.
+# 2. The square-root formula is for losses of a few per cent; above a third timers rule, and at one half their mean wait
+#    has no end but the longest timer.
+# 3. What decides is the queue: one that drops what comes last favours the rude, a fair queue protects whoever asks for less.
 
 # %% [markdown] id="panel-text"
-# ## Explore
+# ## Optional: explore
 #
 # The panel has one UDP flow of `h1` and one TCP connection of `h2` on the link of 5 Mbit/s; one run is 20 s. Lines are theory: what is
 # left, or max-min shares. Move a slider, and the experiment runs again.
@@ -336,29 +333,28 @@ if my_run is not ...:
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
 
-# %% [markdown] id="summary"
-# ## Summary
-#
-# 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it is all but silent.
-# 2. The square-root formula is for losses of a few per cent; above a third timers rule, and at one half their mean wait
-#    has no end but the longest timer.
-# 3. What decides is the queue: one that drops what comes last favours the rude, a fair queue protects whoever asks for less.
-
 # %% [markdown] id="lines-text"
-# ## Optional: the other two lines of part 2
+# ## Optional: the cliff, and two other lines
 #
-# *PFTK* (Padhye and others, 1998) has timeouts, and a timer that doubles six times at most. It is too low at 5 to 10 %: it lets a loss cost the rest of its round, and Linux knows better
-# (selective acknowledgements). At 20 to 30 % it is nearer than the square root, a quarter to a third too low. It stops doubling
-# too early and is several times too high at 60 %.
+# The factor $1 - 2p$ in your formula makes the cliff. At $p = 1/2$ each further timer is twice as long and half as likely. All of them count
+# the same, so the mean has no end; only the longest timer ends it. *Waiting* in the figure is a window of one segment and a timer that doubles
+# up to 120 s: your formula is its heart. *PFTK* (Padhye and others, 1998) has timeouts too, but a timer that doubles six times at most.
+
+# %% id="losses-figure" tags=["figure"]
+chapter.settings.loss_figure(losses, "One Reno connection under random loss")
+
+# %% id="lines"
+print("Goodput of one connection in kbit/s")
+print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
+
+# %% [markdown] id="lines-why"
+# PFTK is too low at 5 to 10 %: it lets a loss cost the rest of its round, and Linux knows better (selective acknowledgements). At 20 to 30 %
+# it is nearer than the square root, a quarter to a third too low. It stops doubling too early and is several times too high at 60 %.
 #
 # *Waiting* is a half or less of the measurement at 40 %, where a second segment under way still helps, and about half to
 # two thirds of it at 50 and 60 %. There single waits of up to two minutes decide, and four connections differ by a lot.
 #
 # Linux's newer loss detection, RACK (RFC 8985), does with fewer than three duplicate acknowledgements.
-
-# %% id="lines"
-print("Goodput of one connection in kbit/s")
-print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 
 # %% [markdown] id="whose-text"
 # ## Optional: whose loss rate?
@@ -366,6 +362,8 @@ print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 # In part 2 the lab took the *video's* loss rate for TCP's. Does TCP lose as much?
 
 # %% id="whose" tags=["folded"]
+import pandas as pd
+
 settings = chapter.settings
 red_runs = nl.sweep({video: settings.beside(video, aqm="red", aqm_options=settings.RED) for video in (4, 9)})
 

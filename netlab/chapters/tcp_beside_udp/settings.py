@@ -122,13 +122,39 @@ def beside(
 
 def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
     """Goodput of sensor, video and update in Mbit/s, a row for each run, without the start."""
-    rows = [run.goodput_mbps(SETTLED_S).set_axis(["sensor", "video", "TCP"]) for run in runs.values()]
+    # A connection that never opened has no intervals: it got nothing.
+    rows = [run.goodput_mbps(SETTLED_S).reindex(run.flows["flow"], fill_value=0.0) for run in runs.values()]
     return pd.DataFrame(
         [row.to_numpy() for row in rows], index=pd.Index(list(runs)), columns=["sensor", "video", "TCP"]
     )
 
 
 mean_and_interval = draws.mean_and_half
+
+
+def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:
+    """What each flow of a run got in Mbit/s, beside its max-min fair share."""
+    # All in bits on the link, headers included: 1000 bytes of UDP data take 1042 of it, 1448 of TCP's take 1514.
+    udp_share = PAYLOAD_BYTES / theory.udp_wire_bytes(PAYLOAD_BYTES)
+    data_share = {
+        "sensor": udp_share,
+        "video": udp_share,
+        "TCP": theory.MSS_BYTES / theory.tcp_wire_bytes(),
+    }
+    wanted = {"sensor": SENSOR_MBPS / udp_share, "video": video_mbps / udp_share, "TCP": float(RATE_MBPS)}
+    fair = theory.max_min_mbps({"link": RATE_MBPS}, {name: ["link"] for name in wanted}, wanted)
+    got = run.goodput_mbps(SETTLED_S)
+    rows = []
+    for _, flow in run.flows.iterrows():
+        name = "TCP" if flow["kind"] == "tcp" else {"h1": "sensor", "h2": "video"}.get(flow["src"], "")
+        rows.append(
+            {
+                "flow": name or flow["flow"],
+                "Mbit/s": f"{got.get(flow['flow'], 0.0):.2f}",
+                "max-min fair": f"{fair[name] * data_share[name]:.2f}" if name else "-",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
@@ -152,6 +178,8 @@ def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
 
 LOSSY_MS = 60
 LOSSY_STREAMS = 4
+FIRST_TIMER_MS = LOSSY_MS + 200
+"""Linux adds what a round trip varied by, and at least 200 ms."""
 LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800, 0.5: 2000, 0.6: 4000}
 
 
@@ -179,6 +207,21 @@ def loss_table() -> pd.DataFrame:
             "timeouts per loss": run.streams["timeouts"].sum() / run.streams["retransmits"].sum(),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("loss rate")
+
+
+def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
+    """The table of losses as the page prints it, with the mean wait in s by `wait`, where it has an end."""
+    waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
+    return pd.DataFrame(
+        {
+            "measured": table["measured"].map("{:.0f}".format),
+            "+-": table["+-"].map("{:.0f}".format),
+            "square root": table["square root"].map("{:.0f}".format),
+            "too high": (table["square root"] / table["measured"]).map("{:.1f} x".format),
+            "timeouts per loss": table["timeouts per loss"].map("{:.2f}".format),
+            "mean wait": waits,
+        }
+    )
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:

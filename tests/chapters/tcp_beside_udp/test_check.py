@@ -39,6 +39,23 @@ def test_the_worked_figures_are_those_of_the_copy() -> None:
     assert own.worked_wait_ms == pytest.approx(wait(own.wait_timer_ms, own.wait_loss_rate))
 
 
+def test_the_table_of_losses_gives_the_students_wait_where_it_has_an_end() -> None:
+    book = chapter.begin()
+    losses = pd.DataFrame(
+        {"measured": [1600.0, 16.0], "+-": [1.0, 1.0], "square root": [1800.0, 358.0], "timeouts per loss": [0.0, 0.4]},
+        index=[0.3, 0.5],
+    )
+    table = book.settings.cliff_table(losses, wait)
+    assert table["mean wait"].tolist() == [f"{0.26 * 0.3 / 0.4:.2f}", "-"]
+    assert table["too high"].tolist() == ["1.1 x", "22.4 x"]
+
+
+def test_the_lab_put_1_22_into_the_formula() -> None:
+    """The table of part 2: M = 2896 bytes, 22 and 52 % of loss, 60 and 54 ms."""
+    for loss_rate, rtt_ms, kbps in ((0.22, 60, 1004), (0.52, 54, 726)):
+        assert round(1000 * nl.theory.mathis_mbps(2896, rtt_ms, loss_rate, c=1.22)) == kbps
+
+
 def measured(tcp_mbps: float = 1.9, sensor_mbps: float = 1.0, **changes: Any) -> Any:
     """A run as the check sees one, its figures made up."""
     words = {"video_mbps": 9, "streams": 1, "duration_s": 30, "rate_mbps": 5, "more": [], **changes}

@@ -26,6 +26,25 @@ def test_beside_too_much_udp_tcp_is_silent_and_a_fair_queue_saves_it() -> None:
     agrees("sensor (Mbit/s)", fair.iloc[0], 1, relative=0.03)
 
 
+def test_where_a_queue_served_in_turn_drops_what_comes_tcp_gets_nothing_and_the_tables_say_so() -> None:
+    """fq drops what comes when its room is full: a connection that never opens has no intervals, and stands at 0."""
+    run = nl.run(settings.beside(9, aqm="fq"))
+    table = settings.fair_table(run, 9).set_index("flow")
+    assert list(table.index) == ["sensor", "video", "TCP"]
+    agrees("TCP (Mbit/s)", float(table.loc["TCP", "Mbit/s"]), 0, absolute=0.05)
+    agrees("TCP, max-min fair (Mbit/s)", float(table.loc["TCP", "max-min fair"]), 1.893, absolute=0.006)
+    assert float(table.loc["sensor", "Mbit/s"]) < 0.6
+    agrees("TCP (Mbit/s)", settings.goodputs({"run": run})["TCP"].iloc[0], 0, absolute=0.05)
+
+
+@pytest.mark.parametrize(("aqm", "queue_packets"), [("sfq", 20), ("sfq", 100), ("fq_codel", 20), ("fq_codel", 1000)])
+def test_the_queues_that_drop_from_the_longest_protect_whatever_their_room(aqm: str, queue_packets: int) -> None:
+    run = nl.run(settings.beside(9, aqm=aqm, queue_packets=queue_packets))
+    table = settings.fair_table(run, 9)
+    for got, fair in zip(table["Mbit/s"], table["max-min fair"], strict=True):
+        agrees("goodput (Mbit/s)", float(got), float(fair), relative=0.02)
+
+
 def test_the_square_root_holds_for_few_losses_and_the_waiting_sender_for_many() -> None:
     """Four connections each: within 15 % at 2 %; from a half of it to three times it at 50 and 60 %."""
     few = nl.run(settings.lossy(0.02, 60)).streams["goodput_mbps"].mean()

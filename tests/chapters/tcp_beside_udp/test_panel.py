@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -42,8 +43,8 @@ def test_the_panel_runs_its_settings_and_draws_both_beside_theory(settings, aqm,
 
     def fake(*, topology, traffic, duration_s, interval_s, seed, progress, cancel):
         asked.append((topology, traffic, seed))
-        flows = pd.DataFrame({"loss_rate": [0.0, 0.25], "timeouts": [0, 3]})
-        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([udp_mbps, tcp_mbps]))
+        flows = pd.DataFrame({"flow": ["udp", "tcp"], "loss_rate": [0.0, 0.25], "timeouts": [0, 3]})
+        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series({"udp": udp_mbps, "tcp": tcp_mbps}))
 
     panel = moved(fake, **settings)
     topology, (udp, tcp), seed = asked[-1]
@@ -58,10 +59,31 @@ def test_the_panel_runs_its_settings_and_draws_both_beside_theory(settings, aqm,
     assert f"TCP gets {tcp_mbps:.2f}" in panel.figure.layout.title.text
 
 
+def test_a_connection_that_never_opened_is_drawn_at_nothing():
+    def fake(**_):
+        flows = pd.DataFrame({"flow": ["udp", "tcp"], "loss_rate": [0.7, np.nan], "timeouts": [0, np.nan]})
+        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series({"udp": 4.8}))
+
+    assert "TCP gets 0.00, UDP 4.80" in moved(fake, udp_mbps=20.0).figure.layout.title.text
+
+
+@pytest.mark.library
+def test_another_draw_is_another_run():
+    panel = tcp_beside_udp.begin().panel()
+    seen = set()
+    for draw in (1, 2, 3):
+        panel.controls["draw"].value = draw
+        panel.refresh()
+        assert panel.wait(PATIENCE_S)
+        assert panel.message == ""
+        seen.add(panel.runs[-1].flows["received_bytes"].iloc[1])
+    assert len(seen) == 3
+
+
 def test_no_slider_moves_the_axes():
     def fake(**_):
-        flows = pd.DataFrame({"loss_rate": [0.0, 0.0], "timeouts": [0, 0]})
-        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([0.1, 4.6]))
+        flows = pd.DataFrame({"flow": ["udp", "tcp"], "loss_rate": [0.0, 0.0], "timeouts": [0, 0]})
+        return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series({"udp": 0.1, "tcp": 4.6}))
 
     def axes(panel):
         layout = panel.figure.layout
