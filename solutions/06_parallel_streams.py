@@ -74,10 +74,12 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 #
 # The whole chapter is one formula. K connections get K times what one gets, and one gets *the least of three* figures:
 #
-# $$G = K \cdot \min\left(\frac{W}{T},\;\; 1.31\,\frac{M}{T\sqrt{p}},\;\; \frac{L}{N}\right)$$
+# $$G = K \cdot \min\left(\frac{8\,W}{T},\;\; 1.31\,\frac{8\,M}{T\sqrt{p}},\;\; \frac{L}{N}\right)$$
 #
-# The first is what its window allows, the second what its random losses allow, the third what its neighbours leave. It is for
-# long transfers, all alike and with the same round trip. Each part of the chapter tests one figure.
+# $W$ and $M$ count bytes, a rate counts bits: hence the 8. With $T$ in seconds the first two come out in bit/s.
+#
+# The first is what its window allows, the second what its random losses allow, the third what its neighbours leave. The formula is
+# for long transfers, all alike and with the same round trip. Each part of the chapter tests one figure.
 #
 # ## Part 1: K windows
 #
@@ -87,7 +89,7 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 # ### Exercise 1: K windows
 #
 # Write the goodput of K connections with a window each. Nothing is lost, nobody else is there. A worked number:
-# [[streams]] connections with [[window_bytes]] bytes each, [[rtt_ms]] ms and a limit of 1000 Mbit/s give
+# [[streams]] connections with [[window_bytes:d]] bytes each, [[rtt_ms]] ms and a limit of 1000 Mbit/s give
 # [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
 
 # %% id="windows"
@@ -105,13 +107,20 @@ chapter.check.windows(windows_mbps)
 # %% [markdown] id="windows-run-text"
 # ### Run it
 #
-# A window of 8 MiB, and one to eight connections; the first second (slow start) does not count. At 10 Gbit/s netlab uses
-# *segmentation offload*: *super-segments* of up to 64 kB cross the link as one packet. That saves much time, and where nothing is
-# lost it changes nothing. In part 2 it will.
+# First one connection with a window of 8 MiB. `nl.run` takes a network, a list of what is sent, and how long. The first second
+# (slow start) does not count.
+
+# %% id="one-run"
+window_bytes, limit_mbps = settings.WINDOW_BYTES, nl.theory.tcp_goodput_limit_mbps(10_000)
+one_run = nl.run(path(), [nl.Tcp("h1", "h2", window_bytes=window_bytes)], duration_s=2)
+print(one_run.goodput_mbps(after_s=1).round().to_string())
+
+# %% [markdown] id="sweep-run-text"
+# Now one to eight connections. `nl.sweep` does many such runs. At 10 Gbit/s netlab uses *segmentation offload*: *super-segments*
+# of up to 64 kB cross the link as one packet. That saves much time, and where nothing is lost it changes nothing. In part 2 it will.
 
 # %% id="windows-run"
 k_windows = chapter.check.windows.take(windows_mbps, settings.window_mbps)
-window_bytes, limit_mbps = settings.WINDOW_BYTES, nl.theory.tcp_goodput_limit_mbps(10_000)
 counts = [1, 2, 3, 4, 8]
 runs = nl.sweep({
     count: nl.Scenario(path(), [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)], duration_s=2)
@@ -139,9 +148,10 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 # ### Exercise 2: do it with one
 #
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
-# (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, for the way back has none). Let *one* connection from `h1` to `h2` fill it: give
-# `nl.Tcp` a `window_bytes` that suffices, and is at most a tenth larger than needed. Run it for 3 s and keep the run in
-# `my_run`.
+# (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, for the way back has none). Let *one* connection
+# from `h1` to `h2` fill it. The window that is *needed* is the smallest with which the formula gives what this link carries, its $L$.
+# Give `nl.Tcp` a whole number of `window_bytes`, from the needed one to a tenth more. Run it for 3 s, in the way of `one_run` above,
+# and keep the run in `my_run`.
 
 # %% id="my_run"
 my_run = ...
@@ -163,24 +173,24 @@ chapter.check.my_run(my_run)
 #
 # Now the path loses packets at random: a bad cable, radio. TCP takes each loss for a full queue and slows down. By the
 # square-root formula (chapter on congestion control; 1.31 is its constant for random losses) one connection gets
-# $1.31 \, M / (T\sqrt{p})$, whatever the link could carry. At 1 % and 20 ms that is 7.59 Mbit/s.
+# $1.31 \cdot 8M / (T\sqrt{p})$, whatever the link could carry. At 1 % and 20 ms that is 7.59 Mbit/s.
 #
 # Random losses hit each connection by itself. When one halves its window, the others go on. So the sum is K times one
 # (Hacker, Athey and Noble, 2002), until the link is full. We test it with 1 to 16 Reno connections at 50 Mbit/s, 20 ms, 1 % of loss
-# behind a queue of 83 packets (one BDP); three seeds where connections are few.
+# behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw of luck. Few
+# connections meet few losses: one and two get three seeds.
 
 # %% id="hacker-run"
 slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
 hacker_runs = nl.sweep(settings.lossy([1, 2, 4, 8, 16]))
 hacker = settings.goodputs(hacker_runs, after_s=2)["h1"]
 
-
+# %% id="hacker-figure" tags=["figure", "folded"]
 def hacker_mbps(streams, rtt_ms=20):
     """K times the square-root formula, until the link is full."""
     return nl.theory.parallel_streams_mbps(streams, 1448, rtt_ms, 0.01, slow_limit_mbps, c=nl.theory.MATHIS_RANDOM_C)
 
 
-# %% id="hacker-figure" tags=["figure", "folded"]
 nl.plots.Comparison(
     x_label="Connections", y_label="Goodput of all (Mbit/s)", title="Connections at 1 % of random loss"
 ).add("measured", [k for k, _ in hacker.index], hacker, np.linspace(1, 16, 151), hacker_mbps)
@@ -193,36 +203,21 @@ nl.plots.Comparison(
 #
 # **Up to the knee nobody pays: the link was idle.** Beyond it more connections bring hardly anything.
 
-# %% [markdown] id="needed-text"
-# ### Exercise 3: how many would it take?
-#
-# A path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms loses each segment with a chance of [[big_loss_rate]]. How
-# many connections fill it, by the formula? A whole number; a link is full at its rate times 1448/1514. Tolerance: 0.5 %.
-
-# %% id="needed"
-needed = ...
-# BEGIN SOLUTION NO PROMPT
-one_mbps = nl.theory.mathis_mbps(1448, own.big_rtt_ms, own.big_loss_rate, c=nl.theory.MATHIS_RANDOM_C)
-needed = int(np.ceil(nl.theory.tcp_goodput_limit_mbps(own.big_mbps) / one_mbps))
-# END SOLUTION
-
-# %% id="needed-check"
-chapter.check.needed(needed)
-
 # %% [markdown] id="lab-text"
 # ### What the lab measured
 #
 # `lab9` loses 1 % on its link of 10 Gbit/s. It reports 7590 Mbit/s for one connection and 9600 for eight, and concludes that
 # parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. One connection is a *thousand times* off.
 #
-# Three things are known.
+# The lab's pages give three suspects.
 #
-# - Before it adds the loss, the lab deletes the interface's rules (`tc qdisc del`), the delay too. Nothing puts it back. Its
-#   first ping, without rules, had shown about 0.05 ms.
-# - Its kernel uses segmentation offload, as ours does: a rule sees super-segments of up to 64 kB, before they are cut.
-# - It does not say which congestion control it used. Linux's default is CUBIC.
+# 1. *The rules.* Delay and loss are rules of an interface, set with `tc`. The lab runs `tc qdisc del`, which deletes all rules of an
+#    interface, and then adds one with the loss alone. Its first ping, before there was any rule, had shown about 0.05 ms.
+# 2. *The super-segments.* The lab's kernel uses segmentation offload, as ours does. So a rule meets super-segments, before they
+#    are cut into frames of 1514 bytes.
+# 3. *The congestion control.* The lab does not name it. Linux's default is CUBIC, the formula is for Reno.
 #
-# So we measure four cases with one connection, one more with Reno, and three with eight.
+# So we measure four cases with one connection, one more with Reno, and three with eight. The first three columns are the suspects.
 
 # %% id="suspects"
 suspects = settings.suspects()
@@ -231,10 +226,11 @@ print(suspects.round(2).to_string(index=False))
 lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 
 # %% [markdown] id="lab-words" tags=["minutes-14"]
-# ### Exercise 4: explain the lab's figure
+# ### Exercise 3: explain the lab's figure
 #
 # A colleague quotes `lab9`: "At 1 % of loss one TCP connection still gets 7.6 Gbit/s over 20 ms." Explain in four or five sentences
-# from the table what was really measured, which two things it takes, and how each of them acts on TCP.
+# from the table what was really measured. Which of the three suspects does it take, and which rows show it? How does each of
+# those act on TCP?
 #
 # <!-- BEGIN SOLUTION -->
 # The path had no 20 ms when the loss was measured: the rule with the delay had been deleted. By the formula the goodput goes with
@@ -242,18 +238,20 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # of 0.05 ms and frames has less than half of the published figure. What was lost at random were super-segments of up to 64 kB,
 # each counted as one packet, so that a loss event came once in thousands of segments, not once in a hundred (of the
 # *segments* about 1 % was lost all the same, dozens at a time), and TCP reacts to events. Only both together come near 7.6
-# Gbit/s. With the delay in place neither one connection nor eight come near it.
+# Gbit/s. With the delay in place neither one connection nor eight come near it. The congestion control alone explains nothing: Reno
+# for CUBIC changes a figure by less than a half.
 #
 # Rubric:
 #
 # - the delay was missing, and the goodput goes with 1/T;
 # - super-segments were lost as one packet, so that loss *events* were rare, and TCP halves once for each event;
-# - both are needed, with the cases of the table that show it.
+# - these two are needed together, with the cases of the table that show it; the third changes little.
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="lab-why"
-# With both suspects, Reno comes nearest to the published 7590; CUBIC is below. The rest we cannot settle: the lab prints neither
-# its congestion control nor the round trip during the test. **Its conclusion is right, but its figures do not show it.**
+# **Why do they differ?** It takes the first two suspects together. Then the third decides what is left: Reno comes nearest to the
+# published 7590, CUBIC is below. More we cannot settle: the lab prints neither its congestion control nor the round trip during the
+# test. **Its conclusion is right, but its figures do not show it.**
 
 # %% [markdown] id="shares-text"
 # ## Part 3: K against the neighbours
@@ -262,8 +260,11 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # round trip. So K connections of N get $K L / N$.
 #
 # Case 5 of *Simpleperf* (portfolio 1 of DATA2410, OsloMet, 2023; `simpleperf` below) tests it in a network with nine hosts: `h1`
-# opens two connections, `h2` and `h3` one each, over 40 and then 30 Mbit/s, for 25 s. Theory: four quarters of 28.69 Mbit/s. Four
-# draws: the senders start at other moments within the first second.
+# opens two connections, `h2` and `h3` one each, for 25 s. All four cross two links, one after the other: 40 Mbit/s from router `r1`
+# to `r2`, then 30 Mbit/s from `r2` to `r3`. The second is the narrow one, so theory says four quarters of its 28.69 Mbit/s of data.
+#
+# We take four draws: in each the senders start at other moments within the first second. A *95 % interval* says how sure a mean
+# is: if we did all this again and again, 95 of 100 such intervals would hold the true mean. The column `+-` is half of its width.
 
 # %% id="case5"
 case5_runs = nl.sweep({draw: settings.case5(draw) for draw in range(4)})
@@ -300,7 +301,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # rate is now [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
 # Neighbour `h2` has [[neighbours]] connections.
 #
-# ### Exercise 5: the last free one
+# ### Exercise 4: the last free one
 #
 # By the formula at the top: what is the largest number of connections that `h1` may open before `h2` gets less? (To find it by
 # trying would take a dozen runs with several seeds each.)
@@ -393,6 +394,22 @@ columns = ["theory h1", "h1", "+-", "theory h2", "h2", "+-"]
 print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of three seeds")
 print(pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(1).to_string())
 
+# %% [markdown] id="needed-text"
+# ## Optional: how many would it take?
+#
+# An optional exercise, with no points. A path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms loses each segment with a chance of [[big_loss_rate]]. How
+# many connections fill it, by the formula of part 2? A whole number; a link is full at its rate times 1448/1514. Tolerance: 0.5 %.
+
+# %% id="needed"
+needed = ...
+# BEGIN SOLUTION NO PROMPT
+one_mbps = nl.theory.mathis_mbps(1448, own.big_rtt_ms, own.big_loss_rate, c=nl.theory.MATHIS_RANDOM_C)
+needed = int(np.ceil(nl.theory.tcp_goodput_limit_mbps(own.big_mbps) / one_mbps))
+# END SOLUTION
+
+# %% id="needed-check"
+chapter.check.needed(needed)
+
 # %% [markdown] id="published-text"
 # ## Optional: what the labs measured
 #
@@ -435,7 +452,7 @@ shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "
 # ## Optional: the bill
 #
 # On a full link the connections make the losses themselves. Read the square-root formula the other way round, with 1.22, for these
-# losses are nearly periodic: each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{N M}{T L}\right)^2$.
+# losses are nearly periodic: each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{8 N M}{T L}\right)^2$.
 # Twice the connections, four times the losses, for all that share the link. The runs above have counted the drops:
 
 # %% id="price-run" tags=["folded"]

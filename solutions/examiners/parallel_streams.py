@@ -15,7 +15,10 @@ EXERCISES = {
     ),
     # The path; the flow; one connection; enough window; not too much; full.
     "my_run": Exercise(points=3, shares=[0.5, 0.25, 0.5, 0.75, 0.5, 0.5]),
-    "needed": Exercise(points=2),
     "lab-words": Words(points=3),
     "free": Exercise(points=2),
+}
+
+UNMARKED = {
+    "needed": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
 }
