@@ -18,6 +18,9 @@ QUEUE_PACKETS = 100
 SECONDS = lasting(240, real_s=26)
 WARM_UP_S = lasting(60, real_s=10)
 """Left out of every mean: slow start, and the first window that is too large."""
+ONE_RUN_S = lasting(240, real_s=75)
+HOSTS_RUN_S = lasting(240, real_s=60)
+"""Of the runs that stand alone on the page: four minutes, less where somebody waits for all of them."""
 START_WITHIN_S = 10
 """Flows start at random moments within this time, so that each seed is another draw."""
 
