@@ -1,10 +1,11 @@
 #!/bin/sh
 # Set-up from nothing in a chroot of each suite given, with sudo and apt for real; prints a table.
 #
-#   benchmarks/distributions.sh [--ca-bundle FILE] [--tests] SUITE...        such as bookworm trixie
+#   benchmarks/distributions.sh [--ca-bundle FILE] [--expired] [--tests] SUITE...        such as bookworm trixie testing
 #
 # Root and mmdebstrap. Debian's suites come from this machine's own mirror; for Ubuntu's NETLAB_UBUNTU is the address of a mirror,
 # and mmdebstrap must find their keys. The kernels come packed from this machine, so none is compiled. FILE: as for vm/build.sh.
+# testing and unstable: their lists hold for a week only; --expired takes those of a mirror that is behind, too.
 # --tests adds the tests that boot no kernel. NETLAB_LOG=FILE keeps what was printed, in FILE.SUITE.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,10 +14,12 @@ chmod 755 "$place"
 trap 'rm -rf "$place"' EXIT
 trap 'exit 143' INT TERM
 : >"$place/certificates.pem"
-tests=
+tests=''
+valid=true
 while [ $# -gt 0 ]; do
     case $1 in
     --ca-bundle) cp "$2" "$place/certificates.pem" && shift 2 ;;
+    --expired) valid=false && shift ;;
     --tests) tests=yes && shift ;;
     *) break ;;
     esac
@@ -51,7 +54,7 @@ for suite in "$@"; do
     jammy | noble | resolute) mirror=${NETLAB_UBUNTU:?the address of a mirror of Ubuntu} components=main,universe ;;
     esac
     mmdebstrap --variant=minbase --components=$components --include=ca-certificates,git,make,sudo,python3 \
-        --aptopt='Acquire::Languages "none"' \
+        --aptopt='Acquire::Languages "none"' --aptopt="Acquire::Check-Valid-Until \"$valid\"" \
         --customize-hook="mkdir \"\$1/opt/try\"; cp $place/netlab* $place/certificates.pem $place/inside.sh \"\$1/opt/try\"; chmod -R a+rX \"\$1/opt/try\"" \
         --customize-hook='chroot "$1" sh /opt/try/inside.sh' "$suite" /dev/null ${mirror:+"$mirror"} >"$place/log" 2>&1 ||
         tail -n 20 "$place/log" >&2

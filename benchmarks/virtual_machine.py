@@ -2,7 +2,7 @@
 
     python benchmarks/virtual_machine.py IMAGE.qcow2 [--firmware bios|uefi] [--until console|lab|experiment] [--picture PICTURE.png]
 
-A VMDK is at a SATA disk and an E1000 network, as in the appliance for VirtualBox.
+A VMDK, or the one in an OVA, is at a SATA disk and an E1000 network, as in the appliance for VirtualBox.
 Emulated (no KVM), so it takes minutes. Needs Python's playwright, chromium and QEMU, for arm64 qemu-efi-aarch64, for UEFI on amd64 ovmf.
 Nothing is written to the image.
 """
@@ -13,6 +13,7 @@ import argparse
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import urllib.error
@@ -120,13 +121,19 @@ def main() -> int:
     parser.add_argument("--patience", type=int, default=1500, help="seconds for each step")
     options = parser.parse_args()
     arch = "arm64" if "arm64" in options.image.name else "amd64"
-    disk, card = ("ide", "e1000") if options.image.suffix == ".vmdk" else ("virtio", "virtio-net-pci")
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
         console = Path(place, "console")
+        image: Path = options.image
+        if image.suffix == ".ova":
+            with tarfile.open(image) as appliance:
+                name = next(name for name in appliance.getnames() if name.endswith(".vmdk"))
+                appliance.extract(name, place)
+            image = Path(place, name)
+        disk, card = ("ide", "e1000") if image.suffix == ".vmdk" else ("virtio", "virtio-net-pci")
         command = [
             *MACHINE[arch], "-accel", "tcg,thread=multi", "-smp", "2", "-m", "3G", "-display", "none", "-monitor", "none",
             "-serial", f"file:{console}", "-device", "virtio-rng-pci",
-            "-drive", f"file={options.image},if={disk},snapshot=on",
+            "-drive", f"file={image},if={disk},snapshot=on",
             "-nic", (f"user,model={card},hostfwd=tcp:127.0.0.1:{options.port}-:8888,"
             f"hostfwd=tcp:127.0.0.1:{options.port + 1}-:22"),
         ]  # fmt: skip
