@@ -31,6 +31,7 @@ arm64) machine=aarch64 kernel_package=linux-image-arm64 efi=systemd-bootaa64.efi
     exit 2
     ;;
 esac
+suite=${NETLAB_SUITE:-trixie}
 PATH=$PATH:/usr/sbin:/sbin
 for program in mmdebstrap mcopy mkfs.vfat mke2fs sfdisk qemu-img git; do
     command -v "$program" >/dev/null || {
@@ -56,10 +57,31 @@ if [ -n "$certificates" ]; then
     carried+=("$work/certificates.pem")
 fi
 
+foreign='' compile=true
+if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+    foreign=yes
+    # The emulator's own choice of processor signs pointers, which takes most of its time (Debian's programs do it in each call).
+    [ "$arch" != arm64 ] || export QEMU_CPU=cortex-a72
+    # Bytecode is the same on every processor: a Python of the same release compiles the packages here, not under the emulator.
+    mmdebstrap --quiet --variant=minbase --include=python3 "$suite" "$work/native"
+    cat >"$work/compile.sh" <<X
+set -eu
+environment=\$1/home/netlab/netlab/.venv
+mount --bind "\$environment" $work/native/mnt
+# Some packages carry files of other versions of Python, which do not compile.
+chroot $work/native python3 -m compileall -q -j 0 -s /mnt -p /home/netlab/netlab/.venv /mnt/lib >$work/compile.log 2>&1 || true
+umount $work/native/mnt
+chown -R --reference="\$environment" "\$environment/lib"
+X
+    compile="sh $work/compile.sh"
+fi
+
 cat >"$work/inside.sh" <<X
 #!/bin/sh
 set -eu
 cd /
+# For pip this word means yes.
+${foreign:+export PIP_NO_COMPILE=no}
 ${certificates:+export PIP_CERT=/root/certificates.pem}
 echo netlab > /etc/hostname
 printf '127.0.0.1 localhost\n127.0.1.1 netlab\n' > /etc/hosts
@@ -82,7 +104,7 @@ Y
     chmod 755 /etc/kernel/\$event.d/zz-netlab
 done
 sh /root/machine.sh /root/netlab.bundle /root/$kernels
-sudo -u netlab -H /home/netlab/netlab/.venv/bin/netlab doctor
+sudo --preserve-env=QEMU_CPU -u netlab -H /home/netlab/netlab/.venv/bin/netlab doctor
 sudo -u netlab git -C /home/netlab/netlab checkout -q -B main
 sudo -u netlab git -C /home/netlab/netlab remote remove origin
 [ -z "$origin" ] || sudo -u netlab git -C /home/netlab/netlab remote add -t main origin "$origin"
@@ -108,11 +130,12 @@ python3,python3-venv,make,git,sudo,ca-certificates,netbase,xz-utils,zstd,initram
     --customize-hook="copy-in ${carried[*]} /root" \
     --customize-hook='chmod 711 "$1/root"; chmod -R a+rX "$1"/root/*' \
     --customize-hook='chroot "$1" sh /root/inside.sh' \
+    --customize-hook="$compile \"\$1\"" \
     --customize-hook='chmod 700 "$1/root"; ln -sf /run/systemd/resolve/stub-resolv.conf "$1/etc/resolv.conf"' \
     --customize-hook="cp \"\$(ls -v \"\$1\"/boot/vmlinuz-* | tail -n 1)\" $work/vmlinuz; cp \"\$(ls -v \"\$1\"/boot/initrd.img-* | tail -n 1)\" $work/initrd.img" \
     --customize-hook="cp \"\$1/usr/lib/systemd/boot/efi/$efi\" $work/" \
     --customize-hook="mkdir $work/plain; mount --bind \"\$1\" $work/plain; mke2fs -q -t ext4 -L root -d $work/plain $work/root.ext4 ${size_mb}M; umount $work/plain" \
-    "${NETLAB_SUITE:-trixie}" /dev/null
+    "$suite" /dev/null
 
 echo "Making the disk"
 truncate -s 192M "$work/efi.fat"
