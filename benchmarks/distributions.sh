@@ -53,7 +53,7 @@ for suite in "$@"; do
     case $suite in
     jammy | noble | resolute) mirror=${NETLAB_UBUNTU:?the address of a mirror of Ubuntu} components=main,universe ;;
     esac
-    mmdebstrap --variant=minbase --components=$components --include=ca-certificates,git,make,sudo,python3 \
+    mmdebstrap --variant=minbase --components=$components --include=apt,ca-certificates,git,make,sudo,python3 \
         --aptopt='Acquire::Languages "none"' --aptopt="Acquire::Check-Valid-Until \"$valid\"" \
         --customize-hook="mkdir \"\$1/opt/try\"; cp $place/netlab* $place/certificates.pem $place/inside.sh \"\$1/opt/try\"; chmod -R a+rX \"\$1/opt/try\"" \
         --customize-hook='chroot "$1" sh /opt/try/inside.sh' "$suite" /dev/null ${mirror:+"$mirror"} >"$place/log" 2>&1 ||
