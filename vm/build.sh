@@ -62,8 +62,16 @@ if [ "$arch" != "$(dpkg --print-architecture)" ]; then
     foreign=yes
     # The emulator's own choice of processor signs pointers, which takes most of its time (Debian's programs do it in each call).
     [ "$arch" != arm64 ] || export QEMU_CPU=cortex-a72
-    # Bytecode is the same on every processor: a Python of the same release compiles the packages here, not under the emulator.
+    # What needs no foreign processor is done here: fetching the packages, and compiling them by a Python of the same release, for
+    # bytecode is the same everywhere.
     mmdebstrap --quiet --variant=minbase --include=python3 "$suite" "$work/native"
+    mkdir "$work/wheels"
+    platforms=(--platform "manylinux2014_$machine")
+    for libc in 17 24 26 27 28 31 34 35; do platforms+=(--platform "manylinux_2_${libc}_$machine"); done
+    env ${certificates:+PIP_CERT="$certificates"} "$here/.venv/bin/pip" download -q --no-deps --only-binary=:all: --implementation cp \
+        --python-version "$(chroot "$work/native" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" \
+        "${platforms[@]}" -d "$work/wheels" -r "$here/requirements.lock"
+    carried+=("$work/wheels")
     cat >"$work/compile.sh" <<X
 set -eu
 environment=\$1/home/netlab/netlab/.venv
@@ -76,12 +84,12 @@ X
     compile="sh $work/compile.sh"
 fi
 
+# "no-compile = no" is pip's word for not compiling.
 cat >"$work/inside.sh" <<X
 #!/bin/sh
 set -eu
 cd /
-# For pip this word means yes.
-${foreign:+export PIP_NO_COMPILE=no}
+${foreign:+printf '[global]\nno-index = true\nfind-links = /root/wheels\n[install]\nno-compile = no\n' > /etc/pip.conf}
 ${certificates:+export PIP_CERT=/root/certificates.pem}
 echo netlab > /etc/hostname
 printf '127.0.0.1 localhost\n127.0.1.1 netlab\n' > /etc/hosts
@@ -114,7 +122,7 @@ systemctl enable -q systemd-networkd systemd-resolved
 # An emulated machine is slow, not broken.
 mkdir -p /etc/systemd/system.conf.d
 printf '[Manager]\nDefaultTimeoutStartSec=15min\nDefaultDeviceTimeoutSec=15min\n' > /etc/systemd/system.conf.d/patient.conf
-rm -rf /root/netlab* /root/machine.sh /root/inside.sh /root/certificates.pem /home/netlab/.cache/pip
+rm -rf ${foreign:+/etc/pip.conf} /root/wheels /root/netlab* /root/machine.sh /root/inside.sh /root/certificates.pem /home/netlab/.cache/pip
 rm -f /etc/machine-id /home/netlab/.netlab-token /etc/ssh/ssh_host_*
 : > /etc/machine-id
 apt-get clean

@@ -20,8 +20,7 @@ id netlab >/dev/null 2>&1 || useradd --create-home --shell /bin/bash netlab
 # No password at all: whoever has the console or the token has the machine, and the native engine needs root.
 echo 'netlab ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/netlab
 chmod 440 /etc/sudoers.d/netlab
-# What build.sh sets for pip and for an emulator goes through.
-as_netlab() { sudo --preserve-env=PIP_CERT,PIP_NO_COMPILE,QEMU_CPU -u netlab -H sh -c "cd $home/netlab && $1"; }
+as_netlab() { sudo --preserve-env=PIP_CERT,QEMU_CPU -u netlab -H sh -c "cd $home/netlab && $1"; }
 [ -d "$home/netlab/.git" ] || sudo -u netlab -H git -c advice.detachedHead=false clone -q "$source" "$home/netlab"
 
 # Kernels first: with them no compiler is asked for.
