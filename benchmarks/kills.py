@@ -1,9 +1,10 @@
 """Kill labs, shells, notebooks, scripts and runs at random moments, and look whether anything is left.
 
-    python benchmarks/kills.py [ROUNDS [FIRST [SECONDS]]]     # default 200 from 0, an hour at most; it may be done in pieces
+    python benchmarks/kills.py [native] [ROUNDS [FIRST [SECONDS]]]     # default 200 from 0, an hour at most; it may be done in pieces
 
 Left would be: a process a minute later (one that needs more than ten seconds, as on a busy machine, is told), or any file of
-netlab's but the lock after the next run has begun.
+netlab's but the lock after the next run has begun. With `native`, as root, notebooks are killed while a lab or a run goes on
+on the native engine; then an interface or a named network namespace of the machine's that was not there before is left too.
 """
 
 from __future__ import annotations
@@ -49,7 +50,26 @@ import netlab as nl
 while True:
     kept = nl.run(nl.Topology.from_dict({NETWORK!r}), [nl.Tcp("h1", "h2")], duration_s=30, captures=[nl.Capture("h1", "h2")])
 """
-NOTEBOOK = f"""
+NATIVE_LAB = f"""
+{OPEN}
+capture = lab.capture("h1", "h2")
+server = lab["h2"].start("python3 -m http.server 80; sleep 1000 & disown")
+while True:
+    flow = lab.start(nl.Tcp("h1", "h2"))
+    lab["h1"].run("ping -c2 h2")
+    lab.advance(3)
+"""
+NATIVE_RUNS = f"""
+import netlab as nl
+traffic = [nl.Tcp("h1", "h2"), nl.Command("h1", "sleep 1000 & ping h2")]
+while True:
+    kept = nl.run({NETWORK!r}, traffic, duration_s=30, captures=[nl.Capture("h1", "h2")])
+"""
+
+
+def notebook(cell: str) -> str:
+    """A program that runs a cell in a notebook's kernel, whose process it prints."""
+    return f"""
 import time
 from jupyter_client import KernelManager
 kernel = KernelManager()
@@ -57,9 +77,11 @@ kernel.start_kernel()
 client = kernel.client()
 client.start_channels()
 print(kernel.provisioner.pid, flush=True)
-client.execute({LAB!r})
+client.execute({cell!r})
 time.sleep(1000)
 """
+
+
 SCRIPT = """
 from mininet.cli import CLI
 from mininet.net import Mininet
@@ -71,6 +93,8 @@ while True:
     net["h1"].cmd("sleep 5")
 """
 KINDS = ("lab", "busy", "runs", "notebook", "prompt", "script")
+NATIVE_KINDS = ("native lab", "native run")
+NOTEBOOKS = {"notebook": LAB, "native lab": NATIVE_LAB, "native run": NATIVE_RUNS}
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 
@@ -82,7 +106,7 @@ def command(kind: str, place: Path) -> list[str]:
         own = f"{NETLAB} live network.json" if kind == "prompt" else f"{NETLAB} mininet script.py"
         # On a terminal, which goes when it is killed.
         return ["script", "-qec", own, "/dev/null"]
-    code = {"lab": LAB, "busy": BUSY, "runs": RUNS, "notebook": NOTEBOOK}[kind]
+    code = notebook(NOTEBOOKS[kind]) if kind in NOTEBOOKS else {"lab": LAB, "busy": BUSY, "runs": RUNS}[kind]
     return [sys.executable, "-c", textwrap.dedent(code)]
 
 
@@ -105,9 +129,16 @@ def has_guest(tag: str) -> bool:
             words = path.read_bytes()
         except OSError:
             continue
-        if tag.encode() in words and b"uml_dir=" in words:
+        # A kernel's command line has it; the native engine's agent is told by its path.
+        if tag.encode() in words and (b"uml_dir=" in words or b"netlab.agent.local" in words):
             return True
     return False
+
+
+def of_the_machine() -> set[str]:
+    """Interfaces and named network namespaces of the machine itself; one without a name goes with its last process."""
+    names = {f"interface {path.name}" for path in Path("/sys/class/net").iterdir()}
+    return names | {f"namespace {path.name}" for path in Path("/run/netns").glob("*")}
 
 
 def living(wanted: set[int]) -> list[str]:
@@ -135,6 +166,8 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
     tmp = place / "tmp"
     tmp.mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp), "NETLAB_PROGRESS": "0", "NETLAB_WARM": "1"}
+    if kind in NATIVE_KINDS:
+        environment["NETLAB_ENGINE"] = "native"
     child = subprocess.Popen(
         command(kind, place), cwd=place, env=environment, start_new_session=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -149,13 +182,13 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
     time.sleep(after_s)
     started, there = sessions(str(tmp)), has_guest(str(tmp))
     target = child.pid
-    if kind == "notebook":
+    if kind in NOTEBOOKS:
         assert child.stdout is not None
         os.set_blocking(child.stdout.fileno(), False)
         said = child.stdout.read() or b""
         target = int(said.split()[0]) if said.strip() else child.pid
     os.kill(target, how)
-    if how == signal.SIGINT or (kind == "notebook" and how != signal.SIGKILL):
+    if how == signal.SIGINT or (kind in NOTEBOOKS and how != signal.SIGKILL):
         # A first Ctrl-C may stop a command only; the terminal is closed after it.
         time.sleep(1)
     if child.poll() is None:
@@ -182,8 +215,9 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
     return there, left
 
 
-def main(rounds: int, first: int, limit_s: int) -> int:
+def main(rounds: int, first: int, limit_s: int, *, native: bool = False) -> int:
     """Kill so many times, from the first of a fixed order on; returns an exit code."""
+    kinds, signals = (NATIVE_KINDS, SIGNALS[:2]) if native else (KINDS, SIGNALS)
     # In the background of a shell Ctrl-C is ignored, under nohup a terminal's end too, and by what is started from there.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -195,12 +229,14 @@ def main(rounds: int, first: int, limit_s: int) -> int:
     for number in range(first, first + rounds):
         if time.monotonic() > end_s:
             break
-        kind, how = KINDS[number % len(KINDS)], SIGNALS[number // len(KINDS) % len(SIGNALS)]
+        kind, how = kinds[number % len(kinds)], signals[number // len(kinds) % len(signals)]
         after_s = moments_s[number]
         # On a busy machine a moment soon after the start would always be before the guest's.
-        with_guest = number // (len(KINDS) * len(SIGNALS)) % 2 == 0
+        with_guest = number // (len(kinds) * len(signals)) % 2 == 0
+        before = of_the_machine() if native else set()
         with tempfile.TemporaryDirectory(prefix="netlab-kills-", ignore_cleanup_errors=True) as place:
             there, left = kill(kind, how, after_s, Path(place), with_guest=with_guest)
+        left += sorted(of_the_machine() - before) if native else []
         done[f"{kind} {how.name}"] += 1
         guests += there
         if left:
@@ -214,5 +250,6 @@ def main(rounds: int, first: int, limit_s: int) -> int:
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    sys.exit(main(*given, *(200, 0, 3600)[len(given) :]))
+    native = sys.argv[1:2] == ["native"]
+    given = [int(word) for word in sys.argv[2 if native else 1 :]]
+    sys.exit(main(*given, *(200, 0, 3600)[len(given) :], native=native))

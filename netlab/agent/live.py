@@ -88,7 +88,7 @@ class Live:
         self._streams: list[Any] = []
         self._queues: list[Words] = []
         self._background: dict[int, Background] = {}
-        self._terminals = Terminals()
+        self._terminals = Terminals(gate.foreground)
         self._captures: dict[str, list[Capture]] = {}
         self._lock = threading.Lock()
         self._port = FIRST_PORT

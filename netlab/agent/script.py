@@ -40,7 +40,7 @@ class Script:
         self._gate = gate
         self._folder = folder
         self._packages = packages
-        self._terminals = Terminals()
+        self._terminals = Terminals(gate.foreground)
         self.requests = {
             "script": self.run,
             "open": self.open,

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import termios
 import time
+from collections.abc import Callable
 from typing import Any
 
 READ_BYTES = 1 << 16
@@ -21,9 +22,16 @@ TURN_BYTES = 30_000
 
 
 class Terminals:
-    """Terminals by the process on them."""
+    """Terminals by the process on them.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    foreground : callable
+        Names the process group that an interrupt from outside is for; 0 is none.
+    """
+
+    def __init__(self, foreground: Callable[[int], None]) -> None:
+        self._foreground = foreground
         self._open: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
 
     def open(self, command: list[str], directory: str, environment: dict[str, str], rows: int, columns: int) -> int:
@@ -38,21 +46,38 @@ class Terminals:
         return process.pid
 
     def turn(
-        self, pid: int, keys: str = "", turn_s: float = 0.02, size: list[int] | None = None, close: bool = False
+        self,
+        pid: int,
+        keys: str = "",
+        turn_s: float = 0.02,
+        size: list[int] | None = None,
+        close: bool = False,
+        until_text: bool = False,
     ) -> dict[str, Any]:
-        """Give a terminal keys and let `turn_s` of time pass; returns its text, whether it has ended, and its exit code."""
+        """Give a terminal keys and let `turn_s` of time pass, or less where there is text before; returns its text, whether it has
+        ended, and its exit code.
+        """
         process, master = self._open[pid]
         if size is not None:
             _resize(master, *size)
         if keys:
             os.write(master, keys.encode())
+        # A program may compute for minutes while none of this time passes; an interrupt is then for whom Ctrl-C would be for.
+        with contextlib.suppress(OSError):
+            self._foreground(os.tcgetpgrp(master))
         deadline_s = time.monotonic() + turn_s
         text, gone = b"", False
-        while not gone and len(text) < TURN_BYTES and (left_s := deadline_s - time.monotonic()) > 0:
+        while (
+            not gone
+            and not (until_text and text)
+            and len(text) < TURN_BYTES
+            and (left_s := deadline_s - time.monotonic()) > 0
+        ):
             ready, _, _ = select.select([master], [], [], left_s)
             data = read_now(master) if ready else None
             text += data or b""
             gone = data == b""
+        self._foreground(0)
         if close:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGHUP)

@@ -35,7 +35,7 @@ from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, net
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
-from netlab.lab.session import Session
+from netlab.lab.session import CALLS_PER_INSTANT, Session
 from netlab.network.topology import Topology
 from netlab.plan import Counters, Plan
 from netlab.results import Run
@@ -43,8 +43,6 @@ from netlab.traffic import Command, Traffic, Udp
 from netlab.values import is_number, shown
 from netlab.version import VERSION
 
-# So many that no program meets it that does not poll; iperf3 does.
-CALLS_PER_INSTANT = 3000
 WALL_LIMIT_S = 60.0
 CAPTURE_BYTES = 64 << 20
 STEP_S = 0.5

@@ -17,6 +17,7 @@ from netlab.lab.session import Session
 NO_LIMIT_S = 1e9
 _OFFERED = re.compile(re.escape(OFFER).replace(r"\{\}", "([^\x07]+)"))
 FAST_TURN_S = 0.5
+CTRL_C = b"\x03"
 
 
 def play(session: Session, pid: int, *, paced: bool) -> int:
@@ -30,6 +31,17 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
         offered.append(terminal.serve(session, found[1]))
         return f"In another shell, type: {offered[-1].command}\r\n"
 
+    typed = b""
+
+    def look() -> None:
+        # The guest takes keys between two turns only, and one turn lasts as long as a program computes.
+        nonlocal typed
+        if select.select(reading, [], [], 0)[0]:
+            typed += os.read(reading[0], terminal.READ_BYTES)
+            if CTRL_C in typed:
+                typed = typed.replace(CTRL_C, b"")
+                session.guest.interrupt()
+
     wall_s = time.monotonic()
     network_s, keys = 0.0, ""
     now_s: float | None = None
@@ -37,7 +49,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     with terminal.raw(sys.stdin.fileno()):
         while True:
             turn_s = terminal.TURN_S if paced else FAST_TURN_S
-            answer = session.ask(do="turn", pid=pid, keys=keys, turn_s=turn_s)
+            answer = session.ask(on_wait=look, do="turn", pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
             # Other terminals let time pass too.
             network_s += answer["now_s"] - now_s if "now_s" in answer and now_s is not None else turn_s
             now_s = answer.get("now_s")
@@ -52,7 +64,8 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
             if not paced or ahead_s < -terminal.MOST_BEHIND_S:
                 wall_s, network_s, ahead_s = time.monotonic(), 0.0, 0.0
             ready, _, _ = select.select(reading, [], [], max(0.0, ahead_s))
-            keys = os.read(reading[0], terminal.READ_BYTES).decode(errors="replace") if ready else ""
+            typed += os.read(reading[0], terminal.READ_BYTES) if ready else b""
+            keys, typed = typed.decode(errors="replace"), b""
 
 
 def size() -> tuple[int, int]:

@@ -15,9 +15,11 @@ from netlab.engines.guests import Guest
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError
 from netlab.lab import player
-from netlab.lab.live import CALLS_PER_INSTANT
 from netlab.lab.player import NO_LIMIT_S
-from netlab.lab.session import Session
+from netlab.lab.session import CALLS_PER_INSTANT, Session
+
+GRACE_S = 1.0
+"""How long a script may go on after Ctrl-C. Nothing of its network is to be used afterwards."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def run_script(
     guest = Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
     try:
         guest.wait_until_ready()
-        session = Session(guest, wall_limit_s)
+        session = Session(guest, wall_limit_s, GRACE_S)
         session.ask(do="mininet")
         given: dict[str, Any] = {"words": words, "directory": str(place), "seed": seed}
         if write is None and sys.stdin.isatty() and sys.stdout.isatty():

@@ -13,8 +13,11 @@ from netlab.engines import guests
 from netlab.engines.guests import NoAnswerError, Waiting
 from netlab.errors import RunError
 
+# So many that no program meets it that does not poll; iperf3 does.
+CALLS_PER_INSTANT = 3000
 GRACE_S = 3.0
 PATIENCE_S = 0.5
+LOOK_S = 0.1
 MOST_INTERRUPTS = 5
 
 OnText = Callable[[str], None]
@@ -29,11 +32,19 @@ class Session:
         Network time in s since the network was built, as the guest told it last.
     wall_limit_s : float
         Longest time in s on the wall's clock that a request may take.
+
+    Parameters
+    ----------
+    guest, wall_limit_s
+        As above.
+    grace_s : float
+        How long in s a program that was interrupted may take to end before it is killed.
     """
 
-    def __init__(self, guest: Waiting, wall_limit_s: float) -> None:
+    def __init__(self, guest: Waiting, wall_limit_s: float, grace_s: float = GRACE_S) -> None:
         self.guest = guest
         self.wall_limit_s = wall_limit_s
+        self._grace_s = grace_s
         self.now_s = 0.0
         self._lock = threading.RLock()
 
@@ -42,8 +53,10 @@ class Session:
         """Whether the guest has ended."""
         return self.guest.closed
 
-    def ask(self, on_text: OnText | None = None, **words: Any) -> dict[str, Any]:
-        """Ask the guest to do what `do` names.
+    def ask(
+        self, on_text: OnText | None = None, *, on_wait: Callable[[], None] | None = None, **words: Any
+    ) -> dict[str, Any]:
+        """Ask the guest to do what `do` names; `on_wait` is called some times a second until it has.
 
         Raises
         ------
@@ -55,9 +68,9 @@ class Session:
         with self._lock:
             if self.closed:
                 raise RunError("This lab is closed; open another with netlab.live(...).")
-            with _Interrupts(self.guest, self.wall_limit_s) as interrupts:
+            with _Interrupts(self.guest, self.wall_limit_s, self._grace_s) as interrupts:
                 self.guest.send(**words)
-                answer = self._answer(on_text, interrupts)
+                answer = self._answer(on_text, on_wait, interrupts)
             self.now_s = answer.get("now_s", self.now_s)
             if interrupts.by_limit:
                 why = (
@@ -74,11 +87,15 @@ class Session:
                 raise KeyboardInterrupt
             return answer
 
-    def _answer(self, on_text: OnText | None, interrupts: _Interrupts) -> dict[str, Any]:
+    def _answer(
+        self, on_text: OnText | None, on_wait: Callable[[], None] | None, interrupts: _Interrupts
+    ) -> dict[str, Any]:
         while True:
             try:
-                said = self.guest.receive(interrupts.patience_s)
+                said = self.guest.receive(min(interrupts.patience_s, PATIENCE_S if on_wait is None else LOOK_S))
             except NoAnswerError:
+                if on_wait is not None:
+                    on_wait()
                 if not interrupts.nothing_came():
                     self.guest.close()
                     raise RunError(
@@ -98,8 +115,9 @@ class Session:
 class _Interrupts:
     """What stops a guest that works: Ctrl-C or the limit of wall time, first gently, then hard."""
 
-    def __init__(self, guest: Waiting, limit_s: float) -> None:
+    def __init__(self, guest: Waiting, limit_s: float, grace_s: float) -> None:
         self._guest = guest
+        self._grace_s = grace_s
         self._next_s = time.monotonic() + limit_s
         self._sent = 0
         self.by_limit = False
@@ -123,7 +141,7 @@ class _Interrupts:
     def _send(self) -> None:
         self._guest.interrupt(guests.KILL if self._sent else guests.INTERRUPT)
         self._sent += 1
-        self._next_s = time.monotonic() + GRACE_S
+        self._next_s = time.monotonic() + self._grace_s
 
     @property
     def patience_s(self) -> float:

@@ -1,12 +1,18 @@
 """Mininet's own scripts run in the guest as they are."""
 
+import contextlib
+import os
+import pty
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
+import netlab as nl
 from netlab.lab.script import run_script
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket
 
@@ -51,6 +57,36 @@ def test_the_same_script_prints_the_same_again(place: Path) -> None:
         run_script([str(place / "script.py")], write=parts.append, directory=place)
         texts.append("".join(parts))
     assert texts[0] == texts[1]
+
+
+def test_on_a_terminal_a_script_that_computes_shows_its_text_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+    (tmp_path / "busy.py").write_text(
+        "import time\nprint('computing', flush=True)\ntime.sleep(0.1)\nwhile True:\n    pass\n"
+    )
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "netlab.cli", "mininet", str(tmp_path / "busy.py")]
+    process = subprocess.Popen(
+        words, cwd=Path(nl.__file__).parent.parent, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    )
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    said = b""
+
+    def has_said(word: bytes) -> bool:
+        nonlocal said
+        with contextlib.suppress(OSError):
+            said += os.read(ours, 4096)
+        return word in said
+
+    try:
+        assert wait_for(lambda: has_said(b"computing")), said
+        os.write(ours, b"\x03")
+        assert wait_for(lambda: has_said(b"KeyboardInterrupt")), said
+        assert wait_for(lambda: process.poll() is not None)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
 
 
 def test_mininets_own_mn_runs_with_its_defaults(place: Path) -> None:
