@@ -153,16 +153,16 @@ class Run:
 
         The column `capture` names the file.
         """
-        found = [
-            captures.read_packets(path).assign(capture=name)
-            for name, path in self.artifacts.items()
-            if name.endswith(captures.SUFFIX)
-        ]
-        return (
-            pd.concat(found, ignore_index=True)
-            if found
-            else pd.DataFrame(columns=[*captures.PACKET_COLUMNS, "capture"])
-        )
+        found = []
+        for name, path in self.artifacts.items():
+            if name.endswith(captures.SUFFIX):
+                table = captures.read_packets(path)
+                # In place: a table of a large capture takes long to copy.
+                table["capture"] = name
+                found.append(table)
+        if len(found) > 1:
+            return pd.concat(found, ignore_index=True)
+        return found[0] if found else pd.DataFrame(columns=[*captures.PACKET_COLUMNS, "capture"])
 
     def __repr__(self) -> str:
         return (
