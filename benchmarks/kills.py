@@ -204,7 +204,7 @@ def kill(kind: str, how: signal.Signals, after_s: float, place: Path, *, with_gu
     if late:
         print(f"{kind} {how.name} after {after_s:.2f} s: {late} took {took_s:.0f} s to end", flush=True)
     os.environ["TMPDIR"] = str(tmp)
-    with scratch.run_directory():
+    with scratch.run_directory(0, for_guests=False):
         pass
     # A notebook's connection file is Jupyter's.
     left += [str(path) for path in tmp.glob("netlab*/**/*") if not path.is_dir() and path.name != "lock"]

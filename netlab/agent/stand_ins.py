@@ -108,6 +108,15 @@ case $1 in
 esac
 """
 
+VCONFIG = r"""#!/bin/sh
+# vconfig, as far as Mininet's example of VLANs calls it
+case $1 in
+    add) ip link add link "$2" name "$2.$3" type vlan id "$3" ;;
+    rem) ip link del dev "$2" ;;
+    *) echo "vconfig: $1 is not known to this stand-in" >&2; exit 1 ;;
+esac
+"""
+
 TELNET = r"""#!/bin/bash
 # telnet, as far as Mininet calls it: is there somebody at a port?
 [ "$1" = -e ] && shift 2
@@ -142,6 +151,7 @@ PROGRAMS = {
     "route": ROUTE,
     "arp": ARP,
     "telnet": TELNET,
+    "vconfig": VCONFIG,
     "cgcreate": NO_GROUPS,
     "cgset": NO_GROUPS,
     "cgdelete": NO_GROUPS,
