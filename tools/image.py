@@ -1,12 +1,11 @@
 """Build the image of binder/Dockerfile without Docker, and try it as a hub's student would have it.
 
     python3 tools/image.py build [--base IMAGE] [--packed FILE]     buildah; without --base, mmdebstrap makes one of Debian's packages
-    python3 tools/image.py --tag netlab-arm64 build --architecture arm64 --packed FILE      for the other processor, under qemu-user-static
     python3 tools/image.py test [--chapter NAME]...                 runc or crun; prints sizes, times and memory
 
 Both need root, because they mount. The trial is what Kubernetes gives a student: user 1000, no capability, no new
 privileges, moby's seccomp profile, a root that cannot be written, one CPU, 2 GB; only home (empty at first) and /tmp are writable.
-One name for both: `buildah manifest create NAME netlab netlab-arm64`. Standard library only.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ from netlab.kernel import apt  # noqa: E402 (the kernel's room needs the standar
 
 RELEASE = "trixie"
 BASE = "localhost/netlab-base"
-# As Debian, Docker and the profiles call processors.
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 TAG = "netlab"
 LARGEST_BYTES = 1_200_000_000
 UID = 1000
@@ -92,25 +89,23 @@ def need(*programs: str) -> None:
 # Building -----------------------------------------------------------------------------------------------------
 
 
-def make_base(architecture: str) -> str:
+def make_base() -> str:
     """An image of Debian's own packages, from the mirror that this machine's apt is configured with."""
     need("mmdebstrap")
-    base = f"{BASE}-{architecture}"
     targets = apt.parse_targets(run("apt-get", "indextargets", "--format", apt.TARGET_FORMAT))
     mirror = apt.debian_mirror(targets, RELEASE)
     with tempfile.TemporaryDirectory(prefix="netlab-image-") as folder:
         packed = Path(folder) / "base.tar"
-        words = ["--quiet", f"--architectures={architecture}", "--variant=minbase", "--include=ca-certificates"]
+        words = ["--quiet", "--variant=minbase", "--include=ca-certificates"]
         words += [f"--dpkgopt=path-exclude={pattern}" for pattern in SLIM]
         run("mmdebstrap", *words, RELEASE, packed, *([mirror] if mirror else []))
         container = run("buildah", "from", "scratch")
         try:
-            run("buildah", "config", "--arch", architecture, container)
             run("buildah", "add", container, packed, "/")
-            run("buildah", "commit", "-q", container, base)
+            run("buildah", "commit", "-q", container, BASE)
         finally:
             run("buildah", "rm", container)
-    return base
+    return BASE
 
 
 def stage(context: Path, packed: Path | None) -> None:
@@ -128,7 +123,7 @@ def stage(context: Path, packed: Path | None) -> None:
 def build(options: argparse.Namespace) -> None:
     need("buildah", "git")
     began_s = time.monotonic()
-    base = options.base or make_base(options.architecture)
+    base = options.base or make_base()
     print(f"base: {base}, {time.monotonic() - began_s:.0f} s", flush=True)
     with tempfile.TemporaryDirectory(prefix="netlab-image-") as folder:
         context, bundle = Path(folder) / "context", Path(folder) / "bundle"
@@ -136,7 +131,6 @@ def build(options: argparse.Namespace) -> None:
             made.mkdir()
         stage(context, options.packed)
         words: list[str | Path] = ["--isolation", "chroot", "--build-arg", f"BASE={base}", "--tag", options.tag]
-        words += ["--arch", options.architecture]
         found = next((path for path in BUNDLES if path.is_file()), None)
         if found:
             # This machine's network may have a certificate of its own.
@@ -185,7 +179,7 @@ def seccomp(profile: dict[str, Any]) -> dict[str, Any]:
     row = next(row for row in profile["archMap"] if row["architecture"] == native)
     rules = []
     for rule in profile["syscalls"]:
-        if not applies(rule, ARCHITECTURES[machine], kernel):
+        if not applies(rule, {"x86_64": "amd64", "aarch64": "arm64"}[machine], kernel):
             continue
         kept = {name: rule[name] for name in ("names", "action", "errnoRet") if rule.get(name) is not None}
         rules.append({**kept, "args": rule.get("args") or []})
@@ -479,12 +473,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     making.add_argument("--base", help="an image to start from, such as docker.io/library/debian:trixie-slim")
     making.add_argument(
         "--packed", type=Path, help="kernels of `netlab kernel pack`; else they are built, for some minutes"
-    )
-    making.add_argument(
-        "--architecture",
-        default=ARCHITECTURES.get(os.uname().machine, "amd64"),
-        choices=ARCHITECTURES.values(),
-        help="default: this machine's; another one needs qemu-user-static and binfmt-support",
     )
     making.add_argument("--log", default="/tmp/netlab-image.log", help="where the builder's words go")
     trying = commands.add_parser("test")
