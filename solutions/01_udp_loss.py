@@ -318,11 +318,8 @@ print(experiments.on_the_hidden_path(chapter.check.search.take(find_rate_mbps, N
 #
 # ## Explore
 #
-# The panel runs 10 s of UDP into 5 Mbit/s. Earlier runs stay, faded.
-# **Which rate would you choose?**
-#
-# 1. Find the highest rate with a mean delay below 20 ms.
-# 2. Offer 6 Mbit/s and shorten the queue. What gets better, what does not?
+# The panel runs 10 s of UDP into 5 Mbit/s. Earlier runs stay, faded. **Which rate would you choose?** Find the highest one with a mean
+# delay below 20 ms.
 
 # %% id="panel" tags=["figure", "nbval-ignore-output"]
 chapter.panel()
@@ -467,11 +464,12 @@ print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 #
 # ## Open exercises
 #
-# 1. The `epfl` sender uses datagrams of 125 bytes below 50 kbit/s. What is the limit of our link for them? Predict, then measure.
-# 2. A voice call bears 20 ms of waiting. How many packets may the queue hold at 5 Mbit/s? Build that link and find the price.
-# 3. Start `h1` of scenario A2 (with `spacing="even"`) 0.5, 1, 1.5 … ms after `h2`. Who loses, as a function of the start?
-# 4. Give the hidden path's slowest link `loss_rate=0.02`. Does your search still find it? Mend it if not.
-# 5. **Challenge.** Let `h2` send 10 Mbit/s through the bottleneck while you probe. Can you still find its *rate*, in the budget of exercise 5? Dovrolis
+# 1. Offer 6 Mbit/s in the panel and shorten the queue. What gets better, what does not?
+# 2. The `epfl` sender uses datagrams of 125 bytes below 50 kbit/s. What is the limit of our link for them? Predict, then measure.
+# 3. A voice call bears 20 ms of waiting. How many packets may the queue hold at 5 Mbit/s? Build that link and find the price.
+# 4. Start `h1` of scenario A2 (with `spacing="even"`) 0.5, 1, 1.5 … ms after `h2`. Who loses, as a function of the start?
+# 5. Give the hidden path's slowest link `loss_rate=0.02`. Does your search still find it? Mend it if not.
+# 6. **Challenge.** Let `h2` send 10 Mbit/s through the bottleneck while you probe. Can you still find its *rate*, in the budget of exercise 5? Dovrolis
 #    and others look at the distance between packets.
 #
 # ## Sources
