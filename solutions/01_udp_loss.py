@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write two figures down before you see them. Nobody grades them.
+# Write two numbers down before you see them. Nobody grades them.
 #
 # A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (What a sender offers and
 # what arrives count application data alone, the *payload*. Headers come on top.)
@@ -46,7 +46,7 @@ modest_prediction = nl.checks.predict("loss rate of the modest host", my_modest_
 # %% [markdown] id="network-text"
 # ## The network
 #
-# Two senders, one receiver, and one router between them. The router's link to `h3` is slow, and before it there
+# Two senders, a switch that joins them, one router, and one receiver. The router's link to `h3` is slow, and before it there
 # is a queue. When the queue is full, the router drops what comes next. (This is called *drop-tail*.)
 #
 # `Link("r1", "h3", ...)` holds for both directions; `reverse={...}` makes the way back so fast that it plays no
@@ -115,7 +115,7 @@ chapter.check.limit(goodput_limit_mbps)
 #
 # Now offer more and more. One run climbs a staircase of rates, 10 s each, with a pause after each step in which
 # the queue drains. The dashed line is your function, if it passes its check. The strip below the figure shows the
-# *residual*: measured less theory, in per cent of theory.
+# *residual*: measured minus theory, in per cent of theory.
 
 # %% id="staircase"
 # take(...) gives your function if it passes its check, else the chapter's own.
@@ -139,8 +139,8 @@ goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 
 # %% [markdown] id="gap-text"
 # **Why do they differ?** Above the limit 4.798 Mbit/s arrive. The theory of the wire allows 4.690, so the measurement is higher by
-# 2.3 % of the theory. A maximum that is exceeded is no maximum. The `epfl` lab saw the same and called it close. But two measurements
-# agree to four digits.
+# 2.3 % of the theory. A maximum that is exceeded is no maximum. The `epfl` lab saw the same and called it close. But our
+# measurement and the published one agree to four digits.
 #
 # So the link must count fewer bytes than a wire carries. How many? Measure it.
 #
@@ -171,8 +171,8 @@ chapter.check.overload(my_run)
 # ### Exercise 3: how many bytes did the link count?
 #
 # `my_run.flows` is a table with a row for each flow. Yours has one row, so `my_run.flows["goodput_mbps"].iloc[0]` is its goodput.
-# How many bytes did each datagram take from the rate of your link, its payload included? Tolerance: 0.2 %. Then look at the
-# table of frame parts: which of them did the link count?
+# Your link was busy all the time. How many bytes did it count for one datagram, payload and headers together? Tolerance: 0.2 %.
+# Then look at the table of frame parts: which of them did the link count?
 
 # %% id="counted"
 counted_bytes = own.rate_mbps * own.payload_bytes / my_run.flows["goodput_mbps"].iloc[0]  # SOLUTION
@@ -185,8 +185,8 @@ chapter.check.counted(counted_bytes)
 # The kernel counts what it keeps of a frame in memory. The rest is made by network hardware, and there is none.
 #
 # A rival explains the same staircase: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
-# datagrams have another size. Such a link of [[rate_mbps]] Mbit/s would carry [[rival_mbps:.3f]] Mbit/s of your data, as if a
-# datagram took [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (After the summary it fails at six sizes.)
+# datagrams have another size. Such a link of [[rate_mbps]] Mbit/s would carry $1.023 \cdot G_\text{max}$ with $F = 38$, that is
+# [[rival_mbps:.3f]] Mbit/s of your data, and exercise 3 would give [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (After the summary it fails at six sizes.)
 #
 # Remember it as a rule: **theory must count what the link counts.** From here on $F = 14$: the Ethernet header and nothing else.
 #
@@ -199,12 +199,15 @@ chapter.check.counted(counted_bytes)
 #
 # (After the summary a figure puts the staircase and the published losses beside this formula.)
 #
-# Now a guess. A colleague tests the link for **3 s at 5 Mbit/s**. That is 4 % too much. Of his 1875 datagrams, how many are lost?
+# Now a guess. A colleague tests the link for **3 s at 5 Mbit/s**. That is 4 % too much. Of his 1875 datagrams, how many are lost? Write your
+# number into the next cell; the cell after it measures.
 
 # %% id="short"
 my_lost_datagrams = 75  # SOLUTION
 
 short_prediction = nl.checks.predict("lost of 1875 datagrams", my_lost_datagrams, low=0, high=1875)
+
+# %% id="short-run"
 short = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5)], duration_s=3).flows.iloc[0]
 short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 
@@ -212,7 +215,7 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 # ### Exercise 4: explain it
 #
 # Write four to six sentences for the colleague, who now believes that the link carries 5 Mbit/s. Where are the datagrams that
-# the link could not carry? When would the first one have been lost? (Give a figure; $G_\text{max}$ is 4.798 Mbit/s.)
+# the link could not carry? When would the first one have been lost? (Give a number of seconds; $G_\text{max}$ is 4.798 Mbit/s.)
 # What should he have looked at instead of the loss?
 #
 # <!-- BEGIN SOLUTION -->
@@ -231,24 +234,25 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 # %% [markdown] id="delay-text"
 # Now see the queue at work, at another rate: 5.2 Mbit/s. A ping goes the same way and waits in the same queue; its round-trip time (RTT)
 # shows the wait. Theory: the wait grows evenly until the queue is full, and then it stays. A full queue of 100 packets of 1042 bytes takes
-# $100 \cdot 1042 \cdot 8 / 5$ µs, that is 167 ms. Test yourself: what you did in exercise 4, done with 5.2 Mbit/s, gives the moment at which the
-# dashed line bends.
+# $100 \cdot 1042 \cdot 8 / 5$ µs, that is 167 ms. Test yourself before you run it: after how many seconds is the queue full? There the dashed
+# line of the figure (theory) bends.
 
 # %% id="delay"
-slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.25)], duration_s=10)
+slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.217)], duration_s=10)
 
 # %% id="delay-figure" tags=["figure", "folded"]
 experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
 # **Why do they differ?** Measured round trips lie 1 to 3 ms above the line: there is also the packet that the link is just sending,
-# up to 1.7 ms of it, and the pings stand in the queue as well. Lost echoes are missing: an average knows nothing of them.
+# up to 1.7 ms of it, and the pings stand in the queue as well. After 2 s nearly half of the pings are lost, far more than of the datagrams: the queue frees a place on
+# the datagrams' beat, and a ping comes before or after it (see "Clockwork" after the summary). A lost ping has no dot, so a mean RTT knows nothing of it.
 #
 # **A queue hides an overload as long as it has room**: first the wait grows, then datagrams are lost.
 #
 # ## Part 3: what it costs the others
 #
-# Host `h1` sends measurements at 1 Mbit/s and never changes. Host `h2` streams a video. The `epfl` lab has three
+# Host `h1` sends the readings of a sensor at 1 Mbit/s and never changes. Host `h2` streams a video. The `epfl` lab has three
 # scenarios: `h2` sends 0.5 (A1), 4 (A2) or 9 Mbit/s (A3). Here each of them lasts 15 s.
 #
 # A full queue drops whatever comes next, whoever sent it. If every datagram has the same chance to get through, each flow gets
@@ -256,9 +260,9 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 #
 # $$G_i = X_i \cdot \min\left(1,\; \frac{G_\text{max}}{X_1 + X_2}\right)$$
 #
-# So far one host sent, on an even beat. Now two send, and their datagrams leave at random moments (a *Poisson process*). The moments
-# follow from a number, the *seed*. So we take five seeds, and their mean with its 95 % interval: of 100 such intervals 95 hold the true
-# mean.
+# So far one host sent, at equal distances in time. Now two send, and their datagrams leave at random moments (a *Poisson process*). The moments
+# follow from a number, the *seed*. So we take five seeds, and their mean with its 95 % interval: of 100 such intervals about 95
+# hold the true mean.
 
 # %% id="shares"
 found = experiments.shares(network, seeds=5)
@@ -268,9 +272,10 @@ modest = found.query("scenario == 'A3' and src == 'h1'")["loss_rate"].mean()
 modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5)[0])
 
 # %% [markdown] id="shares-why"
-# **Why do they differ?** Hardly at all: who comes at random moments sees the queue as it is on average (Wolff, 1982). Our losses
-# are a little below theory, because at the end 100 datagrams are late rather than lost. (Senders that keep an exact beat are another
-# story: see "Clockwork" after the summary. The published figures are there, too.)
+# **Do they differ?** Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
+# fraction (Wolff, 1982). The theory is for the long run: in 15 s about 100 datagrams are late rather than lost, 1.1 % of A2's and 0.5 % of A3's, so
+# the interval need not hold it. (Senders that keep an exact beat are another story: see "Clockwork" after the summary. The published figures
+# are there, too.)
 #
 # The lesson stands in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** UDP has nobody who tells
 # `h2` to stop.
@@ -283,16 +288,16 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # ### Exercise 5: find it, and do no harm
 #
 # `probe(offered_mbps, duration_s)` sends datagrams of 1000 bytes at that rate for so long. It returns their goodput in Mbit/s: the data
-# that arrived, divided by the time in which it arrived. Between two probes all queues drain. Write the search that returns the *rate* of the
-# slowest link (not the goodput). It lies between 2 and 60 Mbit/s, links count $F = 14$, and each queue has room for 100 packets.
+# that arrived, divided by the time in which it arrived. Between two probes all queues drain. Write the function that returns the *rate* of the
+# slowest link (not the goodput). It lies between 2 and 60 Mbit/s, its links count $F = 14$, and each queue has room for 100 packets.
 # You may probe at any rate. Your budget:
 #
 # - at most **8 probes**, each 0.01 s or longer (fewer are welcome);
 # - at most **50 lost datagrams**, all probes together.
 #
-# Part 2 knows a way: what does a queue do with a burst that it has room for?
+# Part 2 knows a way: what does a queue do with a *burst* (a short, fast probe) that it has room for?
 # A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20 and loses nothing; `probe(40, 1)` loses 1301 datagrams, far too
-# many; the search returns 30. Tolerance: 1 %.
+# many; the function returns 30. Tolerance: 1 %.
 
 # %% id="search"
 def find_rate_mbps(probe):
@@ -410,8 +415,8 @@ for framing in ("tc", "ethernet"):
 # %% [markdown] id="more-mega"
 # ## Optional: which mega?
 #
-# The `simpleperf` lab measured three paths with iperf, each at the rate of its slowest link, and lost 7.2 to 7.3 %. Our theory says
-# otherwise. Iperf's datagrams carry 1470 bytes, so 30 Mbit/s take $30 \cdot 1470 / 1512 = 29.17$ Mbit/s: who offers 30 loses 2.8 %.
+# The `simpleperf` lab measured three paths with iperf, each at the rate of its slowest link, and lost 7.2 to 7.3 % (two of them are here). Our theory
+# says otherwise. Iperf's datagrams carry 1470 bytes, so 30 Mbit/s take $30 \cdot 1470 / 1512 = 29.17$ Mbit/s: who offers 30 loses 2.8 %.
 #
 # Look at what the lab printed for h1-h4: 26752 datagrams in 10 s. That is $26752 \cdot 1470 \cdot 8 / 10$ bit/s $= 31.46$ Mbit/s, and
 # $30 \cdot 2^{20} = 31.46 \cdot 10^6$. So the M of iperf's `30M` was $1024^2$, and the sender was 4.9 % faster than the lab believed.

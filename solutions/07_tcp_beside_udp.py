@@ -28,7 +28,7 @@ print(nl.preflight())
 # %% [markdown] id="network-text"
 # ## The network
 #
-# Hosts `h1` and `h2` send to `h3` through router `r1`. Its link to `h3` has 5 Mbit/s; all others are fast. Before
+# Hosts `h1` and `h2`, joined by switch `s1`, send to `h3` through router `r1`. Its link to `h3` has 5 Mbit/s; all others are fast. Before
 # the slow link stands a drop-tail queue: 100 packets, and what comes when it is full is dropped. Three flows share it:
 #
 # - a *sensor* at `h1`, UDP, 1 Mbit/s of data, 1000 bytes in each datagram;
@@ -152,8 +152,8 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 # *At 3 and 3.5* TCP gets more than is left. To find its rate it keeps the queue full, and a full queue drops datagrams too:
 # look at the video's column.
 #
-# *From 4 on* UDP alone is more than the link carries. In B2 TCP still finds a gap now and then; in B3 it is all but silent.
-# The lab's TCP (published) got more, 920 and 45 kbit/s; part of that is another queue, see behind the summary. **Who
+# *From 4 on* UDP alone is more than the link carries. In B2 TCP still finds a gap now and then; in B3 it gets almost
+# nothing. (Three draws are few: read 6 +- 9 kbit/s as "between 0 and 15".) The lab's TCP (published) got more, 920 and 45 kbit/s; part of that is another queue, see behind the summary. **Who
 # slows down alone gets what nobody else wants.**
 
 # %% [markdown] id="video-text"
@@ -186,8 +186,8 @@ if my_video_mbps is not ...:
 #
 # $$G = \frac{M}{T}\sqrt{\frac{3}{2p}}$$
 #
-# The lab puts in the video's loss rate, TCP's round-trip time, and $M = 2896$ bytes. Its capture shows two segments in one,
-# because the kernel hands them on together and cuts them just before the link (*segmentation offload*). With 1.22 for
+# The lab puts in the video's loss rate, TCP's round-trip time, and $M = 2896$ bytes, twice our 1448. Its capture shows two segments in
+# one, because the kernel hands them on together and cuts them just before the link (*segmentation offload*). With 1.22 for
 # $\sqrt{3/2}$ this gives:
 #
 # | case | loss rate | round trip | formula | measured |
@@ -203,18 +203,18 @@ windows = nl.sweep({name: chapter.settings.beside(video, duration_s=30, interval
 chapter.settings.windows_figure(windows, "TCP's congestion window in three cases")
 
 # %% [markdown] id="windows-why"
-# In B1 the window is CUBIC's saw. When the start is over, how many segments has it in B2, and how many in B3? Keep both figures for
-# exercise 4. (In B3 the line begins late: the first packets of the handshake were lost too.)
+# In B1 the window is CUBIC's saw. When the start is over, between which numbers of segments does it move in B2, and in B3? (The axis is logarithmic.) Keep
+# them for exercise 4. (In B3 the line begins late: the first packets of the handshake were lost too.)
 #
 # TCP notices a loss in two ways (chapter on congestion control): by three duplicate acknowledgements, or by its *retransmission timer*.
-# In Linux the first timer takes a round trip and at least 0.2 s more: with 60 ms it takes 260 ms. If the segment is lost again, the
+# In Linux the first timer takes a round trip and at least 0.2 s more: with the lab's 60 ms it takes 260 ms, with a full queue longer. If the segment is lost again, the
 # timer *doubles*: 0.26, 0.52, 1.04 seconds, up to two minutes (RFC 6298).
 #
 # ### Exercise 3: the mean wait
 #
 # A segment is sent. With the chance $p$ it is lost, and after $\tau$ it is sent again. With the chance $p$ that one is lost
-# too, and the next timer takes $2\tau$, then $4\tau$, without an end. Write the mean time that a segment waits for timers, for
-# $p < 1/2$. You need the sum $1 + x + x^2 + \dots = 1 / (1 - x)$. A worked number: a first timer of [[wait_timer_ms]] ms and
+# too, and the next timer takes $2\tau$, then $4\tau$, without an end. So the timer number $k$ runs if the segment was lost at least $k$
+# times. Write the mean time that a segment waits for timers, for $p < 1/2$. You need the sum $1 + x + x^2 + \dots = 1 / (1 - x)$. A worked number: a first timer of [[wait_timer_ms]] ms and
 # a loss rate of [[wait_loss_rate]] give [[worked_wait_ms:.4g]] ms. Tolerance: 0.1 %.
 
 
@@ -236,9 +236,9 @@ chapter.check.wait(wait_ms)
 # Reno's saw; CUBIC's has another shape. Four connections at once, which do not disturb each other, so four draws. A run takes from
 # half a minute to more than an hour of network time, all nine together a few seconds of yours (in virtual time).
 #
-# - *square root* is the formula above, with the constant for random losses, 1.31 instead of 1.22; *too high* says how many times;
+# - *square root* is the formula above, with 1.31 instead of 1.22, because losses at random moments are less even than a saw's; *too high* says how many times;
 # - *timeouts per loss* is the share of losses that only a timer noticed;
-# - *mean wait* is your formula, in s, with a first timer of 260 ms.
+# - *mean wait (s)* is your formula with a first timer of 260 ms; "-": it has no end.
 
 # %% id="losses" tags=["folded"]
 losses = chapter.settings.loss_table()
@@ -265,6 +265,8 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # the formula assumes about the window, what TCP really waits for, and why more than half of the packets lost is a special
 # place.
 #
+# Then read "The cliff" behind the summary, and compare.
+#
 # <!-- BEGIN SOLUTION -->
 # The formula describes a window that grows by one segment per round trip and is halved at each loss; it needs a window of
 # several segments, so that a loss is noticed by the acknowledgements of later ones. At 52 % loss it asks for a mean window of
@@ -284,7 +286,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # ## Part 3: a queue that protects
 #
 # A router need not serve whoever comes first. A *fair queue* keeps a queue for each flow and serves them in turn. The option `aqm`
-# (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue. Three serve flows in turn:
+# (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue: `nl.topologies.three_pcs(rate_mbps=5, aqm="...")`. Three serve flows in turn:
 #
 # - `fq`: when its room is full, it drops what comes;
 # - `sfq` (*stochastic fairness queueing*): when its room is full, it drops from the longest queue;
@@ -316,9 +318,9 @@ if my_run is not ...:
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it is all but silent.
-# 2. The square-root formula is for losses of a few per cent; above a third timers rule, and at one half their mean wait
-#    has no end but the longest timer.
+# 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it gets almost nothing.
+# 2. The square-root formula is for losses of a few per cent; from 40 % on what counts is how long the timers wait, and at one half
+#    their mean wait has no end but the longest timer.
 # 3. What decides is the queue: one that drops what comes last favours the rude, a fair queue protects whoever asks for less.
 
 # %% [markdown] id="panel-text"

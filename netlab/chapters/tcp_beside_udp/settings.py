@@ -219,7 +219,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
             "square root": table["square root"].map("{:.0f}".format),
             "too high": (table["square root"] / table["measured"]).map("{:.1f} x".format),
             "timeouts per loss": table["timeouts per loss"].map("{:.2f}".format),
-            "mean wait": waits,
+            "mean wait (s)": waits,
         }
     )
 

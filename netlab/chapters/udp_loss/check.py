@@ -91,7 +91,7 @@ def _limit() -> Function:
         cases=[
             {"rate_mbps": 10, "payload_bytes": 500, "framing_bytes": 38},
             {"rate_mbps": 5, "payload_bytes": 1000, "framing_bytes": 38},
-            {"rate_mbps": 5, "payload_bytes": 1000, "framing_bytes": 14},
+            {"rate_mbps": 5, "payload_bytes": 1000, "framing_bytes": 20},
             {"rate_mbps": 100, "payload_bytes": 64, "framing_bytes": 38},
         ],
         unit="Mbit/s",
@@ -165,7 +165,7 @@ def _overload(own: Own) -> Measurement:
             Condition(
                 lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
                 f"One link on the way has a rate, and it is {own.rate_mbps} Mbit/s.",
-                "`nl.Link` has `rate_mbps`; the network needs hosts called h1 and h2.",
+                "`nl.Link` has `rate_mbps`. Build a network with h1, h2 and one link between them, and give that one to `nl.run`.",
             ),
             Condition(
                 lambda run: all(shape.queue_packets == own.queue_packets for shape in _slow(run)),

@@ -46,7 +46,7 @@ def test_the_table_of_losses_gives_the_students_wait_where_it_has_an_end() -> No
         index=[0.3, 0.5],
     )
     table = book.settings.cliff_table(losses, wait)
-    assert table["mean wait"].tolist() == [f"{0.26 * 0.3 / 0.4:.2f}", "-"]
+    assert table["mean wait (s)"].tolist() == [f"{0.26 * 0.3 / 0.4:.2f}", "-"]
     assert table["too high"].tolist() == ["1.1 x", "22.4 x"]
 
 

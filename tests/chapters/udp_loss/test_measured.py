@@ -57,7 +57,7 @@ def test_three_seconds_of_a_little_too_much_lose_nothing_and_ten_do() -> None:
 def test_a_ping_waits_as_long_as_the_filling_queue_says() -> None:
     """Each echo lies 0 to 4 ms above the line; some are back before the queue is full."""
     network = chapter.settings.three_pcs("tc")
-    run = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.25)], duration_s=10)
+    run = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", interval_s=0.217)], duration_s=10)
     echoes = run.pings.dropna()
     waits_ms = experiments.wait_ms(echoes["t_s"], 5.2, udp_goodput_limit_mbps(5, 1000))
     assert (waits_ms < 150).sum() >= 5
