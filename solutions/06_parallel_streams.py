@@ -51,7 +51,7 @@ two_prediction = nl.checks.predict("two connections beside two others", my_two_m
 # ## The path
 #
 # Part 1 needs two hosts and one link. It is the path of *lab 9 of Network Tools and Protocols* (2019; `lab9` below): 10 Gbit/s,
-# 20 ms, a queue of 15 MB.
+# 20 ms, a queue of 15 MB. All of the delay is on the way from h1 to h2; the way back has none, so the round trip is 20 ms.
 
 # %% id="network" tags=["figure"]
 path = settings.wan
@@ -141,16 +141,16 @@ window_prediction.compare(windowed[1], theory=k_windows(1, window_bytes, 20, lim
 print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbps:.0f}")
 
 # %% [markdown] id="windows-why"
-# **Why do they differ?** Ours hardly do. `lab9` has 3250 Mbit/s with one connection (3300 after slow start) and 9500 with eight. It
-# does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB under way; we set 8 MiB and met the figure. So its limit was
+# **Why do they differ?** Our measurement and theory agree. `lab9` has 3250 Mbit/s with one connection (3300 after slow start) and 9500 with eight. It
+# does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB under way; we set 8 MiB (8.39 MB) and came within 3 %. So its limit was
 # probably a buffer of about this size.
 #
 # ### Exercise 2: do it with one
 #
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
 # (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, for the way back has none). Let *one* connection
-# from `h1` to `h2` fill it. The window that is *needed* is the smallest with which the formula gives what this link carries, its $L$.
-# Give `nl.Tcp` a whole number of `window_bytes`, from the needed one to a tenth more. Run it for 3 s, in the way of `one_run` above,
+# from `h1` to `h2` fill it. Compute the window with which the first figure of the formula, $8W/T$, is just this link's $L$.
+# Give `nl.Tcp` so many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, in the way of `one_run` above,
 # and keep the run in `my_run`.
 
 # %% id="my_run"
@@ -177,8 +177,8 @@ chapter.check.my_run(my_run)
 #
 # Random losses hit each connection by itself. When one halves its window, the others go on. So the sum is K times one
 # (Hacker, Athey and Noble, 2002), until the link is full. We test it with 1 to 16 Reno connections at 50 Mbit/s, 20 ms, 1 % of loss
-# behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw of luck. Few
-# connections meet few losses: one and two get three seeds.
+# behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw of luck. With one
+# or two connections there are few losses, and luck counts more: these have three seeds each (dots may lie on one another).
 
 # %% id="hacker-run"
 slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
@@ -196,9 +196,9 @@ nl.plots.Comparison(
 ).add("measured", [k for k, _ in hacker.index], hacker, np.linspace(1, 16, 151), hacker_mbps)
 
 # %% [markdown] id="hacker-why"
-# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost. *At the knee*, where
-# the link becomes full, the formula has a corner. Sawing windows have none: at times they want less than the link, and what stood
-# idle is gone. *Right*: 1 % below, since a packet lost behind the queue has taken its time on the link. (Behind the summary is a
+# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost: about half of the
+# difference. *At the knee* (at about 6), where the link becomes full, the formula has a corner. Real windows go up and down like a saw: at times
+# they want less than the link, and lost time does not come back. *Right*: 1 % below, since a packet lost behind the queue has taken its time on the link. (Behind the summary is a
 # table of it.)
 #
 # **Up to the knee nobody pays: the link was idle.** Beyond it more connections bring hardly anything.
@@ -211,13 +211,15 @@ nl.plots.Comparison(
 #
 # The lab's pages give three suspects.
 #
-# 1. *The rules.* Delay and loss are rules of an interface, set with `tc`. The lab runs `tc qdisc del`, which deletes all rules of an
-#    interface, and then adds one with the loss alone. Its first ping, before there was any rule, had shown about 0.05 ms.
+# 1. *The delay was gone.* Delay and loss are rules of an interface, set with `tc`. The lab runs `tc qdisc del`, which deletes all rules of an
+#    interface, the delay of 20 ms too, and then adds one with the loss alone. Its first ping, before there was any rule, had shown about
+#    0.05 ms.
 # 2. *The super-segments.* The lab's kernel uses segmentation offload, as ours does. So a rule meets super-segments, before they
 #    are cut into frames of 1514 bytes.
 # 3. *The congestion control.* The lab does not name it. Linux's default is CUBIC, the formula is for Reno.
 #
-# So we measure four cases with one connection, one more with Reno, and three with eight. The first three columns are the suspects.
+# So we measure four cases with one connection, one more with Reno, and three with eight. The columns `delay (ms)`, `lost as`
+# and `control` are suspects 1, 2 and 3.
 
 # %% id="suspects"
 suspects = settings.suspects()
@@ -229,8 +231,8 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # ### Exercise 3: explain the lab's figure
 #
 # A colleague quotes `lab9`: "At 1 % of loss one TCP connection still gets 7.6 Gbit/s over 20 ms." Explain in four or five sentences
-# from the table what was really measured. Which of the three suspects does it take, and which rows show it? How does each of
-# those act on TCP?
+# from the table what was really measured. Which of the three suspects are needed to come near 7590, and which rows show it? For each
+# of them: why does TCP get faster?
 #
 # <!-- BEGIN SOLUTION -->
 # The path had no 20 ms when the loss was measured: the rule with the delay had been deleted. By the formula the goodput goes with
@@ -249,9 +251,16 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="lab-why"
-# **Why do they differ?** It takes the first two suspects together. Then the third decides what is left: Reno comes nearest to the
-# published 7590, CUBIC is below. More we cannot settle: the lab prints neither its congestion control nor the round trip during the
-# test. **Its conclusion is right, but its figures do not show it.**
+# <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
+#
+# Without the delay a round trip is 400 times shorter, so TCP recovers from a loss 400 times faster: 2822. With super-segments
+# one draw of luck covers dozens of frames, so losses come more rarely, and twice as much arrives: 5649. Both together are needed. Then the third
+# decides what is left: Reno comes nearest to the published 7590, CUBIC is below. More we cannot settle: the lab prints neither its
+# congestion control nor the round trip during the test.
+#
+# </details>
+#
+# **The lab's conclusion is right, but its figures do not show it.**
 
 # %% [markdown] id="shares-text"
 # ## Part 3: K against the neighbours
@@ -289,8 +298,8 @@ print(table.round(1).to_string())
 two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
-# **Why do they differ?** The shares are draws of chance. Whom a loss hits is luck, and 25 s are some 250 round trips, too few for
-# luck to even out. The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about
+# **Why do they differ?** The shares are draws of chance. Whom a loss hits is luck, and 25 s are some 270 round trips of 92 ms (60 ms and the queue),
+# too few for luck to even out. (Their sum may pass 28.69: each counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about
 # half of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (Behind the summary: up to 16 connections.)
 
@@ -298,7 +307,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # ## Part 4: free or taken?
 #
 # Put the two together: random losses *and* a neighbour. It is the slow path of part 2: 50 Mbit/s (47.82 of data), 20 ms. Its loss
-# rate is now [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
+# rate here is [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
 # Neighbour `h2` has [[neighbours]] connections.
 #
 # ### Exercise 4: the last free one
@@ -348,8 +357,9 @@ comparison
 # %% [markdown] id="panel-text"
 # ## Explore
 #
-# Move a slider; the experiment runs again. The link has 50 Mbit/s and 20 ms. Watch `h2` while you add connections to `h1`: first with no
-# random loss, then with 10 of 1000 lost, then with windows of 20 000 bytes. In which of the three is a connection free?
+# Move a slider; the experiment runs again. The link has 50 Mbit/s and 20 ms. Watch `h2` while you add connections to `h1`: with no
+# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Leave the switch of the queue alone. In which of the three,
+# and up to how many connections, does `h2` lose nothing?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()

@@ -68,9 +68,9 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 #
 # Everything now depends on $n$. There are two clear cases.
 #
-# - **In step**: both flows hear of each loss. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
-# - **By lot**: each packet is lost with the same chance $p$. Who sends more loses more often, $n \propto p\,G$. Then
-#   $G \propto 1/(p\,G\,T^2)$, so $G \propto 1/(T\sqrt p)$: $e = 1$. This is the loss-throughput formula.
+# - **In step** (at the same time): both flows hear of each loss. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
+# - **By lot** (by chance): each packet is lost with the same chance $p$. Who sends more loses more often, $n \propto p\,G$. Then
+#   $G \propto 1/(p\,G\,T^2)$. Multiply by $G$ and take the root: $G \propto 1/(T\sqrt p)$, so $e = 1$. This is the loss-throughput formula.
 #
 # **CUBIC**, Linux's default, counts time, not round trips, so distance costs less. In step $G \propto 1/T$: $e = 1$. By lot
 # $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$. (Why, stands behind the summary.)
@@ -114,7 +114,7 @@ far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(li
 
 # %% [markdown] id="many-text"
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
-# the windows: when the queue is full, *both* flows are cut, and soon after each other.
+# the windows: when the queue is full, nearly every time *both* flows are cut within a second or two.
 #
 # One run is one draw. Which packet finds the queue full is luck, and four minutes hold few losses. So we draw six times,
 # with other starting moments and another seed, and give each mean with its **95 % interval**: if we did all this again and
@@ -135,9 +135,9 @@ print(experiments.parts_table(found).to_string(index=False))
 # %% [markdown] id="many-why"
 # **Why do they differ?** Three columns of the table say it.
 #
-# *Cuts* counts how often a loss cut the window. With drop-tail the near flow sends two to six times as much, and yet both
-# are cut about equally often: in step. With the gentle RED Reno's near flow is cut more often by as much as
-# it sends more: by lot. The exponents lie near the four of theory, and the intervals say how sure that is.
+# *Cuts* counts how often a loss cut the window in a run, on the mean. With drop-tail the near flow sends two to five times as much, and
+# yet both are cut about equally often: in step. With the gentle RED Reno's near flow is cut more often by as much as
+# it sends more: by lot. CUBIC's near flow sends only a third more there, and its cuts do not tell; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
 #
 # *Queueing* is what the queue adds to the round-trip time, the same to both. Propagation alone is in the ratio
 # 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it 2.1 to 2.2: a long queue makes distances more alike. So
@@ -162,7 +162,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 # %% [markdown] id="notions"
 # How should the two links be shared? The long flow uses two of them, a short flow one. Four answers:
 #
-# - **Max-min**: nobody can get more without taking from somebody who has no more. Here all three are equal.
+# - **Max-min**: nobody can get more without taking from a flow that has as little or less. Here all three are equal.
 # - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
 # - **Reno's own**: losses add up along the path, so the long flow has the loss rate $2p$ where a short one has $p$.
 #   Put that into $G \propto 1/(T\sqrt p)$.
@@ -177,7 +177,7 @@ print(experiments.allocations().round(2).to_string())
 
 # %% [markdown] id="crossing-text"
 # The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Ten draws
-# for each sender, for the four notions lie close together.
+# for each sender, for the four notions lie close together. (Your prediction is compared with Reno's.)
 
 # %% id="crossing-run" tags=["figure"]
 shared = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=10)
@@ -189,13 +189,14 @@ print(experiments.crossing_table(shared).to_string(index=False))
 
 # %% [markdown] id="crossing-why"
 # Compare the ratio of long to short, not the Mbit/s of the long flow: Reno's links are not full (about 4.2 of 4.78 Mbit/s), and the
-# ratio does not mind an idle part. The dashes in the figure are each sender's own optimum at the round-trip times under load.
+# ratio does not mind an idle part. The short strokes in the figure are each sender's own optimum at the round-trip times under load:
+# a little below the table's, because the long flow waits in two queues.
 
 # %% [markdown] id="verdict-words" tags=["minutes-12"]
 # ### Exercise 2: the verdict
 #
 # The published lab measured CUBIC once: 1.74 Mbit/s for the long flow, a ratio of 0.59. Its theory was proportional fairness:
-# 1.67 Mbit/s, a ratio of 0.50. It answered "Yes" to the question whether theory and measurement correspond. Look at the last table
+# 1.67 Mbit/s (a third of 5; our table takes the headers off first), a ratio of 0.50. It answered "Yes" to the question whether theory and measurement correspond. Look at the last table
 # and the figure. Which of the four notions do our intervals allow for Reno, and which for CUBIC? Was the lab's "Yes" right? Write
 # four or five sentences.
 #
@@ -214,9 +215,13 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="verdict-why"
-# **The verdict.** For each sender our interval allows one notion, its own optimum, and excludes the other three. So the "Yes" was
-# not right: 0.59 is CUBIC's own optimum, and only the Mbit/s looked near, 1.74 beside 1.67. Reno's long flow has about as many
-# Mbit/s, by accident: its links are not full.
+# <details><summary><b>The verdict</b> (open it when you have written yours)</summary>
+#
+# For each sender our interval allows one notion, its own optimum, and excludes the other three. So the "Yes" was
+# not right: 0.59 is CUBIC's own optimum, and only the Mbit/s looked near, 1.74 beside 1.67. Our Reno's long flow has 1.75 Mbit/s, too, by
+# accident: its links are not full.
+#
+# </details>
 
 # %% [markdown] id="h2_delay-text"
 # ### Exercise 3: equal by design
@@ -226,8 +231,8 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # acknowledgements), the long flow never does.
 #
 # Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which `h2_delay_ms`, in the
-# place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for losses by lot. Leave queueing out. Compute it:
-# tries move by a tenth by luck. Tolerance: 1 %.
+# place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for losses by lot. Leave queueing out. Compute it;
+# do not search by trying, for a run moves by 10 % by chance. Tolerance: 1 %.
 
 # %% id="h2_delay"
 h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
@@ -240,13 +245,14 @@ delay_ms = chapter.check.h2_delay.take(h2_delay_ms, own.base_rtt_ms / 2)
 slowed = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle)
 design = experiments.crossings(("reno",), "gentle RED", seeds=3, network=slowed)
 mean, half = experiments.mean_and_half(design["ratio"])
-print(f"long / short: {mean:.1f} ± {half:.1f} (3 seeds)")
+print(f"long / short: {mean:.2f} ± {half:.2f} (3 seeds)")
 print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, short {design['short_ms'].mean():.0f} ms")
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
-# The folded cell runs Reno with your delay. (With a wrong or no answer, with all delays equal.) With a right one the ratio comes
-# out somewhat below 1: the long flow waits in two queues, the short ones in one, and you left that out. The last line has it in.
+# The folded cell runs Reno with your delay. (With a wrong or no answer, with all delays equal.) With a right one theory
+# with the queues says a little less than 1 (the last line): the long flow waits in two queues, the short ones in one, and you left that out. Three
+# draws are too few to tell that from 1.
 #
 # ## Part 3: a queue that is fair
 #
@@ -258,7 +264,7 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 #
 # Show it. Build the network of part 2 with `chapter.settings.crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
 # round-trip time of [[base_rtt_ms]] ms. You choose the queue of both slow links: `aqm=` is a discipline's name in quotes, as `aqm="fifo"`;
-# `queue_packets=` is its room, a whole number, as `queue_packets=100`. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
+# `queue_packets=` is its room, a whole number, as `queue_packets=100`: enough for a flow alone to keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
 # serve flows in turn; not each of them will do here.
 #
 # Send the three flows for 60 s at least, with any congestion control. Keep the run as `my_run`, and print its goodputs. (It takes
@@ -284,8 +290,8 @@ chapter.check.fair_run(my_run)
 # that you choose: `drop-tail` (in step), `gentle RED` (by lot) or `one for each flow` (equal parts). Thin lines are the other cases,
 # dotted in step and dash-dotted by lot. Move a slider, and the experiment runs again.
 #
-# Take Reno, `drop-tail`, and `h1` 800 ms away. Let the room grow from 20 to 300 packets. What does `h1` gain, and what do both pay
-# for it? (More to try is under the open exercises.)
+# Take Reno, `drop-tail`, and `h1` 800 ms away. Take a room of 20, 100 and 300 packets, each with three draws. What does `h1` gain on the mean, and what
+# do both pay for it? (More to try is under the open exercises.)
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()

@@ -130,18 +130,18 @@ class Checks:
                 Condition(
                     lambda run: min(_goodputs_mbps(run)) > 0.95 * max(_goodputs_mbps(run)),
                     f"After {AFTER_S} s the three goodputs must lie within 5 % of each other.",
-                    "Print run.goodput_mbps(after_s=20). Which flow lacks room, or is asked to slow down too early?",
+                    "Print my_run.goodput_mbps(after_s=20). Which flow lacks room, or is asked to slow down too early?",
                 ),
                 Condition(
                     lambda run: sum(sorted(_goodputs_mbps(run))[:2]) > 0.93 * limit_mbps,
                     f"After {AFTER_S} s both links must be full to 93 % at least.",
-                    "Does the discipline drop before a window is as long as the path? fq and sfq do not.",
+                    "Does the discipline drop before a window is as long as the path?",
                 ),
             ],
             right="Equal, and both links full. The senders are the same as before: it is the queue that is fair.",
             hints=[
                 "chapter.settings.crossing(rate_mbps=..., base_rtt_ms=..., queue_packets=..., aqm=...) builds the network.",
-                "A flow alone must fill its half: its own queue and the path together hold a window. Give some 300 packets.",
+                "A flow alone must fill its half: its own queue and the path together hold a window. Give some 300 packets, to fq or sfq.",
                 'aqm="fq" at both links, three nl.Tcp, duration_s=120, interval_s=1.',
             ],
         )

@@ -98,7 +98,7 @@ class Checks:
                 Condition(
                     lambda run: _of_own_path(run, own),
                     f"There is one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
-                    "settings.wan(delay_ms, rate_mbps=...) makes it.",
+                    "settings.wan(delay_ms, rate_mbps=...) makes it. The way back has no delay: give delay_ms the whole round trip.",
                 ),
                 Condition(
                     lambda run: (_flow(run)["kind"], _flow(run)["src"], _flow(run)["dst"]) == ("tcp", "h1", "h2"),
@@ -122,7 +122,7 @@ class Checks:
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL * limit_mbps,
-                    "It runs for 3 s at least, and from the second second on the link is full.",
+                    "It runs for 3 s at least, and after the first second the link is full.",
                     "run.goodput_mbps(after_s=1) says what was measured.",
                 ),
             ],
@@ -175,7 +175,7 @@ class Checks:
             Trap(slow_limit_mbps / one, "So many fill the link. How many whole ones are that, and how many are h1's?"),
             Trap(
                 slow_limit_mbps / one - own.neighbours,
-                "Connections come whole: with one more the link would be full.",
+                "Only whole connections exist. Round down.",
             ),
             Trap(fit - own.neighbours - 1, "With so many the link is not full yet."),
         ]
