@@ -43,6 +43,7 @@ CODE = (
     "location.py",
     "measure",
     "media.py",
+    "netfilter",
     "netlink.py",
     "plan.py",
     "queues.py",

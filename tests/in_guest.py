@@ -10,6 +10,7 @@ from typing import Any
 
 import netlab as nl
 from netlab.engines.paths import python_path
+from netlab.kernel import cache
 
 
 def told_by(
@@ -22,16 +23,15 @@ def told_by(
     program : str
         Its source, in which `{path!r}` and the other `words` are filled in.
     variables : dict, optional
-        Of its environment, beside a TMPDIR of its own: the guest's root has the home and the /tmp/netlab-0 of the
-        host's root, into which whoever runs the test may not look.
+        Of its environment, beside a TMPDIR and the kernels of whoever runs the test: the guest's root has the home and the
+        /tmp/netlab-0 of the host's root, into which they may not look.
     within_s : sequence of float
         How long it may take; tried again with the next, for in real time a busy machine takes long for the same.
     """
     path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
     source = shlex.quote(program.format(path=path, **words))
-    given = " ".join(
-        f"{name}={shlex.quote(value)}" for name, value in {"TMPDIR": "/tmp/own", **(variables or {})}.items()
-    )
+    places = {"TMPDIR": "/tmp/own", "NETLAB_CACHE": str(cache.root()), **(variables or {})}
+    given = " ".join(f"{name}={shlex.quote(value)}" for name, value in places.items())
     command = f"mkdir /tmp/own && cd /tmp/own && {given} {sys.executable} -c {source}"
     outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
     for duration_s in within_s:

@@ -10,7 +10,6 @@ import pytest
 
 import netlab as nl
 from netlab.engines import native
-from netlab.kernel import cache
 from netlab.queues import DISCIPLINES
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
 from tests.in_guest import told_by
@@ -75,8 +74,7 @@ def test_the_pocket_engine_in_real_time() -> None:
 @pytest.mark.pocket
 def test_the_native_engine_inside_a_guest() -> None:
     """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
-    places = {"NETLAB_CACHE": str(cache.root())}
-    told = told_by(PROGRAM, places, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
+    told = told_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"
     assert told["features"] in ("all that netlab uses", "lacks dualpi2"), "an old tc cannot ask for the last"
@@ -163,7 +161,7 @@ print(json.dumps(told))
 
 @pytest.mark.pocket
 def test_a_native_run_or_lab_that_is_killed_leaves_nothing() -> None:
-    told = told_by(KILLED, {"NETLAB_CACHE": str(cache.root())}, within_s=(30, 150))
+    told = told_by(KILLED, within_s=(30, 150))
     assert told["sleeping"] == 8, "all four were at work, with two programs each"
     assert told["left"] == []
     assert told["files"] == []
