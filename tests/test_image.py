@@ -120,6 +120,13 @@ def test_a_home_that_cannot_be_written_is_told_and_the_server_starts(tmp_path, m
     assert "The chapters cannot be copied" in capsys.readouterr().err
 
 
+def test_the_emulators_processor_is_said_for_the_other_architecture_only(image):
+    words = image.builder_words("arm64", "base")
+    assert words[words.index("--arch") + 1] == "arm64" and "QEMU_CPU=cortex-a72" in words
+    assert "BASE=base" in words
+    assert not any(word.startswith("QEMU_CPU") for word in image.builder_words("amd64", "base"))
+
+
 # The trial ------------------------------------------------------------------------------------------------------
 
 

@@ -1,11 +1,12 @@
 """Build the image of binder/Dockerfile without Docker, and try it as a hub's student would have it.
 
     python3 tools/image.py build [--base IMAGE] [--packed FILE]     buildah; without --base, mmdebstrap makes one of Debian's packages
+    python3 tools/image.py --tag netlab-arm64 build --architecture arm64 --packed FILE      for the other processor, under qemu-user-static
     python3 tools/image.py test [--chapter NAME]...                 runc or crun; prints sizes, times and memory
 
 Both need root, because they mount. The trial is what Kubernetes gives a student: user 1000, no capability, no new
 privileges, moby's seccomp profile, a root that cannot be written, one CPU, 2 GB; only home (empty at first) and /tmp are writable.
-Standard library only.
+One name for both: `buildah manifest create NAME netlab netlab-arm64`. Standard library only.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ from netlab.kernel import apt  # noqa: E402 (the kernel's room needs the standar
 
 RELEASE = "trixie"
 BASE = "localhost/netlab-base"
+# As Debian, Docker and the profiles call processors.
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 TAG = "netlab"
 LARGEST_BYTES = 1_200_000_000
+# The processor that qemu-user takes by itself signs pointers, which is most of its time.
+EMULATED = "cortex-a72"
 UID = 1000
 HOME = "/home/jovyan"
 MEMORY_BYTES = 2 << 30
@@ -89,23 +94,27 @@ def need(*programs: str) -> None:
 # Building -----------------------------------------------------------------------------------------------------
 
 
-def make_base() -> str:
+def make_base(architecture: str) -> str:
     """An image of Debian's own packages, from the mirror that this machine's apt is configured with."""
     need("mmdebstrap")
+    base = f"{BASE}-{architecture}"
     targets = apt.parse_targets(run("apt-get", "indextargets", "--format", apt.TARGET_FORMAT))
     mirror = apt.debian_mirror(targets, RELEASE)
+    if architecture == "arm64":
+        os.environ["QEMU_CPU"] = EMULATED
     with tempfile.TemporaryDirectory(prefix="netlab-image-") as folder:
         packed = Path(folder) / "base.tar"
-        words = ["--quiet", "--variant=minbase", "--include=ca-certificates"]
+        words = ["--quiet", f"--architectures={architecture}", "--variant=minbase", "--include=ca-certificates"]
         words += [f"--dpkgopt=path-exclude={pattern}" for pattern in SLIM]
         run("mmdebstrap", *words, RELEASE, packed, *([mirror] if mirror else []))
         container = run("buildah", "from", "scratch")
         try:
+            run("buildah", "config", "--arch", architecture, container)
             run("buildah", "add", container, packed, "/")
-            run("buildah", "commit", "-q", container, BASE)
+            run("buildah", "commit", "-q", container, base)
         finally:
             run("buildah", "rm", container)
-    return BASE
+    return base
 
 
 def stage(context: Path, packed: Path | None) -> None:
@@ -120,17 +129,23 @@ def stage(context: Path, packed: Path | None) -> None:
         shutil.copy(packed, context / "binder" / packed.name)
 
 
+def builder_words(architecture: str, base: str) -> list[str]:
+    """What the builder is told of the processor."""
+    words = ["--isolation", "chroot", "--arch", architecture, "--build-arg", f"BASE={base}"]
+    return [*words, "--build-arg", f"QEMU_CPU={EMULATED}"] if architecture == "arm64" else words
+
+
 def build(options: argparse.Namespace) -> None:
     need("buildah", "git")
     began_s = time.monotonic()
-    base = options.base or make_base()
+    base = options.base or make_base(options.architecture)
     print(f"base: {base}, {time.monotonic() - began_s:.0f} s", flush=True)
     with tempfile.TemporaryDirectory(prefix="netlab-image-") as folder:
         context, bundle = Path(folder) / "context", Path(folder) / "bundle"
         for made in (context, bundle):
             made.mkdir()
         stage(context, options.packed)
-        words: list[str | Path] = ["--isolation", "chroot", "--build-arg", f"BASE={base}", "--tag", options.tag]
+        words: list[str | Path] = [*builder_words(options.architecture, base), "--tag", options.tag]
         found = next((path for path in BUNDLES if path.is_file()), None)
         if found:
             # This machine's network may have a certificate of its own.
@@ -179,7 +194,7 @@ def seccomp(profile: dict[str, Any]) -> dict[str, Any]:
     row = next(row for row in profile["archMap"] if row["architecture"] == native)
     rules = []
     for rule in profile["syscalls"]:
-        if not applies(rule, {"x86_64": "amd64", "aarch64": "arm64"}[machine], kernel):
+        if not applies(rule, ARCHITECTURES[machine], kernel):
             continue
         kept = {name: rule[name] for name in ("names", "action", "errnoRet") if rule.get(name) is not None}
         rules.append({**kept, "args": rule.get("args") or []})
@@ -473,6 +488,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     making.add_argument("--base", help="an image to start from, such as docker.io/library/debian:trixie-slim")
     making.add_argument(
         "--packed", type=Path, help="kernels of `netlab kernel pack`; else they are built, for some minutes"
+    )
+    making.add_argument(
+        "--architecture",
+        default=ARCHITECTURES.get(os.uname().machine, "amd64"),
+        choices=ARCHITECTURES.values(),
+        help="default: this machine's; another one needs qemu-user-static and binfmt-support",
     )
     making.add_argument("--log", default="/tmp/netlab-image.log", help="where the builder's words go")
     trying = commands.add_parser("test")
