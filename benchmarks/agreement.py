@@ -195,10 +195,13 @@ def measure(engine: str, only: list[int]) -> dict[str, Any]:
     }
 
 
-def in_emulated(image: Path, files: dict[str, bytes], command: str, seconds: int) -> str:
-    """What a command prints in an image of vm/build.sh, in a machine whose clock follows instructions; `files` are in /mnt."""
+def in_emulated(image: Path, files: dict[str, bytes], command: str, seconds: int, cpus: int = 1, console: Path | None = None) -> str:
+    """What a command prints in an image of vm/build.sh, in a machine whose clock follows instructions; `files` are in /mnt.
+
+    `console` is a file that grows while it runs. Two CPUs take turns: together they do what one does.
+    """
     arch = "arm64" if "arm64" in image.name else "amd64"
-    program, processor, console = MACHINES[arch]
+    program, processor, line = MACHINES[arch]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         disk, carried = folder / "disk.raw", folder / "files.img"
@@ -208,19 +211,19 @@ def in_emulated(image: Path, files: dict[str, bytes], command: str, seconds: int
             subprocess.run(["mcopy", "-i", f"{disk}@@1M", f"::{file}", folder / file], check=True)
         work = folder / "work"
         work.mkdir()
-        for name, content in {**files, "init": INIT.format(console=console, command=command).encode()}.items():
+        for name, content in {**files, "init": INIT.format(console=line, command=command).encode()}.items():
             (work / name).write_bytes(content)
         subprocess.run(
             ["/usr/sbin/mke2fs", "-q", "-t", "ext2", "-d", work, carried, "32M"], check=True, stdout=sys.stderr
         )
-        said = folder / "console"
+        said = console or folder / "console"
         words = [
             program, *processor, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc", "clock=vm",
-            "-smp", "1", "-m", "2048", "-display", "none", "-monitor", "none", "-serial", f"file:{said}", "-no-reboot",
+            "-smp", str(cpus), "-m", "2048", "-display", "none", "-monitor", "none", "-serial", f"file:{said}", "-no-reboot",
             "-nic", "none", "-drive", f"file={disk},if=virtio,format=raw,snapshot=on",
             "-drive", f"file={carried},if=virtio,format=raw",
             "-kernel", str(folder / "vmlinuz"), "-initrd", str(folder / "initrd.img"), "-append",
-            f"console={console} root=LABEL=root rw quiet init=/bin/sh -- -c \"mount /dev/vdb /mnt; exec sh /mnt/init\"",
+            f"console={line} root=LABEL=root rw quiet init=/bin/sh -- -c \"mount /dev/vdb /mnt; exec sh /mnt/init\"",
         ]  # fmt: skip
         machine = subprocess.Popen(words, stdin=subprocess.DEVNULL)
         try:
