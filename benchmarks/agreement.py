@@ -195,7 +195,9 @@ def measure(engine: str, only: list[int]) -> dict[str, Any]:
     }
 
 
-def in_emulated(image: Path, files: dict[str, bytes], command: str, seconds: int, cpus: int = 1, console: Path | None = None) -> str:
+def in_emulated(
+    image: Path, files: dict[str, bytes], command: str, seconds: int, cpus: int = 1, console: Path | None = None
+) -> str:
     """What a command prints in an image of vm/build.sh, in a machine whose clock follows instructions; `files` are in /mnt.
 
     `console` is a file that grows while it runs. Two CPUs take turns: together they do what one does.

@@ -493,7 +493,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--architecture",
         default=ARCHITECTURES.get(os.uname().machine, "amd64"),
         choices=ARCHITECTURES.values(),
-        help="default: this machine's; another one needs qemu-user-static and binfmt-support",
+        help="default: this machine's; another one needs qemu-user-static, binfmt-support and arch-test",
     )
     making.add_argument("--log", default="/tmp/netlab-image.log", help="where the builder's words go")
     trying = commands.add_parser("test")

@@ -6,8 +6,8 @@
 # The clone inside is this clone as committed; URL is where its `git pull` will look. FILE holds the certificates that this
 # network's registries need (a proxy of its own); it is used while building and is not in the image.
 # Needs root, or user namespaces (then for this machine's architecture only). By Debian's names: mmdebstrap mtools dosfstools
-# e2fsprogs fdisk qemu-utils, for amd64 syslinux and syslinux-common, for another architecture than this machine's qemu-user-static
-# and binfmt-support. The image starts on UEFI; that for amd64 on a BIOS too. It has no password: the console logs the user
+# e2fsprogs fdisk qemu-utils, without root uidmap, for amd64 syslinux and syslinux-common, for another architecture than this machine's
+# qemu-user-static, binfmt-support and arch-test. The image starts on UEFI; that for amd64 on a BIOS too. It has no password: the console logs the user
 # netlab in, JupyterLab asks for the token that the console shows. docs/places.md says what was tried.
 set -euo pipefail
 origin='' certificates=''
@@ -129,6 +129,12 @@ apt-get clean
 rm -rf /var/lib/apt/lists/*
 X
 
+# Without root, what runs in the new system is nobody here: it writes to a file that was opened before, in a directory that only
+# this user can enter.
+: >"$work/root.ext4"
+chmod 666 "$work/root.ext4"
+exec 7<>"$work/root.ext4"
+
 # The mirror and its keys are those of this machine.
 echo "Building the root file system ($arch)"
 mmdebstrap --architectures="$arch" --variant=minbase --include="$kernel_package,systemd-sysv,systemd-resolved,dbus,udev,kmod,iproute2,iputils-ping,\
@@ -140,9 +146,11 @@ python3,python3-venv,make,git,sudo,ca-certificates,netbase,xz-utils,zstd,initram
     --customize-hook='chroot "$1" sh /root/inside.sh' \
     --customize-hook="$compile \"\$1\"" \
     --customize-hook='chmod 700 "$1/root"; ln -sf /run/systemd/resolve/stub-resolv.conf "$1/etc/resolv.conf"' \
-    --customize-hook="cp \"\$(ls -v \"\$1\"/boot/vmlinuz-* | tail -n 1)\" $work/vmlinuz; cp \"\$(ls -v \"\$1\"/boot/initrd.img-* | tail -n 1)\" $work/initrd.img" \
-    --customize-hook="cp \"\$1/usr/lib/systemd/boot/efi/$efi\" $work/" \
-    --customize-hook="mkdir $work/plain; mount --bind \"\$1\" $work/plain; mke2fs -q -t ext4 -L root -d $work/plain $work/root.ext4 ${size_mb}M; umount $work/plain" \
+    --customize-hook='mkdir "$1/root/boot"; cp "$(ls -v "$1"/boot/vmlinuz-* | tail -n 1)" "$1/root/boot/vmlinuz"; cp "$(ls -v "$1"/boot/initrd.img-* | tail -n 1)" "$1/root/boot/initrd.img"' \
+    --customize-hook="cp \"\$1/usr/lib/systemd/boot/efi/$efi\" \"\$1/root/boot\"" \
+    --customize-hook="copy-out /root/boot $work" \
+    --customize-hook='rm -r "$1/root/boot"' \
+    --customize-hook="mount --bind \"\$1\" \"\$1/mnt\"; mke2fs -q -t ext4 -L root -d \"\$1/mnt\" /proc/self/fd/7 ${size_mb}M; umount \"\$1/mnt\"" \
     "$suite" /dev/null
 
 echo "Making the disk"
@@ -150,8 +158,8 @@ truncate -s 192M "$work/efi.fat"
 mkfs.vfat -n NETLABEFI "$work/efi.fat" >/dev/null
 words="root=LABEL=root rw quiet console=tty0 console=$console"
 mmd -i "$work/efi.fat" ::EFI ::EFI/BOOT ::loader ::loader/entries
-mcopy -i "$work/efi.fat" "$work/vmlinuz" "$work/initrd.img" ::
-mcopy -i "$work/efi.fat" "$work/$efi" "::EFI/BOOT/$removable"
+mcopy -i "$work/efi.fat" "$work/boot/vmlinuz" "$work/boot/initrd.img" ::
+mcopy -i "$work/efi.fat" "$work/boot/$efi" "::EFI/BOOT/$removable"
 printf 'timeout 0\ndefault netlab.conf\n' | mcopy -i "$work/efi.fat" - ::loader/loader.conf
 printf 'title netlab\nlinux /vmlinuz\ninitrd /initrd.img\noptions %s\n' "$words" | mcopy -i "$work/efi.fat" - ::loader/entries/netlab.conf
 if [ "$arch" = amd64 ]; then
