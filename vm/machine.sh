@@ -11,6 +11,10 @@ source=$1
 kernels=${2:-}
 home=/home/netlab
 
+# Lima runs this at each start, with a network or without: a machine that is made stays as it is.
+if systemctl is-enabled --quiet netlab.service 2>/dev/null; then
+    exit 0
+fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
 apt-get install -q -y --no-install-recommends ca-certificates git make sudo openssh-server
