@@ -16,6 +16,11 @@ from netlab.engines import launcher, native
 from netlab.kernel import building
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "places"
+# Those that are no place to run.
+OTHERS = {"tried.md", "make_an_image.md"}
+PLACES = sorted(page for page in PAGES.glob("*.md") if page.name not in OTHERS)
+HEADINGS = ["Type", "You see", "Update", "Share a folder", "What differs"]
 WSL2 = "5.15.153.1-microsoft-standard-WSL2"
 
 
@@ -123,7 +128,55 @@ def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_s
     names = {setup.package_of(name) for name in [*building.NEEDED_PROGRAMS, "ip", "tc", "ping", "headers", "venv"]}
     line = setup._elsewhere(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
-    page = next(row for row in (ROOT / "docs" / "places.md").read_text().splitlines() if f"`sudo {tool} " in row)
+    page = next(row for row in (PAGES / "distributions.md").read_text().splitlines() if f"`sudo {tool} " in row)
     for package in line.split()[3:]:
         if not package.startswith("-"):
             assert re.search(rf"[ `]{re.escape(package)}[\w.]*[ `]", page), (package, page)
+
+
+def prose(page: Path) -> str:
+    """What a page says outside of the lines to type."""
+    return re.sub(r"^ {4,}.*$|`[^`]*`", "", page.read_text(), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PLACES, ids=lambda page: page.stem)
+def test_each_places_page_has_the_same_headings(page):
+    assert re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE) == HEADINGS
+
+
+def test_the_index_names_every_page():
+    index = (ROOT / "docs" / "places.md").read_text()
+    assert set(re.findall(r"\(places/([\w.]+)", index)) == {page.name for page in PAGES.glob("*.md")}
+
+
+@pytest.mark.parametrize(
+    "page", [*PLACES, PAGES / "make_an_image.md", ROOT / "docs" / "places.md"], ids=lambda page: page.stem
+)
+def test_words_of_machines_insides_are_where_measurements_are(page):
+    assert not re.search(r"qemu-user|virtio|E1000|binfmt", prose(page), re.IGNORECASE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The places in a page that a link may name, as the hosts of repositories make them of headings."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *PAGES.glob("*.md")], ids=lambda page: page.stem
+)
+def test_links_lead_to_files_and_headings_that_are_there(page):
+    for name, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text()):
+        target = (page.parent / name).resolve() if name else page
+        assert target.is_file(), name
+        assert not anchor or anchor in anchors(target), (name, anchor)
+
+
+@pytest.mark.parametrize(
+    "page", [*PLACES, PAGES / "make_an_image.md", ROOT / "docs" / "hub.md"], ids=lambda page: page.stem
+)
+def test_files_of_the_clone_that_a_page_names_are_there(page):
+    for name in re.findall(
+        r"(?<![\w/.-])((?:vm|tools|binder|benchmarks)/[\w.]+\.\w+|environment\.yml)", page.read_text()
+    ):
+        assert (ROOT / name).is_file(), name
