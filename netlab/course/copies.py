@@ -98,16 +98,17 @@ def _update(original: Path, where: Path) -> str:
         _copy(original, mine)
         _copy(original, base)
         return f"{original.name} could not be read and is fresh now; the old file is {kept.name}."
-    merged, carried = merge(old or new, theirs, new)
+    merged, carried, left = merge(old or new, theirs, new)
     kept = _put_aside(mine)
     _write(mine, merged)
     _copy(original, base)
     changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
-    return f"{original.name} is up to date; {changes} kept; as it was: {kept.name}."
+    only_there = f"what you wrote in {left} more is only in the file " if left else ""
+    return f"{original.name} is up to date; {changes} kept; {only_there}as it was: {kept.name}."
 
 
-def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int]:
-    """Return the new notebook with a student's work in it, and how many cells of theirs it holds.
+def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, int]:
+    """Return the new notebook with a student's work in it, how many cells of theirs it holds, and how many it has no place for.
 
     Parameters
     ----------
@@ -121,6 +122,7 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
     ids = {cell.get("id") for cell in new["cells"]}
+    left = sum(name in before and _source(cell) != before[name] for name, cell in mine.items())
     merged, carried = [], 0
     for cell in new["cells"]:
         name = cell.get("id")
@@ -129,11 +131,11 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
         same = name in before and _source(cell) == before[name]
         if edited and (same or _is_answer(str(name), ids)):
             merged.append({**copy.deepcopy(cell), "source": own["source"] if own else ""})
-            carried += 1
+            carried, left = carried + 1, left - 1
         else:
             merged.append(copy.deepcopy(cell))
     carried += _add_own_cells(merged, theirs, set(before) | ids)
-    return {**copy.deepcopy(new), "cells": merged}, carried
+    return {**copy.deepcopy(new), "cells": merged}, carried, left
 
 
 def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:

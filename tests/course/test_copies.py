@@ -78,6 +78,20 @@ def test_an_update_keeps_answers_and_own_cells_and_the_file_as_it_was(places: tu
     assert list(copies.update(mine)) == []
 
 
+def test_what_has_no_place_any_more_is_told_to_be_in_the_old_file(places: tuple[Path, Path]) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    worked = copy.deepcopy(OLD)
+    worked["cells"][1]["source"] = "x = 4.8"
+    worked["cells"][3]["source"] = "plot(2 * x)"
+    save(mine / "01_udp_loss.ipynb", worked)
+    save(came / "01_udp_loss.ipynb", notebook(title="old text", figure="plot(x)"))
+    (said,) = copies.update(mine)
+    (before,) = mine.glob("01_udp_loss (*).ipynb")
+    assert f"1 cell of yours is kept; what you wrote in 1 more is only in the file as it was: {before.name}." in said
+    assert load(before)["limit"] == "x = 4.8"
+
+
 def test_a_notebook_that_cannot_be_read_is_kept_aside(places: tuple[Path, Path]) -> None:
     came, mine = places
     list(copies.update(mine))
@@ -94,7 +108,7 @@ def test_without_a_new_original_merging_gives_back_what_the_student_has(edits: d
     theirs = copy.deepcopy(OLD)
     for cell in theirs["cells"]:
         cell["source"] = edits.get(cell["id"], cell["source"])
-    merged, _ = copies.merge(OLD, theirs, OLD)
+    merged, *_ = copies.merge(OLD, theirs, OLD)
     assert sources(merged) == sources(theirs)
 
 
@@ -102,7 +116,7 @@ def test_without_a_new_original_merging_gives_back_what_the_student_has(edits: d
 def test_an_answer_always_survives(answer: str) -> None:
     theirs = copy.deepcopy(OLD)
     theirs["cells"][1]["source"] = answer
-    merged, _ = copies.merge(OLD, theirs, NEW)
+    merged, *_ = copies.merge(OLD, theirs, NEW)
     assert sources(merged)["limit"] in (answer, NEW["cells"][1]["source"] if answer == "x = ..." else answer)
 
 
