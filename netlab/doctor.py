@@ -20,7 +20,7 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.native import features as native_features
 from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
-from netlab.kernel import building, cache
+from netlab.kernel import building, cache, installed
 from netlab.kernel import library as library_kernel
 from netlab.kernel.installed import PARTS
 from netlab.kernel.library import MACHINES
@@ -110,6 +110,9 @@ def pocket() -> list[Requirement]:
             )
         )
         return found
+    if installed.by_another_version(here):
+        seen = "another version of netlab built this kernel"
+        found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
     lacking = sorted(set(PARTS) - here.capabilities - here.modules)
     clock = "virtual_time" in here.capabilities
     found += [

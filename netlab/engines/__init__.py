@@ -14,6 +14,7 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.native import lacking as native_lacks
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError, KernelError, one_of
+from netlab.kernel import installed
 from netlab.kernel.building import POCKET_MACHINE
 from netlab.plan import Plan
 
@@ -120,6 +121,11 @@ def preflight(wanted: str | Engine | None = None) -> str:
 def differences(engine: Engine) -> list[str]:
     """What chapters find otherwise with this engine than in the pocket kernel in virtual time, a sentence each."""
     found = []
+    if isinstance(engine, PocketEngine) and installed.by_another_version(engine.kernel):
+        found.append(
+            "the pocket kernel was built by another version of netlab; figures may be a little different, and what is new may be "
+            f"missing. {installed.BUILD_ANEW}"
+        )
     if engine.clock == "real":
         found += [
             "a run takes as long as its network time, so long ones are shorter, and their figures shake more.",

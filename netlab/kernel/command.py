@@ -11,6 +11,7 @@ from netlab.errors import KernelError
 from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer
+from netlab.kernel.recipe_key import recipe_hash
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +65,9 @@ def main(args: argparse.Namespace) -> int:
         else:
             for kernel in archive.unpack(args.file, args.sha256):
                 print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
+                current = recipe_hash() if isinstance(kernel, Kernel) else library.recipe_hash()
+                if kernel.build.get("recipe") != current:
+                    print("It was packed by another version of netlab; pack one where this version has built it.")
     except KernelError as error:
         print(f"netlab: {error}", file=sys.stderr)
         return 1
@@ -109,7 +113,9 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
     try:
         return installed.find(), own, missing
     except KernelError:
-        if own is None:
+        if missing:
+            if platform.machine() != building.POCKET_MACHINE:
+                raise missing from None
             raise
         return None, own, None
 
@@ -186,6 +192,8 @@ def describe(kernel: Kernel) -> str:
         ]
     else:
         lines.append("built:         not by netlab")
+    if installed.by_another_version(kernel):
+        lines.append(f"recipe:        another version of netlab's. {installed.BUILD_ANEW}")
     clock = "virtual" if "virtual_time" in kernel.capabilities else "real time only"
     lines.append(f"clock:         {clock}")
     names = sorted({*PARTS, "seccomp"})

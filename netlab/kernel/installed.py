@@ -21,6 +21,10 @@ from netlab.queues import DISCIPLINES
 ASK_TIMEOUT_S = 10.0
 SECCOMP_SINCE = (6, 16)
 FILES = ("linux", "mnexec", "config", "build.json")
+BUILD_ANEW = (
+    "Build this version's with 'netlab kernel build' (about 5 minutes), or take it from another machine with "
+    "'netlab kernel unpack FILE'; the old one stays."
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,8 @@ def capabilities_of(config: str, version: Version) -> tuple[frozenset[str], froz
 def find() -> Kernel:
     """The kernel to run: `$NETLAB_KERNEL` if set, else the best build in the cache.
 
-    Best is: the highest version, then built by this netlab's recipe, then the latest build.
+    Best is: built by this netlab's recipe, then the highest version, then the latest build. One by another recipe runs too,
+    and `by_another_version` tells of it.
 
     Raises
     ------
@@ -144,9 +149,14 @@ def builds() -> list[Kernel]:
             continue
     return sorted(
         kernels,
-        key=lambda k: (k.version, k.build.get("recipe") == current, k.build.get("built_at", "")),
+        key=lambda k: (k.build.get("recipe") == current, k.version, k.build.get("built_at", "")),
         reverse=True,
     )
+
+
+def by_another_version(kernel: Kernel) -> bool:
+    """Whether another version of netlab built it, by another recipe."""
+    return bool(kernel.build) and kernel.build.get("recipe") != recipe_hash()
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,7 @@ def find() -> LibraryKernel:
         if older:
             raise KernelError(
                 f"The library kernel {older[0].path.parent} was built by another version of netlab, with which this one "
-                "may not agree. Build it anew with 'netlab kernel build'."
+                f"may not agree. {installed.BUILD_ANEW}"
             )
         raise KernelError(
             f"{where} yet. Build it with 'netlab kernel build' (about "

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from netlab import cli
 from netlab.engines import paths
 from netlab.errors import KernelError
 from netlab.kernel import archive, cache, installed, library
 from netlab.kernel.installed import Kernel
+from netlab.kernel.recipe_key import recipe_hash
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00" + archive.ELF_MACHINES["x86_64"].to_bytes(2, "little")
 KEY = "0123456789ab"
@@ -93,6 +95,28 @@ def test_both_kernels_travel_in_one_file(
     assert arrived == [installed.find(), library.find()]
     assert all(each.path.stat().st_mode & 0o111 for each in arrived)
     assert file.name == f"netlab-kernel-7.3.4-{KEY}-{KEY}-x86_64.tar.xz"
+
+
+@pytest.mark.parametrize("other", ["pocket", "library"])
+def test_a_kernel_that_another_version_packed_is_installed_and_told_of(
+    kernel: Kernel,
+    own: library.LibraryKernel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    other: str,
+) -> None:
+    """Else a room of PCs would be told to unpack a file, do so, and be told again."""
+    for name, each, recipe in (("pocket", kernel, recipe_hash()), ("library", own, library.recipe_hash())):
+        facts = {**each.build, "recipe": "older" if name == other else recipe}
+        (each.path.parent / "build.json").write_text(json.dumps(facts))
+    file = archive.pack([kernel, own], tmp_path / "out")
+    to = elsewhere(tmp_path, monkeypatch)
+    assert cli.main(["kernel", "unpack", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = to / ("kernels" if other == "pocket" else "libraries") / f"7.3.4-{KEY}"
+    at = lines.index(f"Linux 7.3.4 is installed in {place}.")
+    assert [at for at, line in enumerate(lines) if "by another version of netlab" in line] == [at + 1]
 
 
 def test_a_library_kernel_travels_alone_and_for_its_own_processor_only(

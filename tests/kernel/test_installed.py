@@ -54,18 +54,19 @@ def test_without_a_kernel_the_remedies_are_named() -> None:
     assert "unpack" in str(caught.value) and "$NETLAB_KERNEL" in str(caught.value)
 
 
-def test_the_highest_version_wins_as_a_number_and_then_the_latest_build() -> None:
+def test_of_this_recipes_builds_the_highest_version_wins_as_a_number_and_then_the_latest() -> None:
     put("7.9.1", "a" * 12)
     put("7.10.0", "b" * 12, built_at="2026-01-01")
     put("7.10.0", "c" * 12, built_at="2026-02-01")
     assert [k.build["key"][0] for k in installed.builds()] == ["c", "b", "a"]
 
 
-def test_of_equal_versions_a_build_by_this_recipe_comes_first_even_if_older() -> None:
+def test_a_build_by_this_recipe_comes_first_even_if_older_or_of_an_older_kernel() -> None:
+    """Else `make setup` would build for minutes after an update, and what it built would never run."""
     put("7.3.4", "a" * 12, built_at="2026-03-01", recipe="older")
     put("7.3.4", "b" * 12, built_at="2026-02-01")
     put("6.12.1", "c" * 12, built_at="2026-04-01")
-    assert [k.build["key"][0] for k in installed.builds()] == ["b", "a", "c"]
+    assert [k.build["key"][0] for k in installed.builds()] == ["b", "c", "a"]
 
 
 def test_a_kernel_that_an_administrator_put_there_is_found_beside_the_users_own(
