@@ -151,6 +151,11 @@ def kernels_are_ready() -> bool:
     return bool(own and (pocket or building.POCKET not in building.kinds_here()))
 
 
+def kernels_of_another_version() -> bool:
+    """Whether netlab was updated since it built the kernels that are here."""
+    return any(map(installed.by_another_version, installed.builds())) or bool(library.builds() and not library.ready())
+
+
 # System packages ----------------------------------------------------------------------------------------------
 
 
@@ -203,6 +208,8 @@ def install_system_packages(missing: Sequence[str]) -> None:
     what = f"These are missing: {', '.join(required)}."
     if set(required) & set(building.NEEDED_PROGRAMS):
         what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
+        if (VENV / "bin/netlab").exists() and installed.builds():
+            what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
     if not shutil.which("apt-get"):
         raise SetupError(f"{what}\nInstall them, then run make again:\n  {_elsewhere(names)}")
     prefix: list[str] = []
@@ -395,10 +402,12 @@ def main(arguments: Sequence[str] = ()) -> int:
         if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
             say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
         install_system_packages(missing_programs(need_kernel, need_environment))
+        updated = kernels_of_another_version()
+        when = "as this version of netlab needs others than are here" if updated else "the first time"
         say(
             "Setting up "
             + " and ".join(["the Python packages in .venv"] * need_environment + ["the kernels"] * need_kernel)
-            + ("; the first time, this takes 4 to 8 minutes" if need_kernel else "")
+            + (f"; {when}, this takes 4 to 8 minutes" if need_kernel else "")
         )
         make_environment_and_kernel(need_environment, need_kernel)
         say(f"Set up in {time.monotonic() - began_s:.0f} s. Self-check:\n")
