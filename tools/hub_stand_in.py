@@ -1,7 +1,7 @@
 """Start `jupyterhub-singleuser` as a JupyterHub does, beside a stand-in for the hub, and ask it what a browser would ask.
 
 It runs in the image (tools/image.py) with the image's own Python; standard library only. A stranger must be sent to the
-hub to log in, a student must get JupyterLab on the first chapter.
+hub to log in, a student must get JupyterLab on the first chapter. Its argument is how long to wait for the start, in s.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 HUB_PORT, PORT = 8081, 8888
 PREFIX = "/user/ann/"
 TOKEN = "students-token"  # noqa: S105 (of the stand-in, for nothing else)
-PATIENCE_S = 90.0
+PATIENCE_S = float(sys.argv[1])
 FIRST_PAGE = "/lab/tree/netlab-chapters/00_start_here.ipynb"
 
 
@@ -64,7 +64,7 @@ def ask(path: str, *, known: bool) -> tuple[int, str, str]:
     headers = {"Authorization": f"token {TOKEN}"} if known else {}
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", headers=headers)
     try:
-        with urllib.request.build_opener(NoRedirect).open(request, timeout=30) as answer:
+        with urllib.request.build_opener(NoRedirect).open(request, timeout=PATIENCE_S / 3) as answer:
             return answer.status, "", answer.read(4000).decode(errors="replace")
     except urllib.error.HTTPError as error:
         return error.code, error.headers.get("Location", ""), error.read(4000).decode(errors="replace")
@@ -117,7 +117,7 @@ def main() -> int:
         # Jupyter's handler of the signal writes a line, and cannot while the last request's line is being written.
         time.sleep(0.5)
         server.send_signal(signal.SIGTERM)
-        server.wait(timeout=30)
+        server.wait(timeout=PATIENCE_S / 3)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,9 @@ TAG = "netlab"
 LARGEST_BYTES = 1_200_000_000
 # The processor that qemu-user takes by itself signs pointers, which is most of its time.
 EMULATED = "cortex-a72"
+# How much longer a trial may take there.
+EMULATED_SLOWER = 10
+SERVER_S = 90
 UID = 1000
 HOME = "/home/jovyan"
 MEMORY_BYTES = 2 << 30
@@ -296,7 +299,10 @@ class Seen:
 class Student:
     """Containers of one student, one after the other: the same home, which is empty at first."""
 
-    def __init__(self, runtime: str, rootfs: Path, settings: dict[str, Any], profile: Path, folder: Path) -> None:
+    def __init__(
+        self, runtime: str, rootfs: Path, settings: dict[str, Any], profile: Path, folder: Path, slower: int = 1
+    ) -> None:
+        self.slower = slower
         self._runtime, self._rootfs, self._settings, self._profile = runtime, rootfs, settings, profile
         self._bundle, self.home, self.tmp = folder / "bundle", folder / "home", folder / "tmp"
         for made in (self._bundle, self.home, self.tmp):
@@ -329,9 +335,9 @@ class Student:
                 while process.poll() is None:
                     memory, cpu = usage(name)
                     most, cpu_s = max(most, memory), max(cpu_s, cpu)
-                    if time.monotonic() - began_s > patience_s:
+                    if time.monotonic() - began_s > patience_s * self.slower:
                         raise ImageError(
-                            f"{words[0]} had not ended after {patience_s:.0f} s. It said:\n{out.read_text()}"
+                            f"{words[0]} had not ended after {patience_s * self.slower:.0f} s. It said:\n{out.read_text()}"
                         )
                     time.sleep(0.1)
             finally:
@@ -424,7 +430,7 @@ def done(what: str, seen: Seen) -> Seen:
 
 def try_server(student: Student, _options: argparse.Namespace) -> None:
     shutil.copy(HUB, student.tmp / HUB.name)
-    done("jupyterhub-singleuser, empty home", student.run("python", f"/tmp/{HUB.name}"))
+    done("jupyterhub-singleuser, empty home", student.run("python", f"/tmp/{HUB.name}", str(SERVER_S * student.slower)))
     copies = sorted(path.name for path in (student.home / "netlab-chapters").glob("??_*.ipynb"))
     chapters = sorted(path.name for path in (ROOT / "notebooks").glob("??_*.ipynb"))
     require(copies == chapters, f"The home has {copies} instead of {chapters}.")
@@ -467,13 +473,16 @@ def try_image(options: argparse.Namespace) -> None:
             f"None of {', '.join(map(str, PROFILES))} is there: name a seccomp profile with --seccomp FILE."
         )
     need("buildah", options.runtime)
-    settings = json.loads(run("buildah", "inspect", "--type", "image", options.tag))["OCIv1"]["config"]
+    image = json.loads(run("buildah", "inspect", "--type", "image", options.tag))["OCIv1"]
+    settings, foreign = image["config"], image["architecture"] != ARCHITECTURES.get(os.uname().machine)
+    if foreign:
+        settings["Env"].append(f"QEMU_CPU={EMULATED}")
     require(str(settings.get("User")) == str(UID), f"The image's user is {settings.get('User')!r}, not {UID}.")
     print(f"{options.runtime}, {profile}, load {os.getloadavg()[0]:.1f}")
     with mounted(options.tag) as rootfs, tempfile.TemporaryDirectory(prefix="netlab-image-", dir="/var/tmp") as folder:
         look_at_files(rootfs)
-        student = Student(options.runtime, rootfs, settings, profile, Path(folder))
-
+        slower = EMULATED_SLOWER if foreign else 1
+        student = Student(options.runtime, rootfs, settings, profile, Path(folder), slower)
         for name, trial in TRIALS.items():
             if name in (options.only or TRIALS):
                 trial(student, options)
