@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from netlab import engines, kernel
+from netlab.engines import host_kernel
 from netlab.engines.base import Requirement
 from netlab.engines.library.engine import kernel_requirement
 from netlab.engines.native import NativeEngine
-from netlab.engines.native import features as native_features
 from netlab.engines.pocket import machine_requirements
 from netlab.errors import KernelError, NetlabError
 from netlab.kernel import building, cache, installed
@@ -163,7 +163,7 @@ def native() -> list[Requirement]:
     """What the native engine needs; nobody has to have it."""
     found = NativeEngine().requirements()
     if all(requirement.ok for requirement in found):
-        found.append(native_features())
+        found.append(host_kernel.features())
     return [replace(requirement, required=False) for requirement in found]
 
 

@@ -147,6 +147,8 @@ class Discipline:
         What is wrong with options that are right one by one; None when nothing is.
     room : tuple of int
         The smallest and the largest room in packets.
+    since : tuple of int
+        The first Linux that has it, where kernels in use are older; empty for any.
     """
 
     name: str
@@ -161,6 +163,7 @@ class Discipline:
     netlink: Callable[[Wanted], bytes] | None = None
     conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
     room: tuple[int, int] = (1, MOST_PACKETS)
+    since: tuple[int, ...] = ()
 
     def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
         """Every mistake in a link's `aqm_options` and in its room, a sentence each."""
@@ -422,6 +425,8 @@ DISCIPLINES: dict[str, Discipline] = {
             },
             marks=_counter(6),
             netlink=_dualpi2,
+            # Merged into net-next on 2025-07-23 ("DUALPI2 patch", Chia-Yu Chang), after 6.16 had been closed to features.
+            since=(6, 17),
         ),
         Discipline(
             "fq",

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import threading
 from typing import Any
 
+import pytest
+
+from netlab.congestion import CONGESTION_CONTROLS
+from netlab.engines import host_kernel
 from netlab.engines.base import OnEvent, Requirement, cancelled, require
+from netlab.queues import DISCIPLINES
 
 
 class Fake:
@@ -43,3 +50,29 @@ class Fake:
             "hosts_without_offload": [],
             "engine": {"engine": self.name, "clock": self.clock},
         }
+
+
+HOST_PARTS = sorted({*host_kernel.NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS})
+"""What a machine's own kernel is asked for."""
+
+
+def kernel_says(
+    monkeypatch: pytest.MonkeyPatch, answer: dict[str, str] | str, returncode: int = 0, stderr: str = ""
+) -> list[list[str]]:
+    """Let this machine's own kernel have refused what `answer` says and nothing else; a text is what the question prints.
+
+    Returns
+    -------
+    list
+        The commands by which it was asked.
+    """
+    commands: list[list[str]] = []
+    said = answer if isinstance(answer, str) else json.dumps(dict.fromkeys(HOST_PARTS, "") | answer)
+
+    def run(command: list[str], **_more: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, returncode, said, stderr)
+
+    host_kernel.refusals.cache_clear()
+    monkeypatch.setattr(host_kernel.subprocess, "run", run)
+    return commands

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from netlab.engines import host_kernel
 from netlab.engines.base import Engine, require
 from netlab.engines.library import LibraryEngine
 from netlab.engines.native import NativeEngine
-from netlab.engines.native import lacking as native_lacks
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import EngineError, KernelError, one_of
 from netlab.kernel import installed
@@ -119,7 +119,13 @@ def preflight(wanted: str | Engine | None = None) -> str:
 
 
 def differences(engine: Engine) -> list[str]:
-    """What chapters find otherwise with this engine than in the pocket kernel in virtual time, a sentence each."""
+    """What chapters find otherwise with this engine than in the pocket kernel in virtual time, a sentence each.
+
+    Raises
+    ------
+    EngineError
+        When this machine's own kernel could not be asked what it lacks.
+    """
     found = []
     if isinstance(engine, PocketEngine) and installed.by_another_version(engine.kernel):
         found.append(
@@ -133,7 +139,7 @@ def differences(engine: Engine) -> list[str]:
         ]
     missing = ["Wi-Fi links"] if engine.clock == "real" else []
     if isinstance(engine, NativeEngine):
-        missing += native_lacks()
+        missing += host_kernel.lacking()
     if isinstance(engine, LibraryEngine):
         missing += ["commands in hosts", "live networks", "Wi-Fi links"]
     if missing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import platform
@@ -10,12 +9,11 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Collection
 from pathlib import Path
 
 from netlab import scratch
 from netlab.agent import files
-from netlab.congestion import CONGESTION_CONTROLS, OWN
+from netlab.engines import host_kernel
 from netlab.engines.base import (
     EventTail,
     OnEvent,
@@ -31,7 +29,6 @@ from netlab.engines.base import (
 from netlab.engines.paths import python_path, system_path
 from netlab.errors import NotHereError
 from netlab.plan import AgentPlan, Outcome, Plan
-from netlab.queues import DISCIPLINES, Wanted
 
 START = """
 import json, os, sys
@@ -51,27 +48,6 @@ sys.exit(run(Path(sys.argv[1]), work=in_memory(Path(sys.argv[1]))))
 NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 RESULT_BYTES = 64 << 20
 PATIENCE_S = 5.0
-DEVICE = "nlprobe0"
-PROBE = (
-    f"ip link add {DEVICE} type ifb && tc qdisc add dev {DEVICE} root netem delay 1ms && tc qdisc add dev {DEVICE} ingress"
-    f" && tc filter add dev {DEVICE} ingress matchall action mirred egress redirect dev {DEVICE}"
-)
-EXAMPLE = Wanted(rate_mbps=10, queue_packets=100)
-# Says which congestion controls a socket cannot have; a module is loaded by asking for it, as root.
-ASK_CONTROLS = """
-import socket, sys
-for name in sys.argv[1:]:
-    try:
-        with socket.socket() as asked:
-            asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-    except OSError:
-        print(name)
-"""
-REMEDY = (
-    "Load the modules, or install those that your distribution has in a package of their own (Ubuntu: "
-    "linux-modules-extra-$(uname -r), Fedora: kernel-modules-extra; Debian's kernels, cloud ones too, have them); "
-    "else use the pocket or the library engine, which bring their own kernel."
-)
 
 
 class NativeEngine:
@@ -82,13 +58,13 @@ class NativeEngine:
 
     def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
-        prefix = privilege()
+        prefix = host_kernel.privilege()
         found = [
             Requirement(
                 "root",
                 prefix is not None,
                 "yes" if prefix is not None else "neither root nor sudo without a password",
-                "Run as root, allow sudo, or use the pocket engine, which needs no privilege.",
+                "Run as root, or allow this user sudo without a password; the pocket and the library engine need neither.",
             )
         ]
         for tool in ("ip", "tc", "unshare", "mnexec"):
@@ -99,17 +75,19 @@ class NativeEngine:
             }
             remedy = f"Install the package {package.get(tool, 'iproute2')}."
             found.append(Requirement(tool, place is not None, place or "not found", remedy))
-        if all(requirement.ok for requirement in found):
-            found.append(_netem_requirement(prefix or []))
+        for ask in (_namespaces, host_kernel.links):
+            if all(requirement.ok for requirement in found):
+                found.append(ask())
         return found
 
     def refuse(self, plan: Plan) -> None:
         """Raise NotHereError when the plan asks for what this machine's kernel or its clock cannot do."""
         refuse_media(plan, self.clock, self.name)
-        missing = sorted(wanted_parts(plan) & set(lacking()))
+        missing = sorted(wanted_parts(plan) & set(host_kernel.lacking()))
         if missing:
             raise NotHereError(
-                f"This experiment needs {', '.join(missing)}, which this machine's own kernel does not have. {_remedy(missing)}"
+                f"This experiment needs {', '.join(missing)}, which this machine's own kernel does not have. "
+                + host_kernel.remedy(missing)
             )
 
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
@@ -157,7 +135,16 @@ def start_agent(program: str, folder: Path, log: Path, *, stdin: int) -> subproc
     stdin : int
         As for `subprocess.Popen`.
     """
-    command = [*(privilege() or []), *NAMESPACES, sys.executable, "-I", "-S", "-c", START + program, str(folder)]
+    command = [
+        *(host_kernel.privilege() or []),
+        *NAMESPACES,
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        START + program,
+        str(folder),
+    ]
     with log.open("wb") as out:
         return subprocess.Popen(
             command, stdin=stdin, stdout=out, stderr=subprocess.STDOUT, cwd="/", start_new_session=True
@@ -174,59 +161,12 @@ def wait_for_the_end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def privilege() -> list[str] | None:
-    """Words before a command that give it root: none for root, `sudo -n` where that works, None where nothing does."""
-    if os.geteuid() == 0:
-        return []
-    sudo = shutil.which("sudo")
-    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True).returncode == 0:
-        return [sudo, "-n"]
-    return None
-
-
-@functools.cache
-def lacking() -> tuple[str, ...]:
-    """Which queue disciplines and congestion controls this machine's kernel lacks; to be asked where the rest is there."""
-    prefix = privilege() or []
-    script = f"ip link add {DEVICE} type dummy || exit; " + "; ".join(
-        f"tc qdisc replace dev {DEVICE} root {row.tc(EXAMPLE)} || echo {row.name}" for row in DISCIPLINES.values()
-    )
-    found = _probe(prefix, ["sh", "-c", script]).stdout.split()
-    found += _probe(prefix, [sys.executable, "-I", "-S", "-c", ASK_CONTROLS, *CONGESTION_CONTROLS]).stdout.split()
-    return tuple(found)
-
-
-def features() -> Requirement:
-    """What `lacking` says, and what to do. A scenario needs few of them, so none is required."""
-    missing = lacking()
-    return Requirement(
-        "kernel features",
-        not missing,
-        f"lacks {', '.join(missing)}" if missing else "all that netlab uses",
-        _remedy(missing),
-        required=False,
-    )
-
-
-def _remedy(missing: Collection[str]) -> str:
-    own = f"In netlab's own kernels only: {', '.join(sorted(OWN))}." if OWN & set(missing) else ""
-    return " ".join(text for text in ("" if set(missing) <= OWN else REMEDY, own) if text)
-
-
-def _probe(prefix: list[str], command: list[str]) -> subprocess.CompletedProcess[str]:
+def _namespaces() -> Requirement:
+    command = [*(host_kernel.privilege() or []), *NAMESPACES, "true"]
     environment = {**os.environ, "PATH": ":".join(system_path())}
-    return subprocess.run(
-        [*prefix, "unshare", "--net", *command], capture_output=True, text=True, env=environment, check=False
-    )
-
-
-def _netem_requirement(prefix: list[str]) -> Requirement:
-    done = _probe(prefix, ["sh", "-c", PROBE])
-    return Requirement(
-        "netem and ifb",
-        done.returncode == 0,
-        "the kernel has them"
-        if done.returncode == 0
-        else f"the kernel has not ({done.stderr.strip() or 'it said nothing'})",
-        REMEDY,
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    remedy = "The pocket and the library engine need none."
+    if host_kernel.in_container():
+        remedy = f"Root of a container may make none, unless it is started so (`docker run --privileged`). {remedy}"
+    made = done.returncode == 0
+    return Requirement("namespaces", made, "can be made" if made else done.stderr.strip() or "cannot be made", remedy)

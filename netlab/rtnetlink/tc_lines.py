@@ -42,6 +42,8 @@ U32 = 0xFFFFFFFF
 CELL_LOG = 3
 LARGEST_WLOG = 32
 
+EVERYTHING = ["parent", "ffff:", "protocol", "all", "prio", "1", "matchall"]
+
 _RATESPEC = struct.Struct("=BBHhHI")
 _TBF = struct.Struct("=12s12sIII")
 _NETEM = struct.Struct("=IIIIII")
@@ -74,34 +76,28 @@ def tc_line(line: str, index: Index) -> bytes:
         if words[:3] == ["qdisc", "add", "dev"]:
             return _qdisc(words[4:], index(words[3]))
         if words[:3] == ["filter", "add", "dev"]:
-            return _redirect(words[4:], index(words[3]), index)
+            return _filter(words[4:], index(words[3]), index)
     except (IndexError, ValueError, KeyError):
         pass
     raise UnknownLineError(f"`tc {line}` is not a line that netlab has a message for")
 
 
-def _redirect(words: list[str], index: int, index_of: Index) -> bytes:
-    if words[:-1] != [
-        "parent",
-        "ffff:",
-        "protocol",
-        "all",
-        "prio",
-        "1",
-        "matchall",
-        "action",
-        "mirred",
-        "egress",
-        "redirect",
-        "dev",
-    ]:
+def _filter(words: list[str], index: int, index_of: Index) -> bytes:
+    if words[: len(EVERYTHING)] != EVERYTHING:
         raise ValueError(words)
-    action = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index_of(words[-1]))
-    act = nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, action)))
+    action = words[len(EVERYTHING) :]
     # The protocol is in network order, below the priority.
     info = 1 << 16 | ETH_P_ALL << 8
-    body = TCMSG.pack(0, index, 0, INGRESS_HANDLE, info) + text(TCA_KIND, "matchall") + nest(TCA_OPTIONS, nest(2, act))
+    options = nest(TCA_OPTIONS, _redirect(action, index_of) if action else b"")
+    body = TCMSG.pack(0, index, 0, INGRESS_HANDLE, info) + text(TCA_KIND, "matchall") + options
     return message(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+def _redirect(words: list[str], index_of: Index) -> bytes:
+    if words[:-1] != ["action", "mirred", "egress", "redirect", "dev"]:
+        raise ValueError(words)
+    action = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index_of(words[-1]))
+    return nest(2, nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, action))))
 
 
 def _qdisc(words: list[str], index: int) -> bytes:

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 import netlab as nl
 from netlab import engines
 from netlab.chapters.elsewhere import Skips, names_given
-from netlab.engines import native
+from netlab.engines import host_kernel
 from netlab.engines.native import NativeEngine
 from netlab.errors import EngineError, NotHereError
 
@@ -19,10 +19,8 @@ BEGIN = """
 import netlab as nl
 from netlab import engines
 from netlab.chapters import start_here
-from netlab.engines import native
-native.lacking = lambda: ("tahoe",)
-engines.native_lacks = native.lacking
-native.privilege = lambda: []
+from netlab.engines import host_kernel, native
+host_kernel.lacking = lambda: ("tahoe",)
 native.NativeEngine.requirements = lambda self: []
 chapter = start_here.begin()
 print(nl.preflight())
@@ -82,7 +80,7 @@ def test_names_that_a_skipped_cell_would_have_given() -> None:
 
 
 def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "lacking", lambda: ("tahoe", "cake"))
+    monkeypatch.setattr(host_kernel, "lacking", lambda: ("tahoe", "cake"))
     plan = lambda **more: nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2", **more)]).plan()  # noqa: E731
     NativeEngine().refuse(plan())
     with pytest.raises(NotHereError, match="needs tahoe, which this machine's own kernel.*netlab's own kernels only"):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 
 import pytest
 
 import netlab as nl
-from netlab.engines import native
-from netlab.queues import DISCIPLINES
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
 from tests.in_guest import told_by
+from tests.stand_ins import HOST_PARTS
 
 INNER = nl.Scenario(
     nl.topologies.dumbbell(pairs=1, rate_mbps=5, delay_ms=10, queue_packets=50),
@@ -27,39 +25,12 @@ PROGRAM = """
 import json, sys
 sys.path.extend({path!r})
 import netlab as nl
-from netlab.engines import native
+from netlab.engines import host_kernel
 
 run = nl.run(json.loads({scenario!r}), engine="native", progress=False)
-features = native.features().seen
-print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"), "features": features}}))
+refusals = host_kernel.refusals()
+print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"), "refusals": refusals}}))
 """
-
-
-@pytest.mark.parametrize(
-    ("lacking", "seen", "says", "says_not"),
-    [
-        (("", ""), "all that netlab uses", "", "Load the modules"),
-        (("", "tahoe\n"), "lacks tahoe", "In netlab's own kernels only: tahoe.", "Load the modules"),
-        (("cake\npie\n", "bbr\ntahoe\n"), "lacks cake, pie, bbr, tahoe", "Load the modules", "not -cloud"),
-    ],
-)
-def test_each_discipline_and_congestion_control_is_asked_for(
-    lacking: tuple[str, str], seen: str, says: str, says_not: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = iter(lacking)
-    asked = []
-
-    def probe(_prefix: list[str], command: list[str]) -> subprocess.CompletedProcess[str]:
-        asked.append(" ".join(command))
-        return subprocess.CompletedProcess(command, 0, next(answers), "")
-
-    monkeypatch.setattr(native, "_probe", probe)
-    native.lacking.cache_clear()
-    found = native.features()
-    native.lacking.cache_clear()
-    assert found.seen == seen and found.ok == (seen == "all that netlab uses")
-    assert says in found.remedy and says_not not in found.remedy
-    assert all(f"|| echo {name}" in asked[0] for name in DISCIPLINES) and "bbr" in asked[1]
 
 
 @pytest.mark.pocket
@@ -77,7 +48,7 @@ def test_the_native_engine_inside_a_guest() -> None:
     told = told_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"
-    assert told["features"] in ("all that netlab uses", "lacks dualpi2"), "an old tc cannot ask for the last"
+    assert told["refusals"] == dict.fromkeys(HOST_PARTS, ""), "it has everything, though no `dummy` device"
     assert inner.settings["engine"] == "native"
     assert inner.settings["clock"] == "real"
     flow = inner.flows.iloc[0]
@@ -182,10 +153,3 @@ def test_debians_stock_kernel_runs_in_real_time(monkeypatch: pytest.MonkeyPatch)
     assert run.settings["clock"] == "real"
     agrees("RTT (ms)", run.pings.rtt_ms.median(), 20.8, absolute=3)
     agrees("goodput (Mbit/s)", run.flows.goodput_mbps.dropna().iloc[0], tcp_limit_mbps(2), relative=0.1)
-
-
-def test_without_root_or_sudo_the_native_engine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "privilege", lambda: None)
-    requirement = next(each for each in native.NativeEngine().requirements() if each.name == "root")
-    assert not requirement.ok
-    assert "use the pocket engine" in requirement.remedy

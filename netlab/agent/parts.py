@@ -1,0 +1,87 @@
+"""Ask the kernel that this runs on which of its parts are there, with the messages by which the agent makes a network.
+
+Each question gets a network namespace of its own, whose `lo` takes every queue discipline: no question meets what another
+left, and nothing is seen from outside. A kernel that is asked by root loads the module, where there is one.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+
+from netlab.agent.namespaces import hold_new_namespace
+from netlab.agent.routing import Routing
+from netlab.congestion import CONGESTION_CONTROLS
+from netlab.errors import RunError
+from netlab.queues import DISCIPLINES, Wanted
+from netlab.rtnetlink import links
+from netlab.rtnetlink.ip_lines import ip_line
+from netlab.rtnetlink.tc_lines import tc_line
+
+EXAMPLE = Wanted(rate_mbps=10, queue_packets=100)
+QUEUE = "qdisc add dev lo root handle 1: "
+INGRESS = "qdisc add dev lo ingress"
+FILTER = "filter add dev lo parent ffff: protocol all prio 1 matchall"
+
+Messages = list[tuple[str, bytes]]
+
+
+def refusals() -> dict[str, str | None]:
+    """What the kernel said to each question.
+
+    Returns
+    -------
+    dict
+        By the names of `netlab.kernel.installed.PARTS`: "" for a part that is there, the kernel's words for one that it
+        refused, None where it has refused another part, without which this one cannot be asked for.
+    """
+    found: dict[str, str | None] = {
+        "veth": _refusal(_veth),
+        "ifb": _refusal(_ifb),
+        "tbf": _refused_line(QUEUE + "tbf rate 10000000bit burst 2000b limit 100000b"),
+        "netem": _refused_line(QUEUE + "netem limit 1000 delay 1000us"),
+        "ingress": _refused_line(INGRESS),
+    }
+    found["matchall"] = None if found["ingress"] else _refused_line(INGRESS, FILTER)
+    redirect = f"{FILTER} action mirred egress redirect dev lo"
+    found["mirred"] = None if found["matchall"] != "" else _refused_line(INGRESS, redirect)
+    found |= {row.name: _refused_line(QUEUE + row.tc(EXAMPLE)) for row in DISCIPLINES.values()}
+    return found | {name: _refused_control(name) for name in CONGESTION_CONTROLS}
+
+
+def _refusal(messages: Callable[[Routing, int], Messages]) -> str:
+    holder = hold_new_namespace()
+    routing = Routing(holder)
+    try:
+        routing.tell(messages(routing, holder))
+    except RunError as error:
+        return str(error)
+    finally:
+        routing.close()
+    return ""
+
+
+def _refused_line(*lines: str) -> str:
+    return _refusal(lambda routing, _holder: [(line, tc_line(line, routing.interfaces)) for line in lines])
+
+
+def _ifb(routing: Routing, _holder: int) -> Messages:
+    line = "link add name wire0 type ifb"
+    return [(line, ip_line(line, routing.interfaces))]
+
+
+def _veth(_routing: Routing, holder: int) -> Messages:
+    # Open until this process ends: the kernel looks the descriptor up when it is told.
+    here = os.open(f"/proc/{holder}/ns/net", os.O_RDONLY)
+    pair = links.veth(2, "a", "02:00:00:00:00:01", 3, "b", "02:00:00:00:00:02", here)
+    return [("link add name a type veth peer name b", pair)]
+
+
+def _refused_control(name: str) -> str:
+    try:
+        with socket.socket() as asked:
+            asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except OSError as error:
+        return str(error)
+    return ""

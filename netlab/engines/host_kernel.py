@@ -1,0 +1,157 @@
+"""What this machine's own kernel has, asked as root, and what to do about what it has not."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from netlab.congestion import CONGESTION_CONTROLS, OWN
+from netlab.engines.base import Requirement
+from netlab.errors import EngineError
+from netlab.kernel.fragment import parse_version
+from netlab.kernel.installed import PARTS
+from netlab.location import PACKAGE
+from netlab.queues import DISCIPLINES
+
+ASK = """
+import json, sys
+sys.path.append(sys.argv[1])
+from netlab.agent.parts import refusals
+print(json.dumps(refusals()))
+"""
+NEEDED = ("veth", "ifb", "ingress", "matchall", "mirred", "tbf", "netem")
+"""What every link is made of; of the rest a scenario needs few."""
+CONTAINERS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
+BRING_THEIR_OWN = "The pocket and the library engine bring their own kernel."
+LOADED = "The kernel loads modules when root asks for them, and found none of these: {modules}. "
+# Microsoft's kernel has loadable modules since 6.6.36.3 (the notes of that release of WSL2-Linux-Kernel).
+WSL2 = (
+    "WSL2's kernel comes with Windows, and no package of this distribution adds to it: `wsl --update` in Windows gets the "
+    "newest, which has more of them. "
+)
+CONTAINER = (
+    "This looks like a container, which has its host's kernel: no package in it adds a module, one on the host does. "
+)
+DISTRIBUTIONS = {
+    "ubuntu": "Ubuntu keeps some in a package of their own: `sudo apt install linux-modules-extra-{release}`. ",
+    "fedora": "Fedora keeps some in a package of their own: `sudo dnf install kernel-modules-extra-{release}`. ",
+    "debian": "Debian's own kernels have them: start this machine again if an update has replaced its kernel, or start one of "
+    "these instead of another. ",
+}
+ELSEWHERE = "See whether your distribution has them in a package of their own. "
+
+
+def privilege() -> list[str] | None:
+    """Words before a command that give it root: none for root, `sudo -n` where that works, None where nothing does."""
+    if os.geteuid() == 0:
+        return []
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True).returncode == 0:
+        return [sudo, "-n"]
+    return None
+
+
+@functools.cache
+def refusals() -> dict[str, str | None]:
+    """What the kernel says to each question of `netlab.agent.parts`.
+
+    Raises
+    ------
+    EngineError
+        When it could not be asked, or not for everything: then nothing is known, not even what it has.
+    """
+    command = [*(privilege() or []), sys.executable, "-I", "-S", "-B", "-c", ASK, str(PACKAGE.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        found: dict[str, str | None] = json.loads(done.stdout)
+        asked_all = found.keys() >= {*NEEDED, *DISCIPLINES, *CONGESTION_CONTROLS}
+    except (ValueError, AttributeError):
+        asked_all = False
+    if done.returncode != 0 or not asked_all:
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise EngineError(
+            f"This machine's kernel could not be asked what it has ({said}). Nothing is known of it; use the pocket or the "
+            "library engine, which bring their own kernel."
+        )
+    return found
+
+
+def lacking() -> tuple[str, ...]:
+    """Which queue disciplines and congestion controls this machine's kernel lacks.
+
+    Raises
+    ------
+    EngineError
+        When it could not be asked.
+    """
+    found = refusals()
+    return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])
+
+
+def links() -> Requirement:
+    """Whether it has what every link is made of."""
+    try:
+        missing = [name for name in NEEDED if refusals()[name]]
+    except EngineError as error:
+        return Requirement("kernel", False, "not known", str(error))
+    seen = f"lacks {', '.join(missing)}" if missing else f"{platform.release()} has what links are made of"
+    return Requirement("kernel", not missing, seen, remedy(missing))
+
+
+def features() -> Requirement:
+    """What `lacking` says, and what to do. A scenario needs few of them, so none is required."""
+    try:
+        missing = lacking()
+    except EngineError as error:
+        return Requirement("kernel features", False, "not known", str(error), required=False)
+    seen = f"lacks {', '.join(missing)}" if missing else "all that netlab uses"
+    return Requirement("kernel features", not missing, seen, remedy(missing), required=False)
+
+
+def remedy(missing: Collection[str]) -> str:
+    """What helps where this machine's kernel lacks these; empty for none."""
+    if not missing:
+        return ""
+    release = platform.release()
+    newer = {name: DISCIPLINES[name].since for name in missing if _is_newer(name, release)}
+    modules = [PARTS[name].module for name in missing if PARTS[name].module and name not in OWN and name not in newer]
+    said = ""
+    if modules:
+        said += LOADED.format(modules=", ".join(modules)) + place().format(release=release)
+    for name, (major, minor) in newer.items():
+        said += f"This kernel is {release}; {name} came with Linux {major}.{minor}. "
+    own = sorted(OWN & set(missing))
+    if own:
+        said += f"In netlab's own kernels only: {', '.join(own)}. "
+    return said + BRING_THEIR_OWN
+
+
+def place() -> str:
+    """Where this kernel's modules come from; `{release}` stands for its release."""
+    if "microsoft" in platform.release().lower():
+        return WSL2
+    if in_container():
+        return CONTAINER
+    try:
+        system = platform.freedesktop_os_release()
+    except OSError:
+        return ELSEWHERE
+    names = [system["ID"], *system.get("ID_LIKE", "").split()]
+    return next((DISTRIBUTIONS[name] for name in names if name in DISTRIBUTIONS), ELSEWHERE)
+
+
+def in_container() -> bool:
+    """Whether this is a container, as Podman, Docker and systemd mark it; Kubernetes sets a variable."""
+    return any(Path(mark).exists() for mark in CONTAINERS) or "KUBERNETES_SERVICE_HOST" in os.environ
+
+
+def _is_newer(name: str, release: str) -> bool:
+    since = DISCIPLINES[name].since if name in DISCIPLINES else ()
+    return parse_version(release) < since

@@ -1,0 +1,211 @@
+"""What this machine's own kernel has: nothing is taken for there that was not asked for, and what helps is true of the place."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import netlab as nl
+from netlab import engines
+from netlab.engines import host_kernel, native
+from netlab.engines.native import NativeEngine
+from netlab.errors import EngineError, NotHereError
+from netlab.kernel.fragment import read_config
+from netlab.kernel.installed import PARTS
+from tests.stand_ins import HOST_PARTS, kernel_says
+
+CONFIG = Path("/proc/config.gz")
+Says = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def asked_anew() -> Iterator[None]:
+    host_kernel.refusals.cache_clear()
+    yield
+    host_kernel.refusals.cache_clear()
+
+
+@given(
+    asked=st.sets(st.sampled_from(HOST_PARTS)),
+    returncode=st.sampled_from([0, 0, 1, 2, -9]),
+    garbled=st.sampled_from(["", "null", "[]", "{", None]),
+)
+def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
+    asked: set[str], returncode: int, garbled: str | None
+) -> None:
+    if returncode == 0 and garbled is None and asked == set(HOST_PARTS):
+        return
+    said = json.dumps(dict.fromkeys(asked, "")) if garbled is None else garbled
+    with pytest.MonkeyPatch.context() as patch:
+        kernel_says(patch, said, returncode, "unshare: Operation not permitted")
+        for ask in (host_kernel.refusals, host_kernel.lacking, lambda: engines.differences(NativeEngine())):
+            with pytest.raises(EngineError, match=r"could not be asked what it has \(unshare: Operation not permitted"):
+                ask()
+        for found in (host_kernel.links(), host_kernel.features()):
+            assert not found.ok and found.seen == "not known" and "Nothing is known of it" in found.remedy
+        with pytest.raises(EngineError, match="could not be asked"):
+            NativeEngine().refuse(nl.Scenario(nl.topologies.dumbbell(1), [nl.Ping("h1", "h2")]).plan())
+
+
+@given(refused=st.sets(st.sampled_from(HOST_PARTS)))
+def test_what_is_refused_is_what_is_lacking(refused: set[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        kernel_says(patch, dict.fromkeys(refused, "unknown"))
+        links, features = host_kernel.links(), host_kernel.features()
+        assert set(host_kernel.lacking()) == refused - set(host_kernel.NEEDED)
+    assert links.ok == (not refused & set(host_kernel.NEEDED))
+    assert features.ok == (not refused - set(host_kernel.NEEDED))
+    for found in (links, features):
+        assert bool(found.remedy) == (not found.ok)
+    said = links.seen + features.seen
+    assert all(name in said for name in refused)
+
+
+@pytest.mark.root
+def test_this_machines_kernel_refuses_what_its_configuration_leaves_out() -> None:
+    """No device of a kind that few kernels have stands between the question and the answer."""
+    if not CONFIG.exists():
+        pytest.skip("this machine's kernel does not show its configuration")
+    configured = read_config(gzip.decompress(CONFIG.read_bytes()).decode())
+    told = host_kernel.refusals()
+    for name in HOST_PARTS:
+        if configured.get(PARTS[name].symbol) == "y":
+            assert not told[name], (name, told[name])
+        elif configured.get(PARTS[name].symbol) != "m" and told[name] is not None:
+            assert "No such file" in told[name], (name, told[name])
+
+
+@pytest.mark.root
+def test_what_needs_a_refused_part_is_not_asked_for() -> None:
+    told = host_kernel.refusals()
+    assert (told["mirred"] is None) == (told["matchall"] != "")
+
+
+RELEASE = "6.12.30-amd64"
+UBUNTU, FEDORA = "linux-modules-extra-6.12.30-amd64`", "kernel-modules-extra-6.12.30-amd64`"
+
+
+@pytest.mark.parametrize(
+    ("system", "release", "mark", "says", "says_not"),
+    [
+        ("ID=ubuntu\nID_LIKE=debian\n", RELEASE, "", f"`sudo apt install {UBUNTU}", "dnf"),
+        ('ID=linuxmint\nID_LIKE="ubuntu debian"\n', RELEASE, "", f"`sudo apt install {UBUNTU}", "Debian's own kernels"),
+        ("ID=fedora\n", RELEASE, "", f"`sudo dnf install {FEDORA}", "apt"),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', RELEASE, "", f"`sudo dnf install {FEDORA}", "apt"),
+        ("ID=debian\n", RELEASE, "", "Debian's own kernels have them", "apt"),
+        ("ID=arch\n", RELEASE, "", "a package of their own", "apt"),
+        (None, RELEASE, "", "a package of their own", "apt"),
+        ("ID=ubuntu\n", "6.6.87.2-microsoft-standard-WSL2", "", "`wsl --update` in Windows", "apt"),
+        ("ID=ubuntu\n", RELEASE, ".dockerenv", "one on the host does", "apt"),
+        ("ID=ubuntu\n", RELEASE, "KUBERNETES_SERVICE_HOST", "one on the host does", "apt"),
+    ],
+)
+def test_what_helps_is_true_of_the_place(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    system: str | None,
+    release: str,
+    mark: str,
+    says: str,
+    says_not: str,
+) -> None:
+    stand_at(monkeypatch, tmp_path, system, release, mark)
+    said = host_kernel.remedy(["netem", "vegas"])
+    assert "none of these: sch_netem, tcp_vegas." in said
+    assert says in said and says_not not in said
+    assert said.endswith("The pocket and the library engine bring their own kernel.")
+
+
+def stand_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, system: str | None, release: str, mark: str = "") -> None:
+    def os_release() -> dict[str, str]:
+        if system is None:
+            raise OSError("no os-release")
+        pairs = (line.split("=") for line in system.splitlines())
+        return {name: value.strip('"') for name, value in pairs}
+
+    monkeypatch.setattr("platform.release", lambda: release)
+    monkeypatch.setattr("platform.freedesktop_os_release", os_release)
+    monkeypatch.setattr(host_kernel, "CONTAINERS", (str(tmp_path / ".dockerenv"),))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    if mark.startswith("."):
+        (tmp_path / mark).touch()
+    elif mark:
+        monkeypatch.setenv(mark, "10.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("missing", "release", "says", "says_not"),
+    [
+        ((), RELEASE, [], ["engine"]),
+        (("tahoe",), RELEASE, ["In netlab's own kernels only: tahoe."], ["modules", "apt"]),
+        (("dualpi2",), RELEASE, ["This kernel is 6.12.30-amd64; dualpi2 came with Linux 6.17."], ["modules", "apt"]),
+        (("dualpi2",), "6.17.0-5-generic", ["none of these: sch_dualpi2."], ["came with"]),
+        (("cake", "dualpi2", "tahoe"), RELEASE, ["none of these: sch_cake.", "came with", "only: tahoe"], []),
+        # Built in or not there at all: no module to look for.
+        (("fifo",), RELEASE, ["bring their own kernel"], ["modules"]),
+    ],
+)
+def test_a_module_is_looked_for_only_where_there_can_be_one(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    missing: tuple[str, ...],
+    release: str,
+    says: list[str],
+    says_not: list[str],
+) -> None:
+    stand_at(monkeypatch, tmp_path, "ID=ubuntu\n", release)
+    said = host_kernel.remedy(missing)
+    assert all(words in said for words in says), said
+    assert not any(words in said for words in says_not), said
+
+
+def test_a_run_is_refused_for_what_its_own_plan_needs_with_what_helps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel_says(monkeypatch, {"dualpi2": "unknown", "cake": "unknown"})
+    stand_at(monkeypatch, tmp_path, "ID=debian\n", RELEASE)
+    topology = nl.topologies.dumbbell(1, aqm="dualpi2")
+    with pytest.raises(NotHereError, match=r"needs dualpi2, which .* came with Linux 6\.17\. The pocket"):
+        NativeEngine().refuse(nl.Scenario(topology, [nl.Tcp("h1", "h2")]).plan())
+
+
+def test_without_root_or_sudo_the_native_engine_says_so_and_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_kernel, "privilege", lambda: None)
+    monkeypatch.setattr("subprocess.run", lambda *_words, **_more: pytest.fail("asked without root"))
+    monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
+    found = {requirement.name: requirement for requirement in NativeEngine().requirements()}
+    assert not found["root"].ok and "kernel" not in found and "namespaces" not in found
+    assert "allow this user sudo without a password" in found["root"].remedy
+    assert "the pocket and the library engine need neither" in found["root"].remedy
+
+
+@pytest.mark.parametrize("contained", [True, False])
+def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
+    monkeypatch: pytest.MonkeyPatch, contained: bool
+) -> None:
+    refused = "unshare: unshare failed: Operation not permitted"
+    monkeypatch.setattr(host_kernel, "privilege", list)
+    monkeypatch.setattr(host_kernel, "in_container", lambda: contained)
+    monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
+    monkeypatch.setattr("subprocess.run", lambda words, **_more: subprocess.CompletedProcess(words, 1, "", refused))
+    *_others, last = NativeEngine().requirements()
+    assert (last.name, last.ok, last.seen) == ("namespaces", False, refused)
+    assert ("docker run --privileged" in last.remedy) is contained
+    assert "modules" not in last.remedy
+
+
+def test_the_question_is_asked_of_a_python_of_its_own_with_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = kernel_says(monkeypatch, {})
+    monkeypatch.setattr(host_kernel, "privilege", lambda: ["sudo", "-n"])
+    assert host_kernel.lacking() == ()
+    assert commands[0][:3] == ["sudo", "-n", sys.executable]
+    assert host_kernel.links().seen == f"{platform.release()} has what links are made of"
