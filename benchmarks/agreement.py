@@ -267,9 +267,11 @@ HEAD = """# The pocket kernel, a machine's own kernel and theory: how far they a
 Made by `benchmarks/agreement.py` from one run of each scenario (seed 1). *Native* is Debian's kernel in an emulated machine
 whose clock follows instructions and skips idle time, so it stands for an idle machine; a busy one in real time is further
 off. The last column is the largest distance from theory (where there is none, from the first column of figures), and the
-tolerance that `tests/engines/test_agreement.py` holds the five short scenarios to where there is the native engine. An empty cell was not
-measured. *Shaped* is the pocket kernel's network stack in virtual time with the `tc` lines that native has: what native shares with
-it comes neither from the other kernel nor from the other clock, but from native's bucket of 10 ms and its wire, 2 % faster.
+tolerance. `tests/engines/test_agreement.py` holds native to it in the five short scenarios: always as root inside the pocket kernel, where
+native's code and `tc` lines run in virtual time; and where root runs the test and the machine's own kernel has netem, on that kernel
+and its clock too. An empty cell was not measured. *Shaped* is the pocket kernel's network stack in virtual time with the `tc` lines
+that native has: what native shares with it comes neither from the other kernel nor from the other clock, but from native's bucket
+of 10 ms and its wire, 2 % faster.
 """
 INIT = """
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /tmp; mount -t tmpfs run /run

@@ -12,8 +12,10 @@ from types import ModuleType
 import pytest
 
 from netlab import cli, doctor, engines
-from netlab.engines import launcher, native
+from netlab.engines import host_kernel, launcher, native
 from netlab.kernel import building
+from tests.in_guest import told_by
+from tests.stand_ins import kernel_says
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "places"
@@ -39,10 +41,9 @@ def wsl2(monkeypatch):
     monkeypatch.delenv("NETLAB_ENGINE", raising=False)
     monkeypatch.setattr("platform.release", lambda: WSL2)
     monkeypatch.setattr(launcher, "landlock_version", lambda: 0)
-    monkeypatch.setattr(native, "privilege", list)
+    monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
-    refused = "Error: Specified qdisc kind is unknown."
-    monkeypatch.setattr(native, "_probe", lambda _prefix, command: subprocess.CompletedProcess(command, 2, "", refused))
+    kernel_says(monkeypatch, {"netem": "Specified qdisc kind is unknown"})
 
 
 def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypatch, capsys):
@@ -52,8 +53,10 @@ def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypa
     assert cli.main(["doctor"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Landlock no this host has none" in said
-    assert "netem and ifb no the kernel has not (Error: Specified qdisc kind is unknown.)" in said
-    assert "use the pocket or the library engine, which bring their own kernel" in said
+    assert "`netlab grade` refuses to run without it" in said
+    assert "kernel no lacks netem" in said
+    assert "found none of these: sch_netem. WSL2's kernel comes with Windows" in said
+    assert "The pocket and the library engine bring their own kernel." in said
     assert said.endswith("Ready: as anywhere.")
 
 
@@ -83,9 +86,89 @@ def test_a_clone_on_a_disk_of_windows_is_told_before_anything_is_built_there(
     assert ("a disk of Windows" in capsys.readouterr().out) is warned
 
 
-def test_the_set_up_asks_nothing_of_systemd():
-    for path in [*(ROOT / "tools").glob("setup.*"), *(ROOT / "netlab" / "course").glob("*.py"), ROOT / "Makefile"]:
-        assert not re.search(r"systemctl|systemd|/run/systemd", path.read_text()), path
+WITHOUT_SYSTEMD = """
+import contextlib, json, os, shutil, subprocess, sys
+sys.path.extend({path!r})
+from pathlib import Path
+from netlab import cli
+from tests.programs import load
+
+while found := shutil.which("systemctl"):
+    subprocess.run(["mount", "--bind", "/dev/null", found], check=True)
+asked = []
+sys.addaudithook(lambda event, words: asked.append(event) if "/systemd" in repr(words) or "systemctl" in repr(words) else None)
+said = []
+setup = load("tools/setup.py")
+setup.say = said.append
+setup.LOG = Path("log")
+setup.environment_is_ready = setup.kernels_are_ready = lambda: False
+made = []
+setup.make_environment_and_kernel = lambda *needed: made.append(needed)
+run = subprocess.run
+
+
+def all_but_the_self_check(command, **more):
+    if command[1:] != ["demo"]:
+        return run(command, **more)
+    made.append("self-check")
+    return subprocess.CompletedProcess(command, 0)
+
+
+subprocess.run = all_but_the_self_check
+setup.missing_programs = lambda *_words: []
+status = setup.main([])
+os.execv = lambda _program, words: made.append(words)
+with contextlib.redirect_stdout(sys.stderr):
+    cli.main(["lab", "--folder", "copies", "--", "--no-browser"])
+print(json.dumps(dict(status=status, said=said, made=made, asked=asked, systemd=os.path.exists("/run/systemd"))))
+"""
+
+
+@pytest.mark.pocket
+def test_without_systemd_the_set_up_and_the_server_go_all_their_way():
+    """In a guest, whose /run is empty; only what takes the network and minutes is left out, and said to be done."""
+    told = told_by(WITHOUT_SYSTEMD, within_s=(100,), engine="pocket")
+    assert told["systemd"] is False
+    assert told["status"] == 0
+    environment_and_kernels, self_check, server = told["made"]
+    assert environment_and_kernels == [True, True]
+    assert self_check == "self-check"
+    assert "--no-browser" in server
+    assert told["asked"] == []
+
+
+WITHOUT_LANDLOCK = """
+import netlab as nl
+for engine in ("pocket", "library"):
+    run = nl.run(nl.topologies.dumbbell(1, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=2, engine=engine)
+    print(run.settings["engine"], run.settings["confined"], round(run.pings.rtt_ms.median(), 2))
+"""
+
+
+def without_landlock(*words):
+    """A Python's run for which the kernel has no Landlock: it is asked, and answers so."""
+    command = [sys.executable, str(ROOT / "tests" / "without_landlock.py"), sys.executable, *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.pocket
+@pytest.mark.library
+def test_without_landlock_experiments_run_and_say_that_nothing_confined_them():
+    done = without_landlock("-c", WITHOUT_LANDLOCK)
+    assert done.stdout == "pocket False 20.31\nlibrary False 20.31\n", done.stderr
+
+
+@pytest.mark.pocket
+def test_without_landlock_doctor_says_so_and_grading_is_refused_before_anything_is_read(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "anna.ipynb").write_text("never read")
+    netlab = "from netlab import cli; import sys; sys.exit(cli.main(sys.argv[1:]))"
+    doctor_said = " ".join(without_landlock("-c", netlab, "doctor").stdout.split())
+    assert "Landlock no this host has none" in doctor_said and "`netlab grade` refuses to run without it" in doctor_said
+    done = without_landlock("-c", netlab, "grade", "1", tmp_path / "in", "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert "This host has no Landlock, so student code could read the key and your files." in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_the_address_is_printed_and_no_page_of_the_file_system_leads_to_it(monkeypatch, tmp_path):

@@ -269,7 +269,7 @@ def machine_requirements(which: Sequence[str] = TOOLS) -> list[Requirement]:
             version > 0,
             f"version {version}" if version else "this host has none",
             "Guests still run behind an overlay, which keeps accidents from your files; Landlock (Linux 5.13 or later, "
-            "switched on) also stops a deliberate escape.",
+            "switched on) also stops a deliberate escape, and `netlab grade` refuses to run without it.",
             required=False,
         )
     )

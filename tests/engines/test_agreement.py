@@ -1,4 +1,4 @@
-"""A machine's own kernel agrees with theory and with the pocket kernel: the shorter five of `benchmarks/agreement.py`."""
+"""The native engine agrees with theory and with the pocket kernel: the shorter five of `benchmarks/agreement.py`."""
 
 from __future__ import annotations
 
@@ -9,29 +9,56 @@ import pytest
 import netlab as nl
 from netlab.engines.native import NativeEngine
 from tests.figures import agrees
+from tests.in_guest import told_by
 from tests.programs import load
 
 agreement = load("benchmarks/agreement.py")
-SHORT = [case for case in agreement.cases() if case.short]
+SHORT = {number: case for number, case in enumerate(agreement.cases(), 1) if case.short}
+WITHIN_S = 200
+PROGRAM = """
+import json, sys
+sys.path.extend({path!r})
+from tests.programs import load
+
+print(json.dumps(load("benchmarks/agreement.py").measure("native", {numbers!r})))
+"""
+
+each_short_case = pytest.mark.parametrize("case", SHORT.values(), ids=lambda case: case.name)
 
 
 def test_there_are_twenty_scenarios_and_five_short_ones() -> None:
     assert len(agreement.cases()) == 20 and len(SHORT) == 5
     assert len({case.name for case in agreement.cases()}) == 20
-    assert sum(case.duration_s for case in SHORT) <= 30
+    assert sum(case.duration_s for case in SHORT.values()) <= 30
+
+
+def hold(case: Any, figures: list[float]) -> None:
+    """Hold native's figures against theory; where there is none, against the pocket kernel."""
+    for figure, measured in zip(case.figures, figures, strict=True):
+        expected = figure.theory
+        if expected is None:
+            expected = figure.read(nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1))
+        agrees(f"{case.name}: {figure.what}", measured, expected, relative=figure.tolerance)
+
+
+@pytest.fixture(scope="module")
+def in_guest() -> Any:
+    """What the native engine measures as root of the pocket kernel, with the `tc` lines of a real clock, in virtual time."""
+    return told_by(PROGRAM, within_s=(WITHIN_S,), engine="pocket", numbers=list(SHORT))
+
+
+@pytest.mark.pocket
+@each_short_case
+def test_native_agrees_as_root_of_a_guest_in_virtual_time(case: Any, in_guest: Any) -> None:
+    assert in_guest["engine"] == "native" and in_guest["rows"].keys() == {short.name for short in SHORT.values()}
+    hold(case, in_guest["rows"][case.name])
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("case", SHORT, ids=lambda case: case.name)
-def test_native_agrees(case: Any) -> None:
+@each_short_case
+def test_native_agrees_on_this_machines_own_kernel(case: Any) -> None:
     lacking = [requirement for requirement in NativeEngine().requirements() if not requirement.ok]
     if lacking:
         pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].seen}")
-
-    def measured(engine: str | None) -> nl.Run:
-        return nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine=engine)
-
-    native = measured("native")
-    for figure in case.figures:
-        expected = figure.theory if figure.theory is not None else figure.read(measured(None))
-        agrees(f"{case.name}: {figure.what}", figure.read(native), expected, relative=figure.tolerance)
+    run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine="native")
+    hold(case, [figure.read(run) for figure in case.figures])
