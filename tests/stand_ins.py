@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import threading
@@ -73,6 +74,7 @@ def kernel_says(
         commands.append(command)
         return subprocess.CompletedProcess(command, returncode, said, stderr)
 
-    host_kernel.refusals.cache_clear()
+    # What it says is kept; this answer must not be, beyond the test.
+    monkeypatch.setattr(host_kernel, "refusals", functools.cache(host_kernel.refusals.__wrapped__))
     monkeypatch.setattr(host_kernel.subprocess, "run", run)
     return commands

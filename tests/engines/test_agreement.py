@@ -10,7 +10,7 @@ import netlab as nl
 from netlab.engines.native import NativeEngine
 from tests.figures import agrees
 from tests.in_guest import told_by
-from tests.programs import load
+from tests.programs import ROOT, load
 
 agreement = load("benchmarks/agreement.py")
 SHORT = {number: case for number, case in enumerate(agreement.cases(), 1) if case.short}
@@ -30,6 +30,10 @@ def test_there_are_twenty_scenarios_and_five_short_ones() -> None:
     assert len(agreement.cases()) == 20 and len(SHORT) == 5
     assert len({case.name for case in agreement.cases()}) == 20
     assert sum(case.duration_s for case in SHORT.values()) <= 30
+
+
+def test_the_page_begins_as_it_is_made() -> None:
+    assert (ROOT / "docs" / "agreement.md").read_text().startswith(agreement.HEAD)
 
 
 def hold(case: Any, figures: list[float]) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import platform
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,14 +22,6 @@ from netlab.kernel.installed import PARTS
 from tests.stand_ins import HOST_PARTS, kernel_says
 
 CONFIG = Path("/proc/config.gz")
-Says = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def asked_anew() -> Iterator[None]:
-    host_kernel.refusals.cache_clear()
-    yield
-    host_kernel.refusals.cache_clear()
 
 
 @given(
@@ -196,7 +186,7 @@ def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr(host_kernel, "in_container", lambda: contained)
     monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
-    monkeypatch.setattr("subprocess.run", lambda words, **_more: subprocess.CompletedProcess(words, 1, "", refused))
+    kernel_says(monkeypatch, "", 1, refused)
     *_others, last = NativeEngine().requirements()
     assert (last.name, last.ok, last.seen) == ("namespaces", False, refused)
     assert ("docker run --privileged" in last.remedy) is contained
