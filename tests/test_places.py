@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import shutil
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +19,7 @@ from netlab.engines import host_kernel, launcher, native
 from netlab.kernel import building
 from tests.in_guest import told_by
 from tests.stand_ins import kernel_says
+from tests.waiting import free_port, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "places"
@@ -68,7 +72,7 @@ def test_wsl2_has_both_kernels_and_is_told_what_it_can_do_without(wsl2, monkeypa
         ("/mnt/data/netlab", "6.12.1", False),
     ],
 )
-def test_a_clone_on_a_disk_of_windows_is_told_before_anything_is_built_there(
+def test_a_clone_on_a_disk_of_windows_is_told_each_time_before_anything_is_built_there(
     setup, monkeypatch, capsys, tmp_path, place, release, warned
 ):
     monkeypatch.setattr("platform.release", lambda: release)
@@ -84,6 +88,58 @@ def test_a_clone_on_a_disk_of_windows_is_told_before_anything_is_built_there(
     monkeypatch.setattr(setup, "make_environment_and_kernel", stop)
     assert setup.main([]) == 1
     assert ("a disk of Windows" in capsys.readouterr().out) is warned
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    assert setup.main([]) == 0
+    assert ("a disk of Windows" in capsys.readouterr().out) is warned, "also where nothing is left to be built"
+
+
+def programs_in(directory, **scripts):
+    """A PATH with these programs, what the set-up's script takes from the system, and nothing else."""
+    directory.mkdir()
+    for name in ("dirname", "id", "uname"):
+        (directory / name).symlink_to(shutil.which(name))
+    for name, script in scripts.items():
+        path = directory / name.replace("_", "-")
+        path.unlink(missing_ok=True)
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+    return {"PATH": str(directory)}
+
+
+def set_up(environment):
+    script = ["/bin/sh", str(ROOT / "tools" / "setup.sh")]
+    return subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Darwin", "x86_64"), ("Linux", "armv7l")])
+def test_a_machine_that_can_run_none_of_the_kernels_is_told_before_anything_is_installed(tmp_path, system, machine):
+    touched = f"touch {tmp_path}/touched"
+    uname = f"case $1 in -s) echo {system};; -m) echo {machine};; esac\n"
+    done = set_up(programs_in(tmp_path / "bin", uname=uname, apt_get=touched, python3=touched))
+    assert done.returncode == 1 and not (tmp_path / "touched").exists()
+    assert f"Linux on x86_64 or aarch64; this is {system} on {machine}." in done.stderr
+    assert "docs/places.md" in done.stderr and "Mac" in done.stderr and "WSL2" in done.stderr
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_both_processors_get_as_far_as_the_set_up_itself(tmp_path, machine):
+    uname = f"case $1 in -s) echo Linux;; -m) echo {machine};; esac\n"
+    done = set_up(programs_in(tmp_path / "bin", uname=uname, python3='[ "$1" = -c ] || echo "started $1"\n'))
+    assert done.stdout == f"started {ROOT}/tools/setup.py\n", done.stderr
+
+
+@pytest.mark.parametrize("apt", [{}, {"apt_get": "exit 0\n", "sudo": "exit 0\n", "env": "exit 0\n"}])
+@pytest.mark.parametrize(
+    ("python", "seen"),
+    [({"python3": '[ "$1" = -c ] && exit 1; echo Python 3.6.15\n'}, "Python 3.6.15"), ({}, "no python3")],
+)
+def test_without_a_python_that_serves_what_is_there_and_where_the_packages_names_are_is_told(
+    tmp_path, apt, python, seen
+):
+    done = set_up(programs_in(tmp_path / "bin", **apt, **python))
+    assert done.returncode == 1
+    assert f"needs Python 3.10 to 3.14 with the modules venv and ensurepip; here is {seen}." in done.stderr
+    assert "docs/places/distributions.md" in done.stderr and (PAGES / "distributions.md").is_file()
 
 
 WITHOUT_SYSTEMD = """
@@ -171,11 +227,37 @@ def test_without_landlock_doctor_says_so_and_grading_is_refused_before_anything_
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_the_address_is_printed_and_no_page_of_the_file_system_leads_to_it(monkeypatch, tmp_path):
-    called = []
-    monkeypatch.setattr("os.execv", lambda _program, words: called.append(words))
-    cli.main(["lab", "--folder", str(tmp_path), "--", "--no-browser"])
-    assert "--ServerApp.use_redirect_file=False" in called[0]
+def test_make_lab_prints_an_address_that_opens_the_first_chapter_and_gives_it_to_the_browser(tmp_path):
+    port, printed_to, given_to = free_port(), tmp_path / "printed", tmp_path / "given"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {given_to}.new && mv {given_to}.new {given_to}\n')
+    browser.chmod(0o755)
+    words = ["lab", "--folder", str(tmp_path / "chapters"), "--", f"--port={port}"]
+    # Not with this machine's settings of Jupyter.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    with printed_to.open("w") as printed:
+        server = subprocess.Popen(
+            [sys.executable, "-c", f"from netlab import cli; cli.main({words})"],
+            stdout=printed,
+            stderr=printed,
+            stdin=subprocess.DEVNULL,
+            env={**environment, "HOME": str(tmp_path), "BROWSER": str(browser)},
+        )
+    try:
+        assert wait_for(lambda: given_to.exists() or server.poll() is not None)
+        chapter = rf"http://(?:localhost|127\.0\.0\.1):{port}/lab/tree/00_start_here\.ipynb\?token=\w+"
+        said = printed_to.read_text()
+        addresses = re.findall(rf"(?m)^ +({chapter})$", said)
+        assert addresses, said
+        # A page of this file system a browser outside (that of Windows beside WSL2) could not open.
+        assert re.fullmatch(chapter, given_to.read_text())
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        for address in {*addresses, given_to.read_text()}:
+            with opener.open(address, timeout=60) as page:
+                assert page.status == 200 and "JupyterLab" in page.read().decode()
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def test_scripts_of_a_clone_made_as_windows_makes_them_end_their_lines_as_linux_does(tmp_path):
@@ -205,16 +287,16 @@ def test_conda_brings_the_tools_that_build_kernels_and_the_pins_of_its_python(se
     assert minor in setup.VERSIONS and f"-r {setup.lock_for(minor).name}\n" in text
 
 
-@pytest.mark.parametrize("tool", ["dnf", "pacman", "zypper"])
-def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_says(setup, monkeypatch, tool):
+@pytest.mark.parametrize(("tool", "python"), [("dnf", "python3"), ("pacman", "python"), ("zypper", "python311")])
+def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_says(setup, monkeypatch, tool, python):
     monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
     names = {setup.package_of(name) for name in [*building.NEEDED_PROGRAMS, "ip", "tc", "ping", "headers", "venv"]}
     line = setup._elsewhere(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
     page = next(row for row in (PAGES / "distributions.md").read_text().splitlines() if f"`sudo {tool} " in row)
-    for package in line.split()[3:]:
-        if not package.startswith("-"):
-            assert re.search(rf"[ `]{re.escape(package)}[\w.]*[ `]", page), (package, page)
+    named, documented = set(line.split()), set(page.split("`")[1].split())
+    assert named <= documented
+    assert {name for name in named | documented if name.startswith("python")} == {python}
 
 
 def prose(page: Path) -> str:

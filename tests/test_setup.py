@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from types import ModuleType
 
 import pytest
 
+from netlab.errors import KernelError
 from tests.programs import ROOT, load
 
 PROGRAMS = ["gcc", "flex"]
@@ -54,6 +57,103 @@ def test_another_distribution_is_told_its_own_line(monkeypatch, setup, tool, lin
     with pytest.raises(setup.SetupError) as caught:
         setup.install_system_packages(["gcc", "flex", "headers", "tc"])
     assert line in str(caught.value)
+
+
+@pytest.fixture
+def no_apt(monkeypatch, setup, tmp_path):
+    """A distribution without apt, where neither packages nor kernels are there; nothing must be made."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "dnf").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(setup, "LOG", tmp_path / "log")
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: False)
+    monkeypatch.setattr(setup, "kernels_are_ready", lambda: False)
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
+    monkeypatch.setattr(setup, "make_environment_and_kernel", never)
+
+
+def test_without_apt_all_that_is_to_be_done_is_told_at_once_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what: ["flex", "tc"])
+    assert setup.main([]) == 1
+    said = capsys.readouterr().err
+    steps = [
+        "sudo dnf install flex iproute",
+        "curl -LO https://cdn.kernel.org/",
+        "build --source linux-",
+        "run make again",
+    ]
+    places = [said.index(step) for step in steps]
+    assert places == sorted(places)
+
+
+def test_without_apt_the_commands_for_the_kernels_need_no_package_of_pythons(setup, no_apt, capsys, tmp_path):
+    assert setup.main([]) == 1
+    said = capsys.readouterr().err
+    named = re.search(
+        r"curl -LO https://cdn\.kernel\.org/pub/linux/kernel/v(\d+)\.x/(linux-\1\.[\d.]+\.tar\.xz)$", said, re.M
+    )
+    assert named, said
+    source, commands = named[2], re.findall(rf"^  {re.escape(sys.executable)} (-m netlab\S+ .*)$", said, re.MULTILINE)
+    answers = {
+        f"-m netlab.kernel.command build --source {source}": f"no kernel source at {ROOT / source}",
+        "-m netlab.kernel.command unpack FILE": "no file FILE",
+    }
+    assert set(commands) == set(answers)
+    for command, answer in answers.items():
+        # As a Python that has nothing of the environment; the compiler is looked for first.
+        bare = [sys.executable, "-S", "-E", *command.split()]
+        environment = {"PATH": os.defpath, "NETLAB_CACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+        done = subprocess.run(bare, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert answer in done.stderr, done.stderr
+
+
+def test_a_source_that_is_kept_serves_without_apt(setup, no_apt, tmp_path, capsys):
+    (tmp_path / "cache" / "sources").mkdir(parents=True)
+    (tmp_path / "cache" / "sources" / "linux-source-7.3_7.3.4-1_all.deb").touch()
+    with pytest.raises(AssertionError, match="nothing must be run"):
+        setup.main([])
+
+
+def test_an_apt_whose_source_is_too_old_is_told_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
+    def too_old():
+        raise setup.kernel.KernelError("apt's newest source here is Linux 5.15.0.")
+
+    monkeypatch.setattr(setup.building.apt, "check", too_old)
+    assert setup.main([]) == 1
+    assert capsys.readouterr().err == "netlab: apt's newest source here is Linux 5.15.0.\nThen run make again.\n"
+
+
+@pytest.fixture
+def own_environment(monkeypatch, setup, tmp_path):
+    """The set-up of a clone in `tmp_path`, whose Python makes an environment that takes every order."""
+    program = "#!/bin/sh\n"
+    python = tmp_path / "python3"
+    python.write_text(
+        f'{program}mkdir -p "$4/bin" && printf "{program.strip()}\\nsleep 0.2\\n" > "$4/bin/python" && chmod 755 "$4/bin/python"\n'
+    )
+    python.chmod(0o755)
+    for name in ("requirements.lock", "requirements-3.10.lock", "pyproject.toml"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(setup, "ROOT", tmp_path)
+    monkeypatch.setattr(setup, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(setup, "STAMP", tmp_path / ".venv" / "netlab-setup")
+    monkeypatch.setattr(setup, "pythons", lambda: [setup.Python(str(python), 11, True)])
+    return tmp_path / ".venv"
+
+
+@pytest.mark.parametrize(("failure", "kept"), [(KernelError("No source."), True), (KeyboardInterrupt(), False)])
+def test_packages_stay_when_the_kernels_fail_and_what_is_half_made_when_it_is_stopped_does_not(
+    monkeypatch, setup, own_environment, failure, kept
+):
+    def build(**_more):
+        raise failure
+
+    monkeypatch.setattr(setup.kernel, "build", build)
+    with pytest.raises(type(failure)):
+        setup.make_environment_and_kernel(need_environment=True, need_kernel=True)
+    assert own_environment.exists() is kept
+    assert setup.STAMP.exists() is kept
 
 
 def test_a_user_without_sudo_gets_the_line_for_the_administrator(monkeypatch, setup):
@@ -128,10 +228,10 @@ def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, set
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
     monkeypatch.setattr(setup, "kernels_are_ready", lambda: False)
     monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: asked.append((what, named)) or ["flex"])
-    monkeypatch.setattr(setup, "install_system_packages", asked.append)
+    monkeypatch.setattr(setup, "install_system_packages", lambda *what: asked.append(what))
     monkeypatch.setattr(setup, "make_environment_and_kernel", never)
     assert setup.main(["--system"]) == 0
-    assert asked == [((True,), {"for_environment": True}), ["flex"]]
+    assert asked == [((True,), {"for_environment": True}), (["flex"], True)]
 
 
 def test_an_unknown_argument_of_the_set_up_is_told(capsys, setup):

@@ -45,13 +45,12 @@ OTHER_TOOLS = {
             "libc6-dev": "glibc-devel kernel-headers",
             "iputils-ping": "iputils",
             "xz-utils": "xz",
-        }
-        | {"python3-venv": "python3", "libelf-dev": "elfutils-libelf-devel"},
+            "python3-venv": "python3",
+        },
     ),
     "pacman": (
         "pacman -S --needed",
-        {"libc6-dev": "glibc linux-api-headers", "iputils-ping": "iputils", "xz-utils": "xz", "python3-venv": "python"}
-        | {"libelf-dev": "libelf"},
+        {"libc6-dev": "glibc linux-api-headers", "iputils-ping": "iputils", "xz-utils": "xz", "python3-venv": "python"},
     ),
     "zypper": (
         "zypper install",
@@ -59,9 +58,9 @@ OTHER_TOOLS = {
             "libc6-dev": "glibc-devel linux-glibc-devel",
             "iputils-ping": "iputils",
             "xz-utils": "xz",
-            "python3-venv": "python3",
-        }
-        | {"libelf-dev": "libelf-devel"},
+            # Leap's python3 is 3.6.
+            "python3-venv": "python311",
+        },
     ),
 }
 # What a user may do without: no apt is asked for it where nothing else is missing.
@@ -75,7 +74,8 @@ CLONE_ON_PATH = (
 SECONDS_PER_PACKAGE = 0.4
 SHOW_EVERY_S = {True: 0.5, False: 10.0}
 SYSTEM_ONLY = "--system"
-UNPACK = "python3 -m netlab.kernel.command unpack FILE"
+UNPACK = f"{sys.executable} -m netlab.kernel.command unpack FILE"
+AGAIN = "Then run make again."
 
 
 class SetupError(Exception):
@@ -192,8 +192,10 @@ def _elsewhere(names: Sequence[str]) -> str:
     return f"(on Debian they are in: {' '.join(names)})"
 
 
-def install_system_packages(missing: Sequence[str]) -> None:
+def install_system_packages(missing: Sequence[str], for_kernel: bool = False) -> None:
     """Install what is missing through apt, as root or with sudo.
+
+    Where there is no apt, a kernel that is still to be built needs more of the user; that is told in the same breath.
 
     Raises
     ------
@@ -211,7 +213,8 @@ def install_system_packages(missing: Sequence[str]) -> None:
         if (VENV / "bin/netlab").exists() and installed.builds():
             what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
     if not shutil.which("apt-get"):
-        raise SetupError(f"{what}\nInstall them, then run make again:\n  {_elsewhere(names)}")
+        source = f"{building.why_no_source()}\n" if for_kernel else ""
+        raise SetupError(f"{what}\nInstall them:\n  {_elsewhere(names)}\n{source}{AGAIN}")
     prefix: list[str] = []
     if os.geteuid() != 0:
         prefix = ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
@@ -350,6 +353,7 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
     """Do both at once: fetching packages waits for the network, compiling for the processor."""
     display = Display()
     why_no_library = ""
+    no_kernel: NetlabError | None = None
     environment = Environment() if need_environment else None
 
     def packages() -> tuple[str, float]:
@@ -363,7 +367,14 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
 
     try:
         if need_kernel:
-            why_no_library = kernel.build(progress=heard).why_no_library
+            try:
+                why_no_library = kernel.build(progress=heard).why_no_library
+            except NetlabError as error:
+                # The packages are whole without it, and with them there is `netlab` to try again and to ask.
+                no_kernel = error
+                display.close()
+                if environment and environment.running():
+                    say("The kernels could not be built; why is told when the Python packages are there.")
         while environment and environment.running():
             words, rest_s = packages()
             display.show([words], rest_s)
@@ -374,6 +385,8 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
         display.close()
         if environment:
             environment.stop()
+    if no_kernel:
+        raise no_kernel
     if why_no_library:
         say(f"The library kernel could not be built; experiments run without it. {why_no_library}")
 
@@ -391,17 +404,20 @@ def main(arguments: Sequence[str] = ()) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
     try:
+        building.kinds_here()
         need_environment, need_kernel = not environment_is_ready(), not kernels_are_ready()
         if SYSTEM_ONLY in arguments:
             # For somebody else, whose environment is still to be made.
-            install_system_packages(missing_programs(need_kernel, for_environment=True))
+            install_system_packages(missing_programs(need_kernel, for_environment=True), need_kernel)
             return 0
+        if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
+            say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
         if not (need_environment or need_kernel):
             return 0
         LOG.unlink(missing_ok=True)
-        if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
-            say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
-        install_system_packages(missing_programs(need_kernel, need_environment))
+        install_system_packages(missing_programs(need_kernel, need_environment), need_kernel)
+        if need_kernel and (why := building.why_no_source()):
+            raise SetupError(f"{why}\n{AGAIN}")
         updated = kernels_of_another_version()
         when = "as this version of netlab needs others than are here" if updated else "the first time"
         say(

@@ -39,7 +39,7 @@ def main(options: argparse.Namespace) -> int:
     words = [
         "lab",
         f"--ServerApp.root_dir={where}",
-        # A page of the file system leads to the server; a browser outside (Windows beside WSL2) cannot open it.
+        # Else a browser is given a page of the file system, and one outside (Windows beside WSL2) cannot open it.
         "--ServerApp.use_redirect_file=False",
         f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
         *(["--allow-root"] if os.geteuid() == 0 else []),

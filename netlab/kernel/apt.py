@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,11 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.errors import KernelError
-from netlab.kernel import programs
+from netlab.kernel import programs, tree
 from netlab.kernel.fragment import Version, parse_version
 
 # The release whose source packages netlab is tested with; its backports carry the newest kernel.
 TESTED_DEBIAN = ("trixie", 13)
+# Its upstream version, for those who fetch a source themselves.
+TESTED_VERSION = "7.3.4"
 KEYRINGS = (
     Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
@@ -223,14 +226,9 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
     Raises
     ------
     KernelError
-        When apt is missing or offers none; names what to do.
+        When apt is missing, offers none, or one that is too old; names what to do.
     """
-    if not shutil.which("apt-get") or not shutil.which("apt-cache"):
-        raise KernelError(
-            "There is no apt on this machine to fetch the kernel's source with. Download a kernel source "
-            "(linux-7.x.tar.xz from kernel.org) and run 'netlab kernel build --source FILE', "
-            "or take a built kernel from another machine with 'netlab kernel unpack FILE'."
-        )
+    _check_apt()
     release = _os_release()
     if release.get("ID") == "debian":
         codename = release.get("VERSION_CODENAME", "")
@@ -242,16 +240,61 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
                 on_step(0.1, f"package lists of {', '.join(group)}")
                 apt.read(mirror, group)
                 package = newest(apt.sources())
-                if package:
+                if package and not _refusal(package):
                     return apt, package
     apt = Apt(log)
     package = newest(apt.sources())
-    if not package:
-        raise KernelError(
-            "apt offers no linux-source package. Run 'sudo apt-get update' and try again (without a network: "
-            f"'netlab kernel build --source FILE'). What apt said is in {log}."
-        )
+    why = _refusal(package)
+    if package is None or why:
+        raise KernelError(f"{why}\nWhat apt said is in {log}.")
     return apt, package
+
+
+def check() -> None:
+    """Say before anything is made that apt has no source that serves, as far as it knows without the network.
+
+    Raises
+    ------
+    KernelError
+        When apt is missing, offers none, or one that is too old; names what to do.
+    """
+    _check_apt()
+    # On Debian `find_package` reads other releases' lists, over the network.
+    if _os_release().get("ID") != "debian" and (why := _refusal(newest(Apt(Path(os.devnull)).sources()))):
+        raise KernelError(why)
+
+
+def _check_apt() -> None:
+    if not shutil.which("apt-get") or not shutil.which("apt-cache"):
+        raise KernelError(f"There is no apt on this machine to fetch the kernel's source with.\n{_other_ways()}")
+
+
+def _refusal(package: Package | None) -> str:
+    """Why a source does not serve here; empty when it does."""
+    if package is None:
+        return (
+            "apt offers no linux-source package. Run 'sudo apt-get update' and try again. "
+            f"If it still offers none:\n{_other_ways()}"
+        )
+    oldest = tree.oldest_here()
+    if package.kernel_version >= oldest:
+        return ""
+    had, wanted = (".".join(map(str, version)) for version in (package.kernel_version, oldest))
+    return f"apt's newest source here is Linux {had}; on this machine {wanted} or later is needed.\n{_other_ways()}"
+
+
+def _other_ways() -> str:
+    """How to come by kernels without apt, in commands that any Python of the clone can run, without its packages."""
+    oldest = ".".join(map(str, tree.oldest_here()))
+    archive, command = f"linux-{TESTED_VERSION}.tar.xz", f"{sys.executable} -m netlab.kernel.command"
+    return (
+        f"In netlab's folder, fetch a source from kernel.org and build from it (Debian's {TESTED_VERSION} was tried; "
+        f"{oldest} or later is allowed, 7.x is best):\n"
+        f"  curl -LO https://cdn.kernel.org/pub/linux/kernel/v{TESTED_VERSION.partition('.')[0]}.x/{archive}\n"
+        f"  {command} build --source {archive}\n"
+        "Or take kernels that 'netlab kernel pack' packed on another machine:\n"
+        f"  {command} unpack FILE"
+    )
 
 
 def sha256_of(path: Path) -> str:

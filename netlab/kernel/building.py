@@ -178,9 +178,19 @@ def kinds_here() -> tuple[str, ...]:
     if machine not in library.MACHINES or not sys.platform.startswith("linux"):
         raise KernelError(
             "The pocket kernel is for x86-64 Linux (WSL2 too), the library kernel for aarch64 Linux as well; this is "
-            f"{platform.system()} on {machine}."
+            f"{platform.system()} on {machine}. docs/places.md has the lines for elsewhere."
         )
     return (POCKET, LIBRARY) if machine == POCKET_MACHINE else (LIBRARY,)
+
+
+def why_no_source() -> str:
+    """Why `build` could not get a source here, as far as is known without the network; empty when it may."""
+    try:
+        if not _kept():
+            apt.check()
+    except KernelError as error:
+        return str(error)
+    return ""
 
 
 @contextmanager
@@ -388,16 +398,20 @@ def _fetch(meter: Meter, log: Path) -> Source:
         path = manager.download(package, directory, lambda share: on_step(0.3 + 0.7 * share, detail))
     except KernelError:
         # Without a network, what an earlier build fetched (and verified) serves.
-        earlier = [_given(path) for path in directory.glob("*.deb")]
+        earlier = [_given(path) for path in _kept()]
         if not earlier:
             raise
         return max(earlier, key=lambda source: fragment.parse_version(source.version))
     finally:
         shutil.rmtree(cache.root() / "apt", ignore_errors=True)
-    for other in directory.glob("*.deb"):
+    for other in _kept():
         if other != path:
             other.unlink()
     return Source("package", path, package.name, package.version, package.sha256)
+
+
+def _kept() -> list[Path]:
+    return list(cache.sources().glob("*.deb"))
 
 
 def _given(path: Path) -> Source:

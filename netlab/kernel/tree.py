@@ -21,6 +21,8 @@ DECOMPRESSORS = {
 }
 ARCHIVE = re.compile(r"(?:^|/)linux-[^/]*\.tar\.(?:xz|gz|bz2|zst)$")
 OLDEST = (6, 1)
+# Before it User-Mode Linux kept a program's registers in a fixed room, which those of AMX outgrow: it panics.
+OLDEST_WITH_AMX = (6, 13)
 
 # Nothing in these folders is compiled for User-Mode Linux; skipping their code (never their Kconfig files
 # and Makefiles) halves the time to unpack and a quarter of the disk is enough.
@@ -155,6 +157,15 @@ def release_of(tree: Path) -> Release:
             f"The source is Linux {'.'.join(map(str, version))}; {wanted} or later is needed, 7.x is best."
         )
     return Release(".".join(map(str, version)) + fields.get("EXTRAVERSION", "").strip(), version)
+
+
+def oldest_here() -> Version:
+    """The oldest release to choose for this machine's processor."""
+    try:
+        amx = "amx_tile" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        amx = False
+    return OLDEST_WITH_AMX if amx else OLDEST
 
 
 PACKAGES = {"xz": "xz-utils", "zstd": "zstd", "bzip2": "bzip2", "gzip": "gzip", "cc": "gcc", "ld": "binutils"}

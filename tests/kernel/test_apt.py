@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from netlab.errors import KernelError
-from netlab.kernel import apt
+from netlab.kernel import apt, tree
 from netlab.kernel.apt import Package
 
 DEBIAN_12 = """\
@@ -148,13 +148,64 @@ def test_without_any_source_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "ubuntu"})
     with pytest.raises(KernelError, match="sudo apt-get update"):
         apt.find_package(tmp_path / "log", tmp_path / "private", lambda *_: None)
+    with pytest.raises(KernelError, match=r"(?s)sudo apt-get update.*build --source linux-.*unpack FILE"):
+        apt.check()
 
 
 def test_without_apt_the_other_ways_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(KernelError, match="netlab kernel unpack") as caught:
-        apt.find_package(tmp_path / "log", tmp_path, lambda *_: None)
-    assert "--source" in str(caught.value)
+    for ask in (apt.check, lambda: apt.find_package(tmp_path / "log", tmp_path, lambda *_: None)):
+        with pytest.raises(KernelError, match=r"(?s)no apt on this machine.*build --source linux-.*unpack FILE"):
+            ask()
+
+
+def ubuntu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, amx: bool) -> None:
+    name = "linux-source-" + version.partition("-")[0]
+    stanza = f"Package: {name}\nVersion: {version}\nSize: 9\nSHA256: {'0' * 64}\n"
+    (tmp_path / "show").write_text(stanza)
+    offer = f'case "$*" in *search*) echo "{name} - Linux";; *show*) cat {tmp_path}/show;; esac\n'
+    programs_on_path(tmp_path / "bin", monkeypatch, apt_get="exit 0\n", apt_cache=offer)
+    monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "ubuntu"})
+    monkeypatch.setattr(tree, "oldest_here", lambda: tree.OLDEST_WITH_AMX if amx else tree.OLDEST)
+
+
+@pytest.mark.parametrize(
+    ("version", "amx", "words"),
+    [
+        ("5.15.0-180.190", False, "Linux 5.15.0; on this machine 6.1 or"),
+        ("6.8.0-60.63", True, "Linux 6.8.0; on this machine 6.13 or"),
+    ],
+)
+def test_a_source_that_is_too_old_for_the_machine_is_told_with_the_other_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, amx: bool, words: str
+) -> None:
+    ubuntu(tmp_path, monkeypatch, version, amx=amx)
+    for ask in (apt.check, lambda: apt.find_package(tmp_path / "log", tmp_path, lambda *_: None)):
+        with pytest.raises(KernelError, match=rf"(?s){words} later.*build --source linux-.*unpack FILE"):
+            ask()
+
+
+def test_ubuntus_own_source_is_taken_where_it_is_new_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ubuntu(tmp_path, monkeypatch, "6.8.0-60.63", amx=False)
+    apt.check()
+    _, package = apt.find_package(tmp_path / "log", tmp_path, lambda *_: None)
+    assert package.version == "6.8.0-60.63"
+
+
+def test_on_debian_nothing_is_said_before_other_releases_were_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs_on_path(tmp_path / "bin", monkeypatch, apt_get="exit 0\n", apt_cache="exit 0\n")
+    monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "debian"})
+    apt.check()
+
+
+@pytest.mark.parametrize(("flags", "oldest"), [("fpu amx_bf16 amx_tile", (6, 13)), ("fpu avx512f", (6, 1))])
+def test_a_processor_with_amx_needs_a_newer_kernel(
+    monkeypatch: pytest.MonkeyPatch, flags: str, oldest: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda _path: f"processor\t: 0\nflags\t\t: {flags}\n")
+    assert tree.oldest_here() == oldest
 
 
 def test_a_download_with_another_checksum_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
