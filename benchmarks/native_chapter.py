@@ -44,7 +44,10 @@ import os, types, netlab.sweeps as sweeps
 sweeps.os = types.SimpleNamespace(**{**vars(os), "sched_getaffinity": lambda _: range(%s)})
 ''' % cpus
 def words(cell):
-    said = [out.get("text", "") or (f"{out.ename}: {out.evalue}" if out.output_type == "error" else "") for out in cell.outputs]
+    said = [
+        out.get("text") or out.get("data", {}).get("text/plain") or (f"{out.ename}: {out.evalue}" if out.output_type == "error" else "")
+        for out in cell.outputs
+    ]
     return " ".join(" ".join(said).split())
 def busy_s():
     ticks = [int(word) for word in open("/proc/stat").readline().split()[1:]]

@@ -101,7 +101,7 @@ lab = nl.topologies.portfolio()
 nl.plots.topology(lab, title="simpleperf: links of 40, 30 and 20 Mbit/s in a row")
 
 # %% id="lab-run"
-one_by_one = nl.run(lab, chapter.settings.one_after_the_other(), duration_s=nl.lasting(170, 74), interval_s=1)
+one_by_one = nl.run(lab, chapter.settings.one_after_the_other(), duration_s=nl.lasting(170, 68), interval_s=1)
 print("Round-trip times in ms; nodes: on the way, with both ends")
 print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 

@@ -276,7 +276,7 @@ my_run = ...
 # BEGIN SOLUTION NO PROMPT
 fair = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm="fq")
 three = [nl.Tcp("h1", "h3"), nl.Tcp("h1", "h2"), nl.Tcp("h2", "h3")]
-my_run = nl.run(fair, three, duration_s=120, interval_s=1)
+my_run = nl.run(fair, three, duration_s=nl.lasting(120, 60), interval_s=1)
 print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # END SOLUTION
 

@@ -24,7 +24,7 @@ HIDDEN_DELAY_MS = 11
 PAIRS = [("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("h1", "h4"), ("h1", "h9"), ("h7", "h9")]
 """The links and paths that `simpleperf` measured alone."""
 
-PING_S, TRANSFER_S, GAP_S = 1.2, lasting(25, real_s=9), 2
+PING_S, TRANSFER_S, GAP_S = 1.2, lasting(25, real_s=8), 2
 
 # A window takes exactly one round-trip time of a segment when the sender's interface takes one frame at a time, without
 # segmentation offload, and the receiver acknowledges each segment at once.

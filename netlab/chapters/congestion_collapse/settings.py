@@ -87,8 +87,8 @@ def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:
 def climb(
     network: Topology,
     rates_mbps: Sequence[float],
-    send_s: float = lasting(20, real_s=5),
-    pause_s: float = lasting(5, real_s=2),
+    send_s: float = lasting(20, real_s=4),
+    pause_s: float = lasting(5, real_s=1.5),
 ) -> pd.DataFrame:
     """Goodput of h1 (1 Mbit/s of UDP) and h2, in Mbit/s, by h2's rate; one step of send_s for each rate."""
     flows: list[Traffic] = []

@@ -66,7 +66,7 @@ EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time."""
-SEND_S, PAUSE_S = lasting(25, real_s=8), lasting(5, real_s=2)
+SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
 
 
 def repeated(

@@ -193,7 +193,7 @@ def beside_two(streams: int, draw: int = 0) -> Scenario:
         Tcp(f"h{1 + place}", f"h{4 + place}", streams=count, congestion="reno", start_s=starts_s[place])
         for place, count in enumerate(counts)
     ]
-    return Scenario(network, flows, duration_s=lasting(50, real_s=30), interval_s=1)
+    return Scenario(network, flows, duration_s=lasting(50, real_s=25), interval_s=1)
 
 
 # ---- part 4: random losses and a neighbour

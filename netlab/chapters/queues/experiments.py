@@ -67,7 +67,7 @@ def lab_runs() -> dict[str, Run]:
             name: Scenario(
                 one_link(LAB_RATE_MBPS, 0, **queue),
                 [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)],
-                duration_s=lasting(180, real_s=70),
+                duration_s=lasting(180, real_s=50),
                 interval_s=0.5,
             )
             for name, (queue, congestion) in settings.items()
