@@ -29,6 +29,7 @@ from netlab.results import Run
 from netlab.traffic import Ping, Tcp, Traffic
 
 WARM_UP_S = 5
+LAB_S, LAB_SETTLED_S = lasting(180, real_s=50), lasting(60, real_s=25)
 PAGE_BYTES = 100_000
 PAGES = 10
 PAGE_EVERY_S = 2.1
@@ -67,7 +68,7 @@ def lab_runs() -> dict[str, Run]:
             name: Scenario(
                 one_link(LAB_RATE_MBPS, 0, **queue),
                 [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)],
-                duration_s=lasting(180, real_s=50),
+                duration_s=LAB_S,
                 interval_s=0.5,
             )
             for name, (queue, congestion) in settings.items()
@@ -79,8 +80,8 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
     """Goodputs and round-trip times of the lab's settings, here and published."""
     rows = []
     for name, run in runs.items():
-        first_mbps, second_mbps = run.goodput_mbps(after_s=60)
-        rtt_ms = run.intervals.loc[run.intervals["t_s"] > 60, "rtt_ms"].mean()
+        first_mbps, second_mbps = run.goodput_mbps(after_s=LAB_SETTLED_S)
+        rtt_ms = run.intervals.loc[run.intervals["t_s"] > LAB_SETTLED_S, "rtt_ms"].mean()
         theirs = PUBLISHED[name]
         rows.append(
             {

@@ -1,0 +1,31 @@
+"""Each solved chapter with the lengths that its runs have on a machine's own clock: its cells and its checks hold there too."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.programs import ROOT
+
+# Start here has one length for both.
+SOLUTIONS = sorted(path for path in (ROOT / "solutions").glob("[0-9]*.ipynb") if path.stem != "00_start_here")
+# Before netlab's chapters are imported: some lengths are settled then.
+REAL_LENGTHS = "import netlab.engines\nnetlab.engines.clock = lambda: 'real'"
+
+
+@pytest.mark.pocket
+@pytest.mark.parametrize("chapter", SOLUTIONS, ids=lambda path: path.stem)
+def test_no_cell_fails_and_every_check_holds(chapter, tmp_path):
+    notebook = nbformat.read(chapter, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(REAL_LENGTHS))
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    said = {
+        cell.id: output.data["text/plain"]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "display_data" and output.data.get("text/plain", "")[:1] in ("✓", "✗", "·")
+    }
+    assert said
+    assert {cell: words for cell, words in said.items() if not words.startswith("✓")} == {}
