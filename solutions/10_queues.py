@@ -98,7 +98,7 @@ nl.plots.time_series(long_run, ("rtt_ms",), interfaces=["r1-eth2"], title="Two C
 
 # %% id="lab-compare"
 wait_ms = chapter.check.full_queue.take(full_queue_wait_ms, experiments.full_queue_wait_ms)
-late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > 60, "rtt_ms"].mean()
+late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB_SETTLED_S, "rtt_ms"].mean()
 rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(wait_ms(1000, 5, 1514)))
 
 # %% [markdown] id="lab-why"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -20,11 +22,11 @@ def test_no_cell_fails_and_every_check_holds(chapter, tmp_path):
     notebook = nbformat.read(chapter, as_version=4)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(REAL_LENGTHS))
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [(cell.id, output) for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert [cell for cell, output in outputs if re.search(r"\bnan\b", output.get("text", ""))] == []
     said = {
-        cell.id: output.data["text/plain"]
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
+        cell: output.data["text/plain"]
+        for cell, output in outputs
         if output.output_type == "display_data" and output.data.get("text/plain", "")[:1] in ("✓", "✗", "·")
     }
     assert said
