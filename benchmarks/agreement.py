@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ UDP_SHARE = 1000 / 1042
 PING_BYTES = 98
 MARK = "NETLAB-AGREEMENT "
 SHAPED = "shaped"
+# Where two flows take turns to lose, who begins and when decides much: a few starts of the second one, in s.
+STARTS_S = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 MACHINES = {
     "amd64": ("qemu-system-x86_64", ["-cpu", "max"], "ttyS0"),
     "arm64": ("qemu-system-aarch64", ["-machine", "virt", "-cpu", "cortex-a72"], "ttyAMA0"),
@@ -288,13 +290,23 @@ sleep 60
 """
 
 
+def drawn(case: Case, figure: Figure) -> list[float]:
+    """The figure in the pocket kernel when the second flow starts at each of STARTS_S."""
+    first, second, *rest = case.traffic
+    runs = (
+        nl.run(case.topology, [first, replace(second, start_s=start_s), *rest], duration_s=case.duration_s, seed=1)
+        for start_s in STARTS_S
+    )
+    return [figure.read(run) for run in runs]
+
+
 def table(files: list[Path]) -> str:
     """The page."""
     measured = [json.loads(path.read_text()) for path in files]
     heads = [f"{one['engine']}, {one['machine']}" for one in measured]
     lines = ["| scenario | figure | theory | " + " | ".join(heads) + " | largest difference |"]
     lines.append("|---" * (4 + len(heads)) + "|")
-    outside, explained = [], []
+    outside, explained, by_chance = [], [], []
     shaped = next((one["rows"] for one in measured if one["engine"] == SHAPED), {})
     for case in cases():
         for place, figure in enumerate(case.figures):
@@ -311,7 +323,17 @@ def table(files: list[Path]) -> str:
             if off > figure.tolerance:
                 like = shaped.get(case.name, [float("inf")] * 9)[place]
                 there = all(abs(value - like) / like <= figure.tolerance for value in compare[1:])
-                (explained if there else outside).append(f"{case.name}: {figure.what}")
+                name = f"{case.name}: {figure.what}"
+                if there:
+                    explained.append(name)
+                elif (
+                    len(case.traffic) > 2
+                    and (draws := drawn(case, figure))
+                    and min(draws) <= min(compare) <= max(compare) <= max(draws)
+                ):
+                    by_chance.append(f"{name}, {min(draws):.4g} to {max(draws):.4g}")
+                else:
+                    outside.append(name)
             cells = ["" if value is None else f"{value:.4g}" for value in values]
             theory = "" if figure.theory is None else f"{figure.theory:.4g}"
             far = f"{off:.1%} of {figure.tolerance:.0%}" if compared else ""
@@ -320,11 +342,16 @@ def table(files: list[Path]) -> str:
         f"- *{head}*: Linux {one['kernel']}, {len(one['rows'])} scenarios in {one['wall_s']} s, load {one['load']:.1f}"
         for head, one in zip(heads, measured, strict=True)
     ]
-    end = [] if outside or explained else ["Every figure is within its tolerance."]
+    end = [] if outside or explained or by_chance else ["Every figure is within its tolerance."]
     if explained:
         end.append(
             f"Outside, where native agrees with *shaped*: {'; '.join(explained)}. A likely reason: when these disciplines cut "
             "a flow, the link stands still for a moment; a bucket of 10 ms saves that time, one of a frame and a third loses it."
+        )
+    if by_chance:
+        end.append(
+            f"Outside, but not further than the pocket kernel is from itself when the second flow starts within half a second of the "
+            f"first ({len(STARTS_S)} starts): {'; '.join(by_chance)}. Native's flows start some milliseconds apart, by chance."
         )
     if outside:
         end.append(f"Outside, and not explained yet: {'; '.join(outside)}.")
