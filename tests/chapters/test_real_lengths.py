@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.programs import ROOT
-
+ROOT = Path(__file__).resolve().parent.parent.parent
 # Start here has one length for both.
 SOLUTIONS = sorted(path for path in (ROOT / "solutions").glob("[0-9]*.ipynb") if path.stem != "00_start_here")
 # Before netlab's chapters are imported: some lengths are settled then.
