@@ -61,8 +61,7 @@ def run(name):
         if cell.cell_type == "code":
             print(f"CELL {name} {cell.id} | {took_s:.1f} s | {words(cell)[:300]}", flush=True)
     notebook = nbformat.read(f"{clone}/solutions/{name}.ipynb", as_version=4)
-    if cpus != "0":
-        notebook.cells.insert(0, nbformat.v4.new_code_cell(CPUS))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(CPUS))
     NotebookClient(
         notebook, timeout=3600, startup_timeout=600, kernel_name="python3", allow_errors=True, on_cell_executed=done,
         resources={"metadata": {"path": f"{clone}/solutions"}},
@@ -71,7 +70,7 @@ def run(name):
     errors = sum(any(out.output_type == "error" for out in cell.outputs) for cell in cells)
     without = sum(words(cell).startswith("Not on this machine") for cell in cells)
     minutes, busy = (time.monotonic() - began_s) / 60, (busy_s() - busy_before_s) / 60
-    print(f"TABLE {name} {minutes:.2f} {busy:.2f} {len(cells) - (cpus != '0')} {without} {errors}", flush=True)
+    print(f"TABLE {name} {minutes:.2f} {busy:.2f} {len(cells) - 1} {without} {errors}", flush=True)
 for name in names:
     run(name)
 """
@@ -107,9 +106,8 @@ def in_image(image: Path, chapters: list[str], cpus: int, console: Path | None, 
         for name in names:
             tar.add(ROOT / name, name)
     files = {"guest.py": GUEST.encode(), "clone.tar": packed.getvalue()}
-    return in_emulated(
-        image, files, shlex.join(["/mnt/guest.py", "/tmp/clone", "0", *chapters]), seconds, cpus, console
-    )
+    command = shlex.join(["/mnt/guest.py", "/tmp/clone", str(cpus), *chapters])
+    return in_emulated(image, files, command, seconds, cpus, console)
 
 
 def main() -> None:
