@@ -1,4 +1,4 @@
-"""The command ``netlab perf``: a server, a client, and a client for iperf3 servers."""
+"""The command ``netlab perf``: a server and a client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from netlab.errors import ThroughputError
-from netlab.perf import iperf3
 from netlab.perf.client import run_test
 from netlab.perf.protocol import DEFAULT_PORT, TestRequest
 from netlab.perf.report import FORMATS, IntervalTable, amount, summary
@@ -49,10 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     role = parser.add_argument_group("role").add_mutually_exclusive_group(required=True)
     role.add_argument("-s", "--server", action="store_true", help="serve tests until Ctrl-C")
     role.add_argument("-c", "--client", metavar="HOST", help="test against a netlab perf server")
-    role.add_argument("--iperf3", metavar="HOST", help="test against an iperf3 server, to compare the tools")
 
     both = parser.add_argument_group("both roles")
-    both.add_argument("-p", "--port", type=_port, help=f"TCP and UDP port (default {DEFAULT_PORT}; iperf3's own 5201)")
+    both.add_argument("-p", "--port", type=_port, help=f"TCP and UDP port (default {DEFAULT_PORT})")
     both.add_argument(
         "-f", "--format", choices=FORMATS, default="MB", help="unit of volumes; KB is 1000 bytes (default MB)"
     )
@@ -259,20 +257,16 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
 
 def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     request = request_from(args)
-    host = args.client or args.iperf3
     table = IntervalTable(request, args.format)
     quiet = out is sys.stdout
-    head = [f"{describe(request)}, to {host}", *table.header()]
+    head = [f"{describe(request)}, to {args.client}", *table.header()]
 
     def show(rows: list[dict[str, Any]]) -> None:
         if not quiet:
             print("\n".join(head + table.rows(rows)), flush=True)
             head.clear()
 
-    if args.iperf3 is not None:
-        report = iperf3.run_test(host, iperf3.DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
-    else:
-        report = run_test(host, DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
+    report = run_test(args.client, DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
     if not quiet:
         if request.omit_s:
             print(" " * 17 + "(* left out of the figures below)")

@@ -7,7 +7,6 @@ import json
 import os
 import queue
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -354,38 +353,3 @@ def test_loss_is_counted_against_what_was_sent_not_against_the_highest_number() 
     assert stream["lost"] == 4
     assert stream["loss_rate"] == pytest.approx(0.4)
     assert total["goodput_mbps"] == pytest.approx(0.096)
-
-
-SOCKET_BUFFERS_BYTES = 16_000_000
-
-
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
-@pytest.mark.parametrize(
-    "options",
-    [["-n", "2MB"], ["-t", "1", "-P", "2"], ["-t", "1", "-R"], ["-u", "-b", "8", "-t", "1"]],
-    ids=" ".join,
-)
-def test_an_iperf3_server_counts_what_we_send(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    port = str(free_port())
-    server = subprocess.Popen(
-        ["iperf3", "-s", "-p", port, "--forceflush"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        assert server.stdout is not None
-        while "listening" not in server.stdout.readline():
-            pass
-        assert perf("--iperf3", "127.0.0.1", "-p", port, "--json", *options) == 0
-    finally:
-        server.terminate()
-        server.communicate()
-    out, _ = capsys.readouterr()
-    for stream in json.loads(out)["streams"]:
-        assert stream["sent_bytes"] > 0
-        # An iperf3 server stops counting when a timed test ends; what TCP's sockets still hold is missing from its figure.
-        tolerance_bytes = 0 if "-n" in options else 1000 if "-u" in options else SOCKET_BUFFERS_BYTES
-        assert abs(stream["sent_bytes"] - stream["received_bytes"]) <= tolerance_bytes, (
-            f"sent {stream['sent_bytes']}, received {stream['received_bytes']}, tolerance {tolerance_bytes}"
-        )
