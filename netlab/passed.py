@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 VARIABLE = "NETLAB_DATA"
@@ -46,13 +45,3 @@ def read() -> dict[str, list[str]]:
     if not isinstance(found, dict):
         return {}
     return {str(topic): [str(key) for key in keys] for topic, keys in found.items() if isinstance(keys, list)}
-
-
-def forget(topic: str, keys: Iterable[str] | None = None) -> None:
-    """Take back what was passed of a chapter, or some exercises of it."""
-    known = read()
-    gone = set(known.get(topic, ()) if keys is None else keys)
-    known[topic] = [key for key in known.get(topic, ()) if key not in gone]
-    path = directory() / "passed.json"
-    if path.exists():
-        path.write_text(json.dumps(known, indent=1), encoding="utf-8")

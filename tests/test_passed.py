@@ -14,14 +14,11 @@ def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(passed.VARIABLE, str(tmp_path / "data"))
 
 
-def test_what_is_passed_is_kept_once_and_can_be_taken_back() -> None:
+def test_what_is_passed_is_kept_once() -> None:
     for key in ("limit", "share", "limit"):
         passed.record("udp_loss", key)
     passed.record("bdp", "window")
     assert passed.read() == {"udp_loss": ["limit", "share"], "bdp": ["window"]}
-    passed.forget("udp_loss", ["limit"])
-    passed.forget("bdp")
-    assert passed.read() == {"udp_loss": ["share"], "bdp": []}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"udp_loss": 3}'])

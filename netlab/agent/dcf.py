@@ -73,7 +73,6 @@ class Dcf:
         self._idle_ns = now_ns
         self._slot_ns = wifi.slot_us * NS_PER_US
         self._difs_ns = wifi.difs_us * NS_PER_US
-        self.idle_us = 0.0
         self.collision_us = 0
 
     def arrive(self, number: int, frame: bytes, now_ns: int) -> None:
@@ -117,7 +116,6 @@ class Dcf:
         start_ns = min(starts.values())
         senders = [n for n, at_ns in starts.items() if at_ns < start_ns + self._slot_ns]
         passed = max(0, (start_ns - self._idle_ns - self._difs_ns) // self._slot_ns)
-        self.idle_us += (start_ns - self._idle_ns) / NS_PER_US
         for n, station in enumerate(self.stations):
             if n not in senders:
                 station.slots = max(0, station.slots - passed)

@@ -18,7 +18,6 @@ import os
 import sys
 import time
 
-MS_RDONLY = 1
 MNT_DETACH = 2
 RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207

@@ -183,13 +183,10 @@ class LinkShape:
 
 NOT_WITH_A_MEDIUM = ("rate_mbps", "queue_bytes", "aqm", "aqm_options", "framing", "segmentation_offload")
 SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
-RENAMED_FIELDS = {"super_segments": "segmentation_offload"}
 
 
 def unknown_field(name: object) -> str:
-    """What to say of a field that a link does not have; of one that had another name, the new name."""
-    if isinstance(name, str) and name in RENAMED_FIELDS:
-        return f"{name} is called {RENAMED_FIELDS[name]} now; write that, with the same value"
+    """What to say of a field that a link does not have."""
     return f"unknown field: {one_of(name, SHAPE_FIELDS)}"
 
 

@@ -178,14 +178,6 @@ def test_a_wrong_field_is_one_sentence(link: dict[str, Any], sentence: str) -> N
     assert mistakes(**link) == [f"link h1-h2: {sentence}"]
 
 
-def test_an_old_name_of_a_field_is_answered_with_the_new_one() -> None:
-    sentence = "super_segments is called segmentation_offload now; write that, with the same value"
-    with pytest.raises(ScenarioError, match=f"link h1-h2: {sentence}"):
-        nl.Link("h1", "h2", super_segments=True)
-    with pytest.raises(ScenarioError, match=f"link h1-h2, reverse: {sentence}"):
-        nl.Topology(["h1", "h2"], links=[{"a": "h1", "b": "h2", "reverse": {"super_segments": True}}])
-
-
 def test_a_whole_number_of_five_thousand_digits_is_a_mistake_like_another() -> None:
     (sentence,) = mistakes(delay_ms=10**5000)
     assert sentence.endswith("got a number of thousands of digits")

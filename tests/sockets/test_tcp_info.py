@@ -20,7 +20,10 @@ def test_tcp_info_of_an_older_kernel_reports_later_fields_as_missing() -> None:
         near.sendall(b"x" * 1000)
         whole = near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512)
         now = tcp_info.decode(whole)
-        assert now.state == "established"
+        assert now.ca_state == "open"
+        assert now.rtt_ms is not None and now.rtt_min_ms is not None and now.timeouts == 0
+        mss_bytes = near.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+        assert (now.bytes_sent, now.data_segments_out, now.snd_mss_bytes) == (1000, 1, mss_bytes)
         assert now.cwnd_segments is not None and now.cwnd_segments > 0
         assert now.ssthresh_segments is None  # no loss yet
         old = tcp_info.decode(whole[:104])  # Linux 2.6: up to total_retrans
