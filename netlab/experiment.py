@@ -24,7 +24,7 @@ from netlab.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
-from netlab.plan import Address, CaptureItem, Event, Item, Outcome, Plan
+from netlab.plan import Address, CaptureItem, Event, Item, Plan
 from netlab.progress_bar import Progress, shown_progress
 from netlab.results import Run
 from netlab.traffic import Flow, Traffic
@@ -436,7 +436,7 @@ def run(
                 tell(event["t_s"], scenario.duration_s)
 
         raw = runner.execute(plan, on_event=heard, cancel=cancel)
-    _finish_captures(scenario, plan, raw)
+    capture_files.finish_run(scenario.captures, plan, raw)
     left = raw.get("artifacts")
     artifacts = Artifacts(Path(left) if left else None, unsaved=raw.get("unsaved"), owned=True)
     settings = {
@@ -452,26 +452,6 @@ def run(
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     return measure.to_run(raw, plan, settings, artifacts)
-
-
-def _finish_captures(scenario: Scenario, plan: Plan, raw: Outcome) -> None:
-    """Make pcapng files of what the agent wrote, and say how many packets are missing."""
-    left = raw.get("artifacts")
-    if left is None or not scenario.captures:
-        return
-    items = [
-        (item, item.label, [plan["directions"][number]["interface"] for number in planned["directions"]])
-        for item, planned in zip(scenario.captures, plan["captures"], strict=True)
-    ]
-    made = capture_files.finish(Path(left), items, capture_files.Origin(raw["origin_ns"], nodes_by_address(plan)))
-    if raw["packets_lost"]:
-        reason = f"{raw['packets_lost']} packets came faster than a capture's ring holds; the rest is there"
-        raw["unsaved"].update({f"{path.name}, whole": reason for path in made})
-
-
-def nodes_by_address(plan: Plan) -> dict[str, str]:
-    """Which node has which IPv4 address."""
-    return {item["address"].partition("/")[0]: item["node"] for item in plan["addresses"]}
 
 
 def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import shutil
 from pathlib import Path
 
 import pytest
 
 import netlab as nl
-from netlab import run_cache
+from netlab import captures, run_cache
 
 
 @pytest.fixture
@@ -28,6 +29,11 @@ def changes(package: Path, path: Path) -> bool:
         return run_cache.code_hash(package) != before
     finally:
         path.write_text(text)
+
+
+def source(made: object) -> Path:
+    """The file of a function or class, in the package."""
+    return Path(inspect.getfile(made)).relative_to(Path(nl.__file__).parent)  # type: ignore[arg-type]
 
 
 def imported(package: Path, roots: list[str]) -> set[Path]:
@@ -61,6 +67,16 @@ def test_a_change_in_what_decides_a_figure_changes_the_key(package: Path) -> Non
 def test_a_change_in_what_only_speaks_of_figures_does_not(package: Path, file: str) -> None:
     """What a scenario becomes is in its plan, which is part of the key."""
     assert not changes(package, package / file)
+
+
+def test_what_makes_the_files_of_a_run_changes_the_key(package: Path) -> None:
+    """A run's captures are kept with it; `experiment` may hand them on, but not decide them."""
+    tree = ast.parse((package / "experiment.py").read_text())
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    makers = {"finish", "finish_run", "Origin"}
+    for name in makers & used:
+        assert changes(package, package / source(getattr(captures, name))), name
+    assert makers & used == {"finish_run"}
 
 
 def test_a_source_that_is_gone_is_no_hash(package: Path) -> None:

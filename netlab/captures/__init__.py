@@ -6,7 +6,7 @@ limit has in reserve). Segments that left a host as one and would be cut by its 
 (segmentation offload) are cut here: on a wire no frame exceeds the MTU.
 """
 
-from netlab.captures.capture import DEFAULT_SNAP_BYTES, Capture, finish
+from netlab.captures.capture import DEFAULT_SNAP_BYTES, Capture, finish, finish_run, nodes_by_address
 from netlab.captures.filters import parse_filter
 from netlab.captures.pcapng import SUFFIX, Origin
 from netlab.captures.table import PACKET_COLUMNS, read_packets
@@ -18,6 +18,8 @@ __all__ = [
     "Capture",
     "Origin",
     "finish",
+    "finish_run",
+    "nodes_by_address",
     "parse_filter",
     "read_packets",
 ]

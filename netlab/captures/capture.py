@@ -11,6 +11,7 @@ from netlab.captures.filters import parse_filter
 from netlab.captures.frames import read_ring
 from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
 from netlab.errors import ScenarioError
+from netlab.plan import Outcome, Plan
 from netlab.values import is_integer, shown
 
 DEFAULT_SNAP_BYTES = 96
@@ -101,3 +102,32 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
         made.append(folder / f"{name}{SUFFIX}")
         write_pcapng(made[-1], ends, item.snap_bytes, origin, parse_filter(item.filter, addresses))
     return made
+
+
+def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> None:
+    """Make pcapng files of what a run's captures wrote, and say in its `unsaved` how many packets are missing.
+
+    Parameters
+    ----------
+    captured : sequence of Capture
+        The run's, in the order of the plan's.
+    plan : Plan
+        The run's.
+    outcome : Outcome
+        What the engine brought back; its directory of artifacts gets the files.
+    """
+    if not captured or outcome["artifacts"] is None:
+        return
+    items = [
+        (item, item.label, [plan["directions"][number]["interface"] for number in planned["directions"]])
+        for item, planned in zip(captured, plan["captures"], strict=True)
+    ]
+    made = finish(Path(outcome["artifacts"]), items, Origin(outcome["origin_ns"], nodes_by_address(plan)))
+    if outcome["packets_lost"]:
+        reason = f"{outcome['packets_lost']} packets came faster than a capture's ring holds; the rest is there"
+        outcome["unsaved"].update({f"{path.name}, whole": reason for path in made})
+
+
+def nodes_by_address(plan: Plan) -> dict[str, str]:
+    """Which node has which IPv4 address."""
+    return {item["address"].partition("/")[0]: item["node"] for item in plan["addresses"]}
