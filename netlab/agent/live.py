@@ -24,9 +24,9 @@ from netlab.agent.capture import Capture
 from netlab.agent.files import ARTIFACTS
 from netlab.agent.flows import FIRST_PORT, Flow, Place, runner_of
 from netlab.agent.gate import Gate
+from netlab.agent.main import queue_readers, segment_bytes_by_host
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network, batch
-from netlab.agent.sampling import QueueReader
 from netlab.agent.settings import FIRST_S
 from netlab.agent.shaping import (
     has_wire,
@@ -41,6 +41,7 @@ from netlab.agent.shaping import (
 from netlab.agent.terminals import Terminals, read_now
 from netlab.errors import RunError, ThroughputError
 from netlab.plan import AgentPlan, Item, Shape
+from netlab.sockets.streams import forbid_timer_slack
 
 GRID_S = 0.01
 ENDLESS_S = 1e6
@@ -119,6 +120,8 @@ class Live:
     def build(self, plan: AgentPlan, seed: int) -> Words:
         """Build the network of a plan; its time begins at a round moment."""
         self._gate.new_seed(seed)
+        # Threads inherit it: every flow then starts on time, not up to 50 us later.
+        forbid_timer_slack()
         self.plan = plan
         self._network = Network(plan)
         directions = plan["directions"]
@@ -136,7 +139,7 @@ class Live:
         for node in self._network.nodes:
             os.makedirs(f"{HOMES}/{node}", exist_ok=True)
         stand_ins.install(BINARIES, self._packages)
-        self._readers = self._make_readers()
+        self._readers = queue_readers(self.plan, self._network)
         time.sleep(max(0.0, FIRST_S - time.monotonic()))
         self._origin_s = math.ceil(time.monotonic() / GRID_S) * GRID_S
         time.sleep(max(0.0, self._origin_s - time.monotonic()))
@@ -176,13 +179,15 @@ class Live:
             if options is not None:
                 with visit(src):
                     qdiscs.change(interface, shape["aqm"], options)
-            self._send_frame_by_frame()
-            self._readers = self._make_readers()
+            self._send_frame_by_frame(*self._items)
+            self._readers = queue_readers(self.plan, self._network)
         return self._now()
 
-    def _send_frame_by_frame(self) -> None:
+    def _send_frame_by_frame(self, *items: Words) -> None:
+        """Switch offload off where the links as they are or what these items of traffic send ask for it."""
         plan = self.plan
-        for name in hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], {}):
+        small = segment_bytes_by_host(cast("list[Item]", items))
+        for name in hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small):
             if name not in self._without_offload:
                 self._without_offload.append(name)
                 own = [d["interface"] for d in plan["directions"] if d["src"] == name]
@@ -350,6 +355,8 @@ class Live:
 
     def flow(self, item: Words) -> Words:
         """Start netlab's own traffic."""
+        with self._lock:
+            self._send_frame_by_frame(item)
         start_s = math.ceil((time.monotonic() - self._origin_s) / GRID_S) * GRID_S
         item = {**item, "start_s": start_s + item["start_s"]}
         plan: AgentPlan = {**self.plan, "traffic": [cast("Item", item)], "duration_s": ENDLESS_S}
@@ -384,19 +391,9 @@ class Live:
                 "streams": self._streams[streams:],
                 "datagrams": [row for flow in begun for row in flow.intervals()],
                 "queues": self._queues[queues:],
+                "stations": [row for medium in self._network.media for row in medium.totals()],
                 **self._now(),
             }
-
-    def _make_readers(self) -> list[QueueReader]:
-        shaped: dict[str, list[str]] = {}
-        for direction in self.plan["directions"]:
-            if direction["shape"]["rate_mbps"] is not None:
-                shaped.setdefault(direction["src"], []).append(direction["interface"])
-        readers = []
-        for name, interfaces in shaped.items():
-            with visit(self._network.pid(name)):
-                readers.append(QueueReader(interfaces))
-        return readers
 
     def _sample(self) -> None:
         step = 0

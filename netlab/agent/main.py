@@ -78,14 +78,14 @@ def experiment(
     forbid_timer_slack()
     network = Network(plan)
     events.tell({"event": "nodes"})
-    segment_bytes = _segment_bytes(plan["traffic"])
+    segment_bytes = segment_bytes_by_host(plan["traffic"])
     without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, segment_bytes)
     ip_lines, tc_lines = shape_network(plan["directions"], clock, without_offload)
     network.configure(ip_lines, tc_lines)
     events.tell({"event": "network"})
     before_traffic()
     flows = make_flows(plan, network, keeper)
-    readers = _queue_readers(plan, network)
+    readers = queue_readers(plan, network)
     captures = start_captures(network.pid, plan, str(artifacts.with_name(files.CAPTURES)))
     # A round time: building took a little longer or shorter with this Python.
     origin_s = math.ceil((time.monotonic() + SETTLE_S) / GRID_S[clock]) * GRID_S[clock]
@@ -114,7 +114,7 @@ def experiment(
     return counters
 
 
-def _segment_bytes(traffic: list[Item]) -> dict[str, int]:
+def segment_bytes_by_host(traffic: list[Item]) -> dict[str, int]:
     """The smallest segments that each host sends, where its traffic chooses a size."""
     smallest: dict[str, int] = {}
     for item in traffic:
@@ -125,7 +125,8 @@ def _segment_bytes(traffic: list[Item]) -> dict[str, int]:
     return smallest
 
 
-def _queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader | Medium]:
+def queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader | Medium]:
+    """What reads the queues of every direction that has one: of each node's shaped interfaces, and of each medium."""
     shaped: dict[str, list[str]] = {}
     for direction in plan["directions"]:
         if direction["shape"]["rate_mbps"] is not None:

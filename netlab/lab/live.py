@@ -31,7 +31,7 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.native_guest import NativeGuest
 from netlab.engines.pocket import PocketEngine
 from netlab.errors import NotHereError, RunError, ScenarioError, one_of
-from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of, nodes_by_address
+from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
@@ -155,7 +155,7 @@ class Lab:
         except BaseException:
             self.close()
             raise
-        self.origin = captures.Origin(began_ns, nodes_by_address(self._plan))
+        self.origin = captures.Origin(began_ns, captures.nodes_by_address(self._plan))
         opened.note(self)
         _offer_magics()
 
@@ -390,7 +390,7 @@ class Lab:
         self._streams += found["streams"]
         self._queues += found["queues"]
         self._items = found["items"]
-        self._totals = {"flows": found["flows"], "datagrams": found["datagrams"]}
+        self._totals = {name: found[name] for name in ("flows", "datagrams", "stations")}
 
 
 class LiveFlow:

@@ -143,6 +143,40 @@ def test_a_link_that_is_cut_loses_and_one_that_is_mended_carries(shared: Lab) ->
     assert "2 received" in shared["h1"].run("ping -c2 h2")
 
 
+def test_a_shared_medium_has_queues_and_stations_as_in_a_run() -> None:
+    air = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", medium="802.11g", queue_packets=50)])
+    flow = nl.Udp("h1", "h2", rate_mbps=60)
+    with nl.live(air, seed=3) as lab:
+        lab.start(flow)
+        lab.advance(2)
+        live = lab.run
+    run = nl.run(air, [flow], duration_s=2, seed=3, progress=False)
+    fullest = [one.queues[one.queues.interface == "h1-eth0"].backlog_packets.max() for one in (live, run)]
+    assert fullest[0] == fullest[1] >= 49
+    assert live.more["stations"].columns.equals(run.more["stations"].columns)
+    sent = [one.queues[one.queues.interface == "h1-eth0"].sent_packets.iloc[-1] for one in (live, run)]
+    assert sent[0] == pytest.approx(sent[1], rel=0.01)
+    assert live.more["stations"].set_index("interface").frames["h1-eth0"] == sent[0]
+
+
+def test_small_segments_are_packets_of_their_own_in_a_queue_as_in_a_run() -> None:
+    """With the card's offload a queue that need not cut two of them would count them as one packet."""
+    flow = nl.Tcp("h1", "h2", mss_bytes=536)
+    with nl.live(network(), seed=3) as lab:
+        lab.start(flow)
+        lab.advance(5)
+        live = lab.queues
+    run = nl.run(network(), [flow], duration_s=5, seed=3, progress=False).queues
+    for queues in (live, run):
+        waiting = queues[(queues.interface == "r1-eth1") & (queues.backlog_packets > 0)]
+        assert (waiting.backlog_bytes / waiting.backlog_packets).max() <= 536 + 66
+
+
+def test_nothing_in_a_lab_sleeps_longer_than_it_asked_for(shared: Lab) -> None:
+    """The kernel's usual slack would start a flow or end a program's sleep up to 50 us late."""
+    assert shared["h1"].run("cat /proc/self/timerslack_ns") == "1\n"
+
+
 def test_a_loss_rate_that_is_added_shows(shared: Lab) -> None:
     shared.link("h1", "r1").change(loss_rate=0.5)
     said = shared["h1"].run("ping -c200 -i0.1 -q h2")
