@@ -1,0 +1,48 @@
+"""A run is a lab that a script drives: build, let time pass, end the traffic, read the tables."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from netlab.plan import AgentPlan, Counters
+from netlab.protocol.messages import Message
+from netlab.protocol.session import Session
+
+PROGRESS_STEPS = 50
+
+
+def run(
+    session: Session,
+    plan: AgentPlan,
+    on_progress: Callable[[float], None] | None = None,
+    cancel: threading.Event | None = None,
+) -> Counters:
+    """Run a plan to its end.
+
+    Parameters
+    ----------
+    session : Session
+        A lab in which nothing was built.
+    plan : dict
+        With all its traffic.
+    on_progress : callable, optional
+        Called with the network time that has passed, in s, fifty times or less.
+    cancel : threading.Event, optional
+        Set it from another thread to stop the run.
+
+    Returns
+    -------
+    dict
+        What was counted.
+    """
+
+    def heard(message: Message) -> None:
+        if on_progress is not None and "progress_s" in message:
+            on_progress(message["progress_s"])
+
+    lab = session.request(heard, cancel)
+    lab.build(plan=plan, programs=False)
+    lab.advance(until_s=plan["duration_s"], progress_s=plan["duration_s"] / PROGRESS_STEPS)
+    lab.finish(until_s=plan["duration_s"] + plan["drain_s"])
+    return lab.tables(streams=0, queues=0)

@@ -1,0 +1,77 @@
+"""What an engine opens: a lab that takes requests, wherever it is."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, Protocol, cast
+
+from netlab.protocol.messages import Message
+from netlab.protocol.requests import AllRequests, names
+
+Clock = Literal["virtual", "real"]
+OnMessage = Callable[[Message], None]
+
+
+class Session(Protocol):
+    """An open lab; `close` ends it, and all that runs in it.
+
+    Attributes
+    ----------
+    name : str
+        The engine's.
+    clock : {"virtual", "real"}
+        Whether network time stands still between requests.
+    folder : Path
+        Where the lab leaves files.
+    closed : bool
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 (see above)
+    @property
+    def clock(self) -> Clock: ...  # noqa: D102 (see above)
+    @property
+    def folder(self) -> Path: ...  # noqa: D102 (see above)
+    @property
+    def closed(self) -> bool: ...  # noqa: D102 (see above)
+
+    def request(self, on_message: OnMessage | None = None, cancel: threading.Event | None = None) -> AllRequests:
+        """What makes one request: `session.request().advance(until_s=5, progress_s=None)`.
+
+        Parameters
+        ----------
+        on_message : callable, optional
+            Called with each message that comes before the answer.
+        cancel : threading.Event, optional
+            Set it from another thread to stop waiting.
+
+        Raises
+        ------
+        EngineError
+            By the request, where the engine has no such one.
+        RunError
+            By the request, where it cannot be done or the lab has ended.
+        RunCancelled
+            By the request, when `cancel` was set; close the session then.
+        """
+
+    def close(self) -> None:
+        """End the lab; a second time does nothing."""
+
+
+def asking(ask: Callable[..., Any]) -> AllRequests:
+    """The requests as calls of `ask` with a request's name and its arguments by name."""
+    return cast("AllRequests", _Asking(ask))
+
+
+class _Asking:
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in names(AllRequests):
+            raise AttributeError(name)
+        return functools.partial(self._ask, name)
