@@ -16,7 +16,7 @@ WORKERS := -n logical --maxprocesses 8 --dist loadfile
 ARGS ?=
 
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
-	$(BIN)/python -m netlab.authoring --check
+	$(BIN)/python -m netlab.course.authoring --check
 	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
 
 lint: setup
@@ -26,7 +26,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 notebooks: setup  ## both notebooks of every chapter from solutions/*.py
-	$(BIN)/python -m netlab.authoring
+	$(BIN)/python -m netlab.course.authoring
 
 site: setup  ## the book as two sites in build/site, for students and for instructors; CHAPTERS="01_udp_loss" makes some only
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-site.lock

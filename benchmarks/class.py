@@ -27,7 +27,7 @@ import nbformat
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from netlab import authoring  # noqa: E402
+from netlab.course import authoring  # noqa: E402
 from netlab.grading import grade, master, merged, reports  # noqa: E402
 from netlab.grading.grade import Graded  # noqa: E402
 from netlab.grading.roster import Entry  # noqa: E402

@@ -35,7 +35,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 import netlab as nl  # noqa: E402
-from netlab.errors import EngineError, NetlabError  # noqa: E402
+from netlab.base.errors import EngineError, NetlabError  # noqa: E402
 from netlab.kernel import cache, library  # noqa: E402
 from netlab.replication.rows import published  # noqa: E402
 from tests.engines.parity import differences, explanation  # noqa: E402

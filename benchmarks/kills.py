@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from netlab import scratch
+from netlab.base import scratch
 
 LATE_S = 10.0
 PATIENCE_S = 60.0

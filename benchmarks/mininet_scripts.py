@@ -16,7 +16,7 @@ from pathlib import Path
 
 import mininet
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.lab.script import run_script
 from netlab.network import topologies
 from netlab.network.topology import Topology

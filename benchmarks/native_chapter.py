@@ -40,7 +40,7 @@ import nbformat
 from nbclient import NotebookClient
 # A guest has one processor; how many runs of a sweep go on side by side is that of a machine with more.
 CPUS = '''
-import os, types, netlab.sweeps as sweeps
+import os, types, netlab.runs.sweeps as sweeps
 sweeps.os = types.SimpleNamespace(**{**vars(os), "sched_getaffinity": lambda _: range(%s)})
 ''' % cpus
 def words(cell):

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
+from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
-from netlab.errors import NetlabError
 
 folder = copies.folder()
 try:

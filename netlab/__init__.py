@@ -12,18 +12,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netlab import checks, plots, theory, widgets
+    from netlab import plots, theory, widgets
+    from netlab.base.version import VERSION as __version__
     from netlab.captures import Capture
+    from netlab.course import checks
     from netlab.engines import lasting, preflight
-    from netlab.experiment import Scenario, run
     from netlab.lab.live import live
+    from netlab.measure.results import Run
     from netlab.network import topologies
     from netlab.network.link import Link
     from netlab.network.topology import Topology
-    from netlab.results import Run
-    from netlab.sweeps import sweep
+    from netlab.runs.experiment import Scenario, run
+    from netlab.runs.sweeps import sweep
     from netlab.traffic import Command, Ping, Tcp, Udp
-    from netlab.version import VERSION as __version__
 
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
@@ -31,8 +32,8 @@ _HOMES = {
     "Command": "netlab.traffic",
     "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
-    "Run": "netlab.results",
-    "Scenario": "netlab.experiment",
+    "Run": "netlab.measure.results",
+    "Scenario": "netlab.runs.experiment",
     "Tcp": "netlab.traffic",
     "Topology": "netlab.network.topology",
     "Udp": "netlab.traffic",
@@ -40,11 +41,15 @@ _HOMES = {
     "live": "netlab.lab.live",
     "preflight": "netlab.engines",
     "progress": "netlab.course.catalogue",
-    "run": "netlab.experiment",
-    "sweep": "netlab.sweeps",
+    "run": "netlab.runs.experiment",
+    "sweep": "netlab.runs.sweeps",
 }
-_MODULES = {"topologies": "netlab.network.topologies"} | {
-    name: f"netlab.{name}" for name in ("checks", "plots", "theory", "widgets")
+_MODULES = {
+    "checks": "netlab.course.checks",
+    "plots": "netlab.plots",
+    "theory": "netlab.theory",
+    "topologies": "netlab.network.topologies",
+    "widgets": "netlab.widgets",
 }
 
 __all__ = [
@@ -73,7 +78,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("netlab.version").VERSION
+        return importlib.import_module("netlab.base.version").VERSION
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
     if name in _HOMES:

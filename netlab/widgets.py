@@ -17,8 +17,9 @@ import ipywidgets
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from netlab import engines, experiment, plots
-from netlab.errors import NetlabError, RunCancelled
+from netlab import engines, plots
+from netlab.base.errors import NetlabError, RunCancelled
+from netlab.runs import experiment
 
 Settings = dict[str, Any]
 Scenario = Callable[..., Mapping[str, Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab import kernel
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import library
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from netlab.congestion import CONGESTION_CONTROLS
 from netlab.engines import host_kernel
 from netlab.engines.base import OnEvent, Requirement, cancelled, require
-from netlab.queues import DISCIPLINES
+from netlab.network.congestion import CONGESTION_CONTROLS
+from netlab.network.queues import DISCIPLINES
 
 
 class Fake:

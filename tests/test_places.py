@@ -14,7 +14,8 @@ from types import ModuleType
 
 import pytest
 
-from netlab import cli, doctor, engines
+from netlab import engines
+from netlab.commands import cli, doctor
 from netlab.engines import host_kernel, launcher, native
 from netlab.kernel import building
 from tests.in_guest import told_by
@@ -146,7 +147,7 @@ WITHOUT_SYSTEMD = """
 import contextlib, json, os, shutil, subprocess, sys
 sys.path.extend({path!r})
 from pathlib import Path
-from netlab import cli
+from netlab.commands import cli
 from tests.programs import load
 
 while found := shutil.which("systemctl"):

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from tests.programs import ROOT, load
 
 PROGRAMS = ["gcc", "flex"]

@@ -20,12 +20,13 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab import cli, engines, passed
-from netlab.course import catalogue
-from netlab.errors import KernelError
+from netlab import engines
+from netlab.base.errors import KernelError
+from netlab.commands import cli
+from netlab.course import catalogue, passed
 from netlab.kernel import installed, library
 from netlab.kernel.recipe_key import recipe_hash
-from netlab.results import Run
+from netlab.measure.results import Run
 from tests.programs import ROOT, load
 
 PROGRAMS = {"kernels": ("linux", "mnexec"), "libraries": (library.PROGRAM, library.MNEXEC)}

@@ -8,7 +8,7 @@ import ipywidgets
 import pytest
 
 from netlab import plots, widgets
-from netlab.errors import NetlabError, RunCancelled
+from netlab.base.errors import NetlabError, RunCancelled
 from tests.drawn import PATIENCE_S, by_role
 
 

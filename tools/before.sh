@@ -21,7 +21,7 @@ make setup
 .venv/bin/netlab lab --update-only
 .venv/bin/python - <<'STUDENT'
 import netlab as nl
-from netlab import passed
+from netlab.course import passed
 from netlab.course import catalogue
 
 for chapter in catalogue.chapters():

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
-from netlab.errors import NetlabError  # noqa: E402
+from netlab.base.errors import NetlabError  # noqa: E402
 from netlab.kernel import building, installed, library, tree  # noqa: E402
 from netlab.kernel.recipe_key import recipe_hash  # noqa: E402
 

@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from plotly.offline import get_plotlyjs
 
 import netlab
-from netlab.authoring import Chapter, chapters, execute, student_notebook
+from netlab.course.authoring import Chapter, chapters, execute, student_notebook
 from netlab.course.catalogue import Entry
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 from netlab.agent.namespaces import visit
 from netlab.agent.shaping import has_wire, wire_device
-from netlab.plan import AgentPlan, Hop
+from netlab.protocol.plan import AgentPlan, Hop
 
 SOL_PACKET = 263
 PACKET_RX_RING = 5

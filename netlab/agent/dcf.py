@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from netlab.headers import ETHERNET_HEADER_BYTES
-from netlab.media import LARGEST_WINDOW, MOST_ATTEMPTS, SIFS_US, SMALLEST_WINDOW, Wifi
-from netlab.units import NS_PER_US
+from netlab.base.headers import ETHERNET_HEADER_BYTES
+from netlab.base.units import NS_PER_US
+from netlab.network.media import LARGEST_WINDOW, MOST_ATTEMPTS, SIFS_US, SMALLEST_WINDOW, Wifi
 
 
 @dataclass

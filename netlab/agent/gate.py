@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 DEVICE = "/dev/netlab"
 SEED = 0x40084E01

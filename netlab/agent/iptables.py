@@ -12,10 +12,10 @@ import socket
 import struct
 import sys
 
-from netlab import netlink
 from netlab.netfilter import lines, messages
 from netlab.netfilter.lines import Line, LineError, Rule
 from netlab.netfilter.messages import BUILT_IN, Chain, Told
+from netlab.netlink import wire
 
 RECEIVE_BYTES = 1 << 20
 BAD_LINE, REFUSED = 2, 1
@@ -31,10 +31,10 @@ def ask(request: bytes) -> list[bytes]:
     with _connect() as kernel:
         kernel.send(request)
         while True:
-            for kind, body in netlink.messages(kernel.recv(RECEIVE_BYTES)):
-                if kind == netlink.NLMSG_DONE:
+            for kind, body in wire.messages(kernel.recv(RECEIVE_BYTES)):
+                if kind == wire.NLMSG_DONE:
                     return bodies
-                if kind == netlink.NLMSG_ERROR:
+                if kind == wire.NLMSG_ERROR:
                     _raise(body)
                     return bodies
                 bodies.append(body)
@@ -53,8 +53,8 @@ def tell(inside: list[bytes]) -> None:
         # The kernel has done it when `send` returns, and says something only where it refuses.
         kernel.setblocking(False)
         try:
-            for kind, body in netlink.messages(kernel.recv(RECEIVE_BYTES)):
-                if kind == netlink.NLMSG_ERROR:
+            for kind, body in wire.messages(kernel.recv(RECEIVE_BYTES)):
+                if kind == wire.NLMSG_ERROR:
                     _raise(body)
         except BlockingIOError:
             return

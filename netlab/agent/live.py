@@ -39,8 +39,8 @@ from netlab.agent.shaping import (
     wire_lines,
 )
 from netlab.agent.terminals import Terminals, read_now
-from netlab.errors import RunError, ThroughputError
-from netlab.plan import AgentPlan, Item, Shape
+from netlab.base.errors import RunError, ThroughputError
+from netlab.protocol.plan import AgentPlan, Item, Shape
 from netlab.sockets.streams import forbid_timer_slack
 
 GRID_S = 0.01

@@ -21,8 +21,8 @@ from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
 from netlab.agent.shaping import hosts_without_offload, shape_network
-from netlab.errors import NetlabError
-from netlab.plan import AgentPlan, Counters, Event, FlowItem, Item, QueueSample, StreamSample
+from netlab.base.errors import NetlabError
+from netlab.protocol.plan import AgentPlan, Counters, Event, FlowItem, Item, QueueSample, StreamSample
 from netlab.sockets.streams import forbid_timer_slack
 
 SETTLE_S = 0.01

@@ -16,14 +16,14 @@ import threading
 import time
 from dataclasses import dataclass
 
-from netlab import media
 from netlab.agent.dcf import Dcf
 from netlab.agent.namespaces import visit
 from netlab.agent.sampling import Qdisc
-from netlab.errors import RunError
-from netlab.headers import KERNEL_QUEUE_PACKETS
-from netlab.plan import Hop, StationTotals
-from netlab.units import NS_PER_S
+from netlab.base.errors import RunError
+from netlab.base.headers import KERNEL_QUEUE_PACKETS
+from netlab.base.units import NS_PER_S
+from netlab.network import media
+from netlab.protocol.plan import Hop, StationTotals
 
 TUN = "/dev/net/tun"
 TUNSETIFF = 0x400454CA

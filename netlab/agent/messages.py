@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from netlab.agent.settings import STATIC_SYSCTLS
 from netlab.agent.shaping import queue_options
-from netlab.plan import Plan
-from netlab.rtnetlink import links
-from netlab.rtnetlink.ip_lines import Interfaces, ip_line
-from netlab.rtnetlink.tc_lines import change, tc_line
+from netlab.netlink import links
+from netlab.netlink.ip_lines import Interfaces, ip_line
+from netlab.netlink.tc_lines import change, tc_line
+from netlab.protocol.plan import Plan
 
 Told = list[tuple[str, bytes]]
 """Netlink messages, each with the line that it stands for, which an error names."""

@@ -32,9 +32,9 @@ from netlab.agent import messages
 from netlab.agent.medium import RING_FRAMES, Medium, open_tap
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.agent.routing import Routing
-from netlab.errors import RunError
-from netlab.plan import AgentPlan
-from netlab.rtnetlink.ip_lines import node_lines
+from netlab.base.errors import RunError
+from netlab.netlink.ip_lines import node_lines
+from netlab.protocol.plan import AgentPlan
 
 LINK_PATIENCE_S = 10.0
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 from netlab.agent.namespaces import hold_new_namespace
 from netlab.agent.routing import Routing
-from netlab.congestion import CONGESTION_CONTROLS
-from netlab.errors import RunError
-from netlab.queues import DISCIPLINES, Wanted
-from netlab.rtnetlink import links
-from netlab.rtnetlink.ip_lines import ip_line
-from netlab.rtnetlink.tc_lines import tc_line
+from netlab.base.errors import RunError
+from netlab.netlink import links
+from netlab.netlink.ip_lines import ip_line
+from netlab.netlink.tc_lines import tc_line
+from netlab.network.congestion import CONGESTION_CONTROLS
+from netlab.network.queues import DISCIPLINES, Wanted
 
 EXAMPLE = Wanted(rate_mbps=10, queue_packets=100)
 QUEUE = "qdisc add dev lo root handle 1: "

@@ -6,7 +6,7 @@ import os
 import socket
 import struct
 
-from netlab import netlink
+from netlab.netlink import wire
 
 QUEUE_PARENT = 0x10000
 QUEUE_HANDLE = 0x20000
@@ -28,14 +28,14 @@ def change(interface: str, kind: str, options: bytes) -> None:
     OSError
         When the kernel refuses them, or there is no such queue.
     """
-    body = netlink.TCMSG.pack(0, socket.if_nametoindex(interface), QUEUE_HANDLE, QUEUE_PARENT, 0)
-    body += netlink.attribute(netlink.TCA_KIND, kind.encode() + b"\0")
-    body += netlink.attribute(netlink.TCA_OPTIONS | netlink.NLA_F_NESTED, options)
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, netlink.NETLINK_ROUTE) as kernel:
+    body = wire.TCMSG.pack(0, socket.if_nametoindex(interface), QUEUE_HANDLE, QUEUE_PARENT, 0)
+    body += wire.attribute(wire.TCA_KIND, kind.encode() + b"\0")
+    body += wire.attribute(wire.TCA_OPTIONS | wire.NLA_F_NESTED, options)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE) as kernel:
         kernel.bind((0, 0))
-        kernel.send(netlink.message(netlink.RTM_NEWQDISC, netlink.NLM_F_REQUEST | netlink.NLM_F_ACK, body))
-        for message_kind, answer in netlink.messages(kernel.recv(1 << 16)):
-            if message_kind == netlink.NLMSG_ERROR:
+        kernel.send(wire.message(wire.RTM_NEWQDISC, wire.NLM_F_REQUEST | wire.NLM_F_ACK, body))
+        for message_kind, answer in wire.messages(kernel.recv(1 << 16)):
+            if message_kind == wire.NLMSG_ERROR:
                 (error,) = struct.unpack_from("=i", answer)
                 if error:
                     raise OSError(-error, f"{kind} on {interface}: {os.strerror(-error)}")

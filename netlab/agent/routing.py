@@ -7,11 +7,11 @@ import socket
 import struct
 from collections.abc import Iterable
 
-from netlab import netlink
 from netlab.agent.namespaces import visit
-from netlab.errors import RunError
-from netlab.rtnetlink.ip_lines import Interfaces
-from netlab.rtnetlink.messages import batch
+from netlab.base.errors import RunError
+from netlab.netlink import wire
+from netlab.netlink.ip_lines import Interfaces
+from netlab.netlink.messages import batch
 
 SOL_NETLINK = 270
 NETLINK_CAP_ACK = 10
@@ -39,7 +39,7 @@ class Routing:
     def __init__(self, pid: int) -> None:
         self.interfaces = Interfaces()
         with visit(pid):
-            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, netlink.NETLINK_ROUTE)
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
         self._socket.bind((0, 0))
         for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK):
             self._socket.setsockopt(SOL_NETLINK, option, 1)
@@ -68,10 +68,10 @@ class Routing:
         while True:
             data, offset = self._socket.recv(ANSWER_BYTES), 0
             while offset < len(data):
-                length, kind, _flags, number, _pid = netlink.HEADER.unpack_from(data, offset)
-                body = data[offset + netlink.HEADER.size : offset + length]
+                length, kind, _flags, number, _pid = wire.HEADER.unpack_from(data, offset)
+                body = data[offset + wire.HEADER.size : offset + length]
                 offset += (length + 3) & ~3
-                if kind != netlink.NLMSG_ERROR:
+                if kind != wire.NLMSG_ERROR:
                     continue
                 (error,) = ERROR.unpack_from(body)
                 if error:
@@ -86,6 +86,6 @@ class Routing:
 
 def _more(body: bytes) -> str:
     """What the kernel says beyond the error's number, where it says more."""
-    said = dict(netlink.attributes(body[ERROR.size + netlink.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
+    said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
     text = said.rstrip(b"\0").decode(errors="replace")
     return f" ({text})" if text else ""

@@ -6,9 +6,8 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from netlab import queues
 from netlab.agent.qdiscs import QUEUE_HANDLE
-from netlab.netlink import (
+from netlab.netlink.wire import (
     NETLINK_ROUTE,
     NLM_F_DUMP,
     NLM_F_REQUEST,
@@ -23,6 +22,7 @@ from netlab.netlink import (
     message,
     messages,
 )
+from netlab.network import queues
 
 TCA_STATS_BASIC = 1
 TCA_STATS_QUEUE = 3

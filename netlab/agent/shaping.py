@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netlab import queues
-from netlab.headers import (
+from netlab.base.headers import (
     ETHERNET_HEADER_BYTES,
     ETHERNET_WIRE_BYTES,
     FRAME_BYTES,
@@ -25,9 +24,10 @@ from netlab.headers import (
     SMALLEST_WIRE_FRAME_BYTES,
     TCP_HEADER_BYTES,
 )
-from netlab.plan import Hop, Shape
-from netlab.queues import tc_rate, tc_time
-from netlab.units import BITS_PER_BYTE, mbps_to_bps
+from netlab.base.units import BITS_PER_BYTE, mbps_to_bps
+from netlab.network import queues
+from netlab.network.queues import tc_rate, tc_time
+from netlab.protocol.plan import Hop, Shape
 
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; a smaller bucket would split it after all.

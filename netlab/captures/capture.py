@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from netlab.base.errors import ScenarioError
+from netlab.base.values import is_integer, shown
 from netlab.captures.filters import parse_filter
 from netlab.captures.frames import read_ring
 from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
-from netlab.errors import ScenarioError
-from netlab.plan import Outcome, Plan
-from netlab.values import is_integer, shown
+from netlab.protocol.plan import Outcome, Plan
 
 DEFAULT_SNAP_BYTES = 96
 LARGEST_SNAP_BYTES = 65_535

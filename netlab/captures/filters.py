@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from netlab.base.errors import ScenarioError
+from netlab.base.values import shown
 from netlab.captures.frames import ARP, Heads, Mask
-from netlab.errors import ScenarioError
-from netlab.values import shown
 
 Keep = Callable[[Heads], Mask]
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}

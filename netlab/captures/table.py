@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netlab.base.errors import NetlabError
 from netlab.captures.filters import PROTOCOLS
 from netlab.captures.frames import ACK, ARP, NS, SYN, Heads, Mask
 from netlab.captures.pcapng import Captured, read_pcapng
-from netlab.errors import NetlabError
 
 PACKET_COLUMNS = (
     "t_s",

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from netlab import engines
-from netlab.errors import NetlabError, NotHereError
+from netlab.base.errors import NetlabError, NotHereError
 
 SAID = "Not on this machine."
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from netlab import passed
 from netlab.chapters.elsewhere import go_on
-from netlab.checks import Check
-from netlab.own_figures import Own, OwnFigures
+from netlab.course import passed
+from netlab.course.checks import Check
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.widgets import Panel
 
 

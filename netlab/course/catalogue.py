@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from netlab import passed
-from netlab.errors import NetlabError, one_of
-from netlab.location import PACKAGE
+from netlab.base.errors import NetlabError, one_of
+from netlab.base.location import PACKAGE
+from netlab.course import passed
 
 VARIABLE = "NETLAB_NOTEBOOKS"
 

@@ -17,9 +17,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from netlab.base.errors import NetlabError
 from netlab.course import catalogue
 from netlab.course.catalogue import Entry
-from netlab.errors import NetlabError
 
 VARIABLE = "NETLAB_CHAPTERS"
 _ORIGINALS = ".originals"

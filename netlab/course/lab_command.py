@@ -9,8 +9,8 @@ import platform
 import sys
 from pathlib import Path
 
+from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
-from netlab.errors import NetlabError
 
 # No pop-up that asks about news, and no look at the network for them.
 _QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}

@@ -14,7 +14,7 @@ from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from plotly.offline import get_plotlyjs
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 # Plotly, which each figure loads, MathJax, RequireJS: a room without Internet gets none of them.
 _FROM_THE_WEB = re.compile(r'<script[^>]*\bsrc="https?:[^>]*>\s*</script>')

@@ -7,9 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from netlab import scratch
+from netlab.base import scratch
+from netlab.base.errors import NetlabError
 from netlab.course import catalogue, copies
-from netlab.errors import NetlabError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # The page's own clock: figures are drawn within it however busy the machine is.

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from netlab.base.errors import EngineError, KernelError, one_of
 from netlab.engines import host_kernel
 from netlab.engines.base import Engine, require
 from netlab.engines.library import LibraryEngine
 from netlab.engines.native import NativeEngine
 from netlab.engines.pocket import PocketEngine
-from netlab.errors import EngineError, KernelError, one_of
 from netlab.kernel import installed
 from netlab.kernel.building import POCKET_MACHINE
-from netlab.plan import Plan
+from netlab.protocol.plan import Plan
 
 NAMES = ("pocket", "pocket-real", "native", "library")
 REAL = frozenset({"pocket-real", "native"})

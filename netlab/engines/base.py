@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from netlab import scratch
 from netlab.agent import files
 from netlab.agent.artifacts import MOST_BYTES
-from netlab.errors import EngineError, NotHereError, RunCancelled, RunError
-from netlab.plan import Counters, Event, Outcome, Plan
+from netlab.base import scratch
+from netlab.base.errors import EngineError, NotHereError, RunCancelled, RunError
+from netlab.protocol.plan import Counters, Event, Outcome, Plan
 from netlab.traffic import KINDS
 
 OnEvent = Callable[[Event], None]

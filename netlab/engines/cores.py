@@ -12,7 +12,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from netlab import scratch
+from netlab.base import scratch
 
 LOOK_EVERY_S, LOOK_AT_LEAST_S = 0.5, 8.0
 CROWDED = 0.3

@@ -23,12 +23,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
-from netlab import scratch
 from netlab.agent import files, guest
+from netlab.base import scratch
+from netlab.base.errors import EngineError, RunError
 from netlab.engines import cores, launcher
 from netlab.engines.base import run_folder
 from netlab.engines.paths import python_path, system_path
-from netlab.errors import EngineError, RunError
 from netlab.kernel import Kernel
 
 MEMORY_MB = 1024

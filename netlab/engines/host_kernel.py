@@ -12,13 +12,13 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from netlab.congestion import CONGESTION_CONTROLS, OWN
+from netlab.base.errors import EngineError
+from netlab.base.location import PACKAGE
 from netlab.engines.base import Requirement
-from netlab.errors import EngineError
 from netlab.kernel.fragment import parse_version
 from netlab.kernel.installed import PARTS
-from netlab.location import PACKAGE
-from netlab.queues import DISCIPLINES
+from netlab.network.congestion import CONGESTION_CONTROLS, OWN
+from netlab.network.queues import DISCIPLINES
 
 ASK = """
 import json, sys

@@ -11,8 +11,9 @@ import sys
 import threading
 from pathlib import Path
 
-from netlab import scratch
 from netlab.agent import files
+from netlab.base import scratch
+from netlab.base.errors import NotHereError
 from netlab.engines import host_kernel
 from netlab.engines.base import (
     EventTail,
@@ -27,8 +28,7 @@ from netlab.engines.base import (
     wanted_parts,
 )
 from netlab.engines.paths import python_path, system_path
-from netlab.errors import NotHereError
-from netlab.plan import AgentPlan, Outcome, Plan
+from netlab.protocol.plan import AgentPlan, Outcome, Plan
 
 START = """
 import json, os, sys

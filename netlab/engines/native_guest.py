@@ -8,10 +8,10 @@ import subprocess
 import time
 
 from netlab.agent import files
+from netlab.base.errors import EngineError
 from netlab.engines.guests import BOOT_PATIENCE_S, Clock, Waiting
 from netlab.engines.native import RESULT_BYTES, start_agent, wait_for_the_end
 from netlab.engines.paths import python_path, system_path
-from netlab.errors import EngineError
 
 PROGRAM = """
 from netlab.agent.local import main

@@ -6,9 +6,9 @@ import importlib.util
 from pathlib import Path
 
 from netlab import kernel
-from netlab.errors import EngineError, KernelError
+from netlab.base.errors import EngineError, KernelError
+from netlab.base.location import PACKAGE
 from netlab.kernel import library
-from netlab.location import PACKAGE
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from netlab import kernel, scratch
+from netlab import kernel
 from netlab.agent import files, guest
 from netlab.agent.settings import MACHINE_SYSCTLS
+from netlab.base import scratch
+from netlab.base.errors import EngineError, KernelError, RunError
 from netlab.engines import launcher, warm
 from netlab.engines.base import (
     POLL_S,
@@ -33,9 +35,8 @@ from netlab.engines.base import (
 )
 from netlab.engines.guests import MEMORY_MB, START_NS, NoAnswerError
 from netlab.engines.paths import python_path, system_path
-from netlab.errors import EngineError, KernelError, RunError
 from netlab.kernel.installed import MODULES
-from netlab.plan import AgentPlan, Counters, Outcome, Plan
+from netlab.protocol.plan import AgentPlan, Counters, Outcome, Plan
 
 TOOLS = ("ip", "tc")
 BOOT_PATIENCE_S = 20.0

@@ -16,8 +16,8 @@ import sys
 import threading
 from collections.abc import Iterator
 
+from netlab.base.errors import NetlabError
 from netlab.engines.guests import Guest
-from netlab.errors import NetlabError
 from netlab.kernel import Kernel
 
 IDLE_S = 600.0

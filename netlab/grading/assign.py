@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from netlab import authoring
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
+from netlab.course import authoring
 from netlab.grading import formats, leaks
 from netlab.grading.master import Master
 from netlab.grading.reports import file_name

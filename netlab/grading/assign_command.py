@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.grading.clone import add_root, root_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from netlab.location import PACKAGE
+from netlab.base.location import PACKAGE
 
 
 def add_root(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.grading.clone import add_root, root_of
 
 EXIT_INCOMPLETE = 1

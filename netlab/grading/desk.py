@@ -17,7 +17,15 @@ from typing import Any
 
 from netlab.grading import plain
 
-EARLY = ("numpy", "pandas", "netlab.experiment", "netlab.results", "netlab.sweeps", "netlab.theory", "netlab.checks")
+EARLY = (
+    "numpy",
+    "pandas",
+    "netlab.runs.experiment",
+    "netlab.measure.results",
+    "netlab.runs.sweeps",
+    "netlab.theory",
+    "netlab.course.checks",
+)
 LONGEST_TEXT = 400
 ASK, ANSWER, READY = b"A", b"R", b"B"
 """What a message begins with: a question, the last word, and that the cell is ready."""
@@ -37,7 +45,7 @@ class Line:
         NetlabError
             When the grader refuses, with its reason.
         """
-        from netlab.errors import NetlabError
+        from netlab.base.errors import NetlabError
 
         self._send(ASK, {"kind": kind, **content})
         size = int.from_bytes(self._read(8), "big")
@@ -75,7 +83,7 @@ class Tutor:
 
     def take(self, own: Any, fallback: Any = None) -> Any:
         """The student's own answer where there is one."""
-        from netlab.checks import _is_stub
+        from netlab.course.checks import _is_stub
 
         return fallback if _is_stub(own) and fallback is not None else own
 
@@ -104,7 +112,10 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     for name in EARLY:
         importlib.import_module(name)
     # Before the chapter is imported: its modules may keep what they find.
-    experiment, sweeps = importlib.import_module("netlab.experiment"), importlib.import_module("netlab.sweeps")
+    experiment, sweeps = (
+        importlib.import_module("netlab.runs.experiment"),
+        importlib.import_module("netlab.runs.sweeps"),
+    )
     experiment.run, sweeps.sweep = Laboratory.run, Laboratory.sweep  # type: ignore[attr-defined]
     if exercises:
         _stand_in(exercises[0])
@@ -180,7 +191,7 @@ def _argument(given: Any, ask: Callable[..., Any]) -> Any:
 
 
 def _probe(number: int, ask: Callable[..., Any]) -> Callable[..., Any]:
-    from netlab.errors import NetlabError
+    from netlab.base.errors import NetlabError
 
     def probe(*values: Any, **named: Any) -> Any:
         try:
@@ -214,8 +225,8 @@ class Laboratory:
         **more: Any,
     ) -> Any:
         """Ask for a run."""
-        from netlab.experiment import Scenario
-        from netlab.results import Run
+        from netlab.measure.results import Run
+        from netlab.runs.experiment import Scenario
 
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
@@ -233,7 +244,7 @@ class Laboratory:
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
     """Let the chapter open with its figures, and with stand-ins for its checks and its panel."""
-    from netlab.own_figures import Own
+    from netlab.course.own_figures import Own
 
     topic = exercise["topic"]
     figures = plain.decode(exercise["figures"])

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from netlab.checks import Check, Function, Result
-from netlab.errors import NetlabError
-from netlab.own_figures import Own
+from netlab.base.errors import NetlabError
+from netlab.course.checks import Check, Function, Result
+from netlab.course.own_figures import Own
 
 CASES = 6
 MOST_DRAWS = 50

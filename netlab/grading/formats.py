@@ -14,10 +14,10 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from netlab.base.location import PACKAGE
 from netlab.grading import judging, leaks, master
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.master import Edition, Master
-from netlab.location import PACKAGE
 
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _NBGRADER_REGION = re.compile(r"^### BEGIN (SOLUTION|HIDDEN TESTS)$.*?^### END \1$", re.MULTILINE | re.DOTALL)

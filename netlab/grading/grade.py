@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from netlab import kernel
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
+from netlab.base.location import PACKAGE
+from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.version import VERSION
 from netlab.grading import judging, master, sandbox
 from netlab.grading.judging import Job
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry, collect, match
 from netlab.grading.submission import digest_of
-from netlab.location import PACKAGE
-from netlab.progress_bar import Progress, shown_progress
-from netlab.version import VERSION
 
 KEPT = "results"
 
@@ -193,7 +193,7 @@ def grader_digest() -> str:
     """SHA-256 over the code that grades: this package, the checks, theory."""
     places = [PACKAGE / "grading", PACKAGE / "theory"]
     files = [file for place in places for file in sorted(place.glob("*.py"))]
-    return master.digest([*files, PACKAGE / "checks.py", PACKAGE / "own_figures.py"])
+    return master.digest([*files, PACKAGE / "course" / "checks.py", PACKAGE / "course" / "own_figures.py"])
 
 
 def with_review(graded: Graded, points: Mapping[tuple[str, str], tuple[float, str]]) -> Graded:

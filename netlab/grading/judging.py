@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from netlab.checks import Build, Check, Choice, Function, Number, Result, Status, with_unit
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
+from netlab.course.checks import Build, Check, Choice, Function, Number, Result, Status, with_unit
 from netlab.grading import flags, plain, sandbox, submission
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.laboratory import Laboratory

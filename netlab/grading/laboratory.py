@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from netlab import engines, experiment, run_cache
-from netlab.errors import NetlabError, RunCancelled
-from netlab.experiment import Scenario
-from netlab.results import Run
-from netlab.run_cache import RunCache
+from netlab import engines
+from netlab.base.errors import NetlabError, RunCancelled
+from netlab.measure.results import Run
+from netlab.runs import cache as run_cache
+from netlab.runs import experiment
+from netlab.runs.cache import RunCache
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Command, Ping, Tcp, Udp
 
 MOST_RUNS = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.grading.master import Edition
 
 SHORTEST_SECRET = 12

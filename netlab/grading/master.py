@@ -9,13 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from netlab import authoring
-from netlab.checks import Check
-from netlab.errors import NetlabError, one_of
+from netlab.base.errors import NetlabError, one_of
+from netlab.base.location import PACKAGE
+from netlab.course import authoring
+from netlab.course.checks import Check
 from netlab.grading import examiner, needs
 from netlab.grading.examiner import Examiner
 from netlab.grading.submission import Cell, Wanted
-from netlab.location import PACKAGE
 
 CHECK = "-check"
 WORDS = "-words"

@@ -17,7 +17,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
+from netlab.base.location import PACKAGE
 from netlab.grading import desk, judging, master, plain, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.grade import Graded
@@ -25,7 +26,6 @@ from netlab.grading.judging import Examination, Job, Marked
 from netlab.grading.master import Edition, Master
 from netlab.grading.reports import file_name
 from netlab.grading.submission import Submission, Taken, Wanted
-from netlab.location import PACKAGE
 
 IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

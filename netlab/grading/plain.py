@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 MOST_BYTES = 1 << 18
 MOST_ITEMS = 10_000
@@ -103,10 +103,10 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    from netlab.checks import _is_stub
-    from netlab.experiment import Scenario
+    from netlab.course.checks import _is_stub
+    from netlab.measure.results import Run
     from netlab.network.topology import Topology
-    from netlab.results import Run
+    from netlab.runs.experiment import Scenario
     from netlab.traffic import Traffic
 
     if isinstance(value, Run):
@@ -165,8 +165,8 @@ def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
 
 def _decode_object(kind: str, content: Any) -> Any:
     from netlab import traffic
-    from netlab.experiment import Scenario
     from netlab.network.topology import Topology
+    from netlab.runs.experiment import Scenario
 
     try:
         if kind == "run" and isinstance(content, dict):

@@ -17,7 +17,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.grading import flags, judging
 from netlab.grading.grade import Graded
 from netlab.grading.master import WORDS

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 NAMES = {
     "student": ("student_id", "id_number", "username", "login", "id"),

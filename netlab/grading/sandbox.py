@@ -21,15 +21,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from netlab import chapters, kernel, scratch
+from netlab import chapters, kernel
+from netlab.base import scratch
+from netlab.base.errors import EngineError, NetlabError, RunError
+from netlab.base.location import PACKAGE
 from netlab.engines import launcher
 from netlab.engines.base import run_folder
 from netlab.engines.paths import python_path, system_path
 from netlab.engines.pocket import Boot, end_group
-from netlab.errors import EngineError, NetlabError, RunError
 from netlab.grading import plain, warden
 from netlab.kernel.installed import MODULES
-from netlab.location import PACKAGE
 
 PROGRAM = "netlab.grading.warden"
 MEMORY_MB = 768
@@ -40,7 +41,7 @@ POLL_S = 0.005
 LOOK_S = 0.25
 SEED = 1
 BEHIND_THE_WALL = ("__init__.py", "plain.py", "warden.py", "desk.py")
-LEFT_OUT = ("replication", "new_chapter", "perf")
+LEFT_OUT = ("commands", "replication", "perf")
 
 
 class Ending(Enum):
@@ -288,6 +289,8 @@ def student_package() -> Iterator[Path]:
                 ignored |= set(LEFT_OUT)
             if place.parent.name == "chapters":
                 ignored |= {"check.py", "panel.py"}
+            if place == PACKAGE / "course":
+                ignored.add("new_chapter")
             if place == PACKAGE / "grading":
                 ignored |= set(names) - set(BEHIND_THE_WALL)
             return ignored

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 MOST_BYTES = 64 << 20
 MOST_CELLS = 5_000

@@ -4,7 +4,7 @@
 and `unpack()` carry them elsewhere.
 """
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel.archive import pack, unpack
 from netlab.kernel.building import Kernels, build
 from netlab.kernel.installed import Kernel, builds, find

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import programs, tree
 from netlab.kernel.fragment import Version, parse_version
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import apt, cache, installed, library
 from netlab.kernel.installed import Kernel
 from netlab.kernel.library import LibraryKernel

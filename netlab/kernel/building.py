@@ -19,8 +19,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from netlab.endings import ending_signals_raise
-from netlab.errors import KernelError
+from netlab.base.endings import ending_signals_raise
+from netlab.base.errors import KernelError
 from netlab.kernel import apt, cache, edits, fragment, installed, library, programs, tree
 from netlab.kernel.installed import Kernel
 from netlab.kernel.progress import Listener, Meter, usual_phases

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 
 
 def root() -> Path:

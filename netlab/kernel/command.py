@@ -7,7 +7,7 @@ import platform
 import sys
 from pathlib import Path
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import Printer

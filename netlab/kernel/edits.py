@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 
 RECIPE = Path(__file__).parent / "recipe"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 
 Version = tuple[int, ...]
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netlab.congestion import CONGESTION_CONTROLS
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import cache
 from netlab.kernel.fragment import Version, parse_version, read_config
 from netlab.kernel.recipe_key import recipe_hash
-from netlab.queues import DISCIPLINES
+from netlab.network.congestion import CONGESTION_CONTROLS
+from netlab.network.queues import DISCIPLINES
 
 ASK_TIMEOUT_S = 10.0
 SECCOMP_SINCE = (6, 16)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import cache, fragment, installed, programs
 from netlab.kernel.edits import RECIPE, edits
 from netlab.kernel.fragment import Option, Version

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 
 OnLine = Callable[[str], None]
 LAST_LINES = 15

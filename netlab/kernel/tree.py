@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import programs
 from netlab.kernel.fragment import Version
 

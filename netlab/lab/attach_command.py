@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.lab import terminal
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from netlab.errors import ScenarioError, one_of
+from netlab.base.errors import ScenarioError, one_of
 from netlab.lab.session import Session
 from netlab.network.link import SHAPE_FIELDS, Link, LinkShape
 from netlab.network.topology import Topology

@@ -21,27 +21,28 @@ from typing import Any, cast
 
 import pandas as pd
 
-from netlab import captures, engines, measure, scratch
+from netlab import captures, engines, measure
 from netlab.agent.files import ARTIFACTS
 from netlab.agent.settings import MACHINE_SYSCTLS
+from netlab.base import scratch
+from netlab.base.errors import NotHereError, RunError, ScenarioError, one_of
+from netlab.base.values import is_number, shown
+from netlab.base.version import VERSION
 from netlab.captures import Capture
 from netlab.engines.base import Engine
 from netlab.engines.guests import Guest, Waiting
 from netlab.engines.native import NativeEngine
 from netlab.engines.native_guest import NativeGuest
 from netlab.engines.pocket import PocketEngine
-from netlab.errors import NotHereError, RunError, ScenarioError, one_of
-from netlab.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
 from netlab.lab.session import CALLS_PER_INSTANT, Session
+from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.plan import Counters, Plan
-from netlab.results import Run
+from netlab.protocol.plan import Counters, Plan
+from netlab.runs.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.traffic import Command, Traffic, Udp
-from netlab.values import is_number, shown
-from netlab.version import VERSION
 
 WALL_LIMIT_S = 60.0
 CAPTURE_BYTES = 64 << 20

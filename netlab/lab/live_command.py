@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
 from netlab.lab.live import live
 from netlab.lab.player import NO_LIMIT_S, play, size, write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.lab import opened
 
 _registered: list[Any] = []

@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.lab.script import run_script
 
 

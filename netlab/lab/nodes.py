@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 
-from netlab.errors import RunError
+from netlab.base.errors import RunError
 from netlab.lab import terminal
 from netlab.lab.session import Session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Protocol
 
-from netlab.errors import RunError
+from netlab.base.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

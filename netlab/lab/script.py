@@ -11,9 +11,9 @@ from typing import Any
 
 from netlab import engines
 from netlab.agent.files import ARTIFACTS
+from netlab.base.errors import EngineError
 from netlab.engines.guests import Guest
 from netlab.engines.pocket import PocketEngine
-from netlab.errors import EngineError
 from netlab.lab import player
 from netlab.lab.player import NO_LIMIT_S
 from netlab.lab.session import CALLS_PER_INSTANT, Session

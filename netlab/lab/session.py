@@ -9,9 +9,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from netlab.base.errors import RunError
 from netlab.engines import guests
 from netlab.engines.guests import NoAnswerError, Waiting
-from netlab.errors import RunError
 
 # So many that no program meets it that does not poll; iperf3 does.
 CALLS_PER_INSTANT = 3000

@@ -27,8 +27,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from netlab import scratch
-from netlab.errors import NetlabError, RunError
+from netlab.base import scratch
+from netlab.base.errors import NetlabError, RunError
 from netlab.lab.session import Session
 
 TURN_S = 0.02

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from netlab import plots
-from netlab.errors import NetlabError, ScenarioError, one_of
+from netlab.base.errors import NetlabError, ScenarioError, one_of
+from netlab.measure.results import INTERVAL_COLUMNS, Run
 from netlab.plots.series import LABELS
-from netlab.results import INTERVAL_COLUMNS, Run
 from netlab.widgets import Chart
 
 DEFAULT = ("goodput_mbps", "cwnd_segments")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from netlab import results
-from netlab.artifacts import Artifacts
-from netlab.errors import RunError, one_of
+from netlab.base.errors import RunError, one_of
+from netlab.measure import results
+from netlab.measure.artifacts import Artifacts
 from netlab.measure.base import Measure, Row, Seen, Tables
 from netlab.measure.command import CommandMeasure
 from netlab.measure.ping import PingMeasure
+from netlab.measure.results import Run
 from netlab.measure.tcp import TcpMeasure
 from netlab.measure.udp import UdpMeasure
-from netlab.plan import Counters, Plan
-from netlab.results import Run
+from netlab.protocol.plan import Counters, Plan
 
 MEASURES: dict[str, type[Measure[Any, Any]]] = {
     "tcp": TcpMeasure,

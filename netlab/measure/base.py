@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from netlab.plan import DatagramInterval, FlowItem, Item, Plan, StreamSample, Totals
-from netlab.units import rate_mbps
+from netlab.base.units import rate_mbps
+from netlab.protocol.plan import DatagramInterval, FlowItem, Item, Plan, StreamSample, Totals
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
-"""Rows by the name of their table: those of `netlab.results.TABLES`, or one of a kind's own."""
+"""Rows by the name of their table: those of `netlab.measure.results.TABLES`, or one of a kind's own."""
 
 ItemType = TypeVar("ItemType", bound=Item)
 TotalsType = TypeVar("TotalsType", bound=Totals)

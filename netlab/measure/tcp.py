@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
+from netlab.base.units import rate_mbps
 from netlab.measure.base import Measure, Row, Tables, goodput_mbps, mean, total
 from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals
-from netlab.units import rate_mbps
 
 
 class TcpMeasure(Measure[TcpItem, TcpTotals]):

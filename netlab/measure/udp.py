@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, rate_mbps
 from netlab.measure.base import Measure, Row, Tables
 from netlab.traffic.udp import UdpItem, UdpTotals
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, rate_mbps
 
 
 class UdpMeasure(Measure[UdpItem, UdpTotals]):

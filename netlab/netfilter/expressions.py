@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from netlab.netlink import NLA_F_NESTED, attribute
+from netlab.netlink.wire import NLA_F_NESTED, attribute
 
 EQUAL, UNEQUAL = 0, 1
 AT_MOST, AT_LEAST = 3, 5

@@ -6,9 +6,9 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from netlab import netlink
 from netlab.netfilter.expressions import be32, be64, nest, text
-from netlab.netlink import NLM_F_DUMP, NLM_F_REQUEST, attribute, attributes
+from netlab.netlink import wire
+from netlab.netlink.wire import NLM_F_DUMP, NLM_F_REQUEST, attribute, attributes
 
 NETLINK_NETFILTER = 12
 IPV4 = 2
@@ -69,21 +69,21 @@ class Told:
 
 def _message(kind: int, flags: int, *parts: bytes) -> bytes:
     body = _HEADER.pack(IPV4, 0, 0) + b"".join(parts)
-    return netlink.message(SUBSYSTEM << 8 | kind, NLM_F_REQUEST | flags, body)
+    return wire.message(SUBSYSTEM << 8 | kind, NLM_F_REQUEST | flags, body)
 
 
 def batch(inside: Iterable[bytes]) -> bytes:
     """Messages as one request: the kernel does all of it or nothing."""
     mark = _HEADER.pack(0, 0, SUBSYSTEM)
     whole = [
-        netlink.message(BATCH_BEGIN, NLM_F_REQUEST, mark),
+        wire.message(BATCH_BEGIN, NLM_F_REQUEST, mark),
         *inside,
-        netlink.message(BATCH_END, NLM_F_REQUEST, mark),
+        wire.message(BATCH_END, NLM_F_REQUEST, mark),
     ]
     numbered = []
     for number, each in enumerate(whole):
-        length, kind, flags, _sequence, pid = netlink.HEADER.unpack_from(each)
-        numbered.append(netlink.HEADER.pack(length, kind, flags, number, pid) + each[netlink.HEADER.size :])
+        length, kind, flags, _sequence, pid = wire.HEADER.unpack_from(each)
+        numbered.append(wire.HEADER.pack(length, kind, flags, number, pid) + each[wire.HEADER.size :])
     return b"".join(numbered)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from netlab import media
-from netlab.errors import ScenarioError, one_of
-from netlab.headers import FRAME_BYTES
-from netlab.queues import MOST_PACKETS, discipline
-from netlab.values import is_integer, is_number, plain, shown
+from netlab.base.errors import ScenarioError, one_of
+from netlab.base.headers import FRAME_BYTES
+from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.network import media
+from netlab.network.queues import MOST_PACKETS, discipline
 
 FRAMINGS = ("tc", "ethernet")
 """What a link's rate counts: tc's own 14 bytes of Ethernet header, or all 38 bytes that a real wire spends."""
@@ -54,7 +54,7 @@ class LinkShape:
     queue_packets, queue_bytes : int or None
         Room in front of the rate limit, in packets or in bytes; neither means the kernel's 1000 packets.
     aqm : str
-        Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq or sfq; `netlab.queues` says
+        Discipline of that queue: fifo, red, codel, fq_codel, pie, fq_pie, cake, dualpi2, fq or sfq; `netlab.network.queues` says
         what each does. (The limit of cake counts kernel memory, several times a frame's bytes, so that it holds fewer
         packets than asked for; fq and sfq also limit each flow, to 100 and 127 packets.)
     aqm_options : mapping
@@ -66,10 +66,10 @@ class LinkShape:
         packet. None means only above 1 Gbit/s, where speed needs it.
     medium : {"802.11g"} or None
         A half-duplex medium that both directions share, instead of a wire for each: one sends at a time, and each frame takes
-        the time that `netlab.media` says. It has a rate of its own; of this link's other fields, `queue_packets` and those of
+        the time that `netlab.network.media` says. It has a rate of its own; of this link's other fields, `queue_packets` and those of
         the wire (delay, jitter, loss, duplication) hold. In virtual time only.
     medium_options : mapping
-        Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.media.Wifi`.
+        Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.network.media.Wifi`.
     """
 
     rate_mbps: float | None = None

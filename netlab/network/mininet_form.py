@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
+from netlab.base.values import shown
 from netlab.network.link import Link, LinkShape
 from netlab.network.routing import plan_addresses
 from netlab.network.wiring import Wiring
-from netlab.values import shown
 
 MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-3}
 """`tc` takes a time without a unit for microseconds."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netlab import plan
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
 from netlab.network.wiring import Hop, Wiring
+from netlab.protocol import plan
 
 MOST_ADDRESSES = 254
 MOST_SUBNETS = 65_535

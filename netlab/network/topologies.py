@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
+from netlab.base.values import is_integer, plain, shown
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.values import is_integer, plain, shown
 
 DEFAULT_QUEUE_PACKETS = 100
 MOST_PAIRS = 1000

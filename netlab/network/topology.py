@@ -9,11 +9,11 @@ from typing import Any
 
 import networkx as nx
 
-from netlab.errors import ScenarioError, one_of
+from netlab.base.errors import ScenarioError, one_of
+from netlab.base.values import shown
 from netlab.network.link import SHAPE_FIELDS, Link, unknown_field
 from netlab.network.routing import Paths
 from netlab.network.wiring import Hop, Wiring, wire
-from netlab.values import shown
 
 NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""

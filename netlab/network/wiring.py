@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
-from netlab import media, plan
+from netlab.network import media
 from netlab.network.link import Link, LinkShape
+from netlab.protocol import plan
 
 
 @dataclass(frozen=True)

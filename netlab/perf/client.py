@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
 from netlab.perf.endpoints import (
     PATIENCE_S,
     Endpoint,

@@ -32,7 +32,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ, MAX_STREAM_ID, check_payload_bytes
 
 DEFAULT_PORT = 5301

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netlab.base.tables import text_table
+from netlab.base.units import rate_mbps
 from netlab.perf.protocol import TestRequest
-from netlab.tables import text_table
-from netlab.units import rate_mbps
 
 Record = dict[str, Any]
 

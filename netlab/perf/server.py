@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
+from netlab.base.units import BITS_PER_MEGABIT
 from netlab.perf.endpoints import (
     PATIENCE_S,
     Endpoint,
@@ -40,7 +41,6 @@ from netlab.perf.protocol import (
 from netlab.perf.report import combine
 from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
-from netlab.units import BITS_PER_MEGABIT
 
 MAX_CLIENTS = 64
 MAX_TIME_S = 3600.0

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array, finite, hover, role
 
 Residual = Literal["percent", "absolute"]

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.plots.theme import COLOURS, TEXT, Array
 
 if TYPE_CHECKING:

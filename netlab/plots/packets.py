@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import plotly.graph_objects as go
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.plots.theme import COLOURS, hover
 
 if TYPE_CHECKING:

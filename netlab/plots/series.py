@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.plots.theme import COLOURS, DASHES, TEXT, finite, hover
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol, TypedDict
 
-from netlab.plan import AgentPlan, Counters, Item, Shape
+from netlab.protocol.plan import AgentPlan, Counters, Item, Shape
 
 
 class Moment(TypedDict):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from netlab.plan import AgentPlan, Counters
 from netlab.protocol.messages import Message
+from netlab.protocol.plan import AgentPlan, Counters
 from netlab.protocol.session import Session
 
 PROGRESS_STEPS = 50

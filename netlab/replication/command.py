@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 DEFAULT_DIRECTORY = "replication"
 

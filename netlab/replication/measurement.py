@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from netlab.experiment import Scenario
-from netlab.results import Run
+from netlab.measure.results import Run
+from netlab.runs.experiment import Scenario
 
 MEBI = 2**20
 IPERF_PAYLOAD_BYTES = 1470

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import resources
 
-from netlab.progress_bar import Progress
+from netlab.base.progress_bar import Progress
+from netlab.measure.results import Run
 from netlab.replication import labs
 from netlab.replication.measurement import Measurement
-from netlab.results import Run
-from netlab.sweeps import sweep
+from netlab.runs.sweeps import sweep
 
 UNITS = {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3, "byte/s": 125_000.0, "%": 100.0, "ms": 1.0}
 """How many of a unit are one Mbit/s, one whole, one ms."""

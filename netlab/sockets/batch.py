@@ -8,8 +8,8 @@ import os
 import socket
 import struct
 
+from netlab.base.units import NS_PER_S
 from netlab.sockets.datagrams import HEADER
-from netlab.units import NS_PER_S
 
 UDP_SEGMENT = 103
 UDP_GRO = 104

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import sub
 
-from netlab.errors import ThroughputError
-from netlab.units import NS_PER_MS, NS_PER_S
+from netlab.base.errors import ThroughputError
+from netlab.base.units import NS_PER_MS, NS_PER_S
 
 HEADER = struct.Struct("!IQQ")
 """Stream id, sequence number (from 0), time of sending (CLOCK_REALTIME, ns); network byte order."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from netlab.congestion import CONGESTION_CONTROLS, OWN
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
+from netlab.network.congestion import CONGESTION_CONTROLS, OWN
 
 TCP_WINDOW_CLAMP = 10
 SO_SNDBUFFORCE = 32

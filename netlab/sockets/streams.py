@@ -44,7 +44,8 @@ import time
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
+from netlab.base.units import NS_PER_S
 from netlab.sockets import tcp_info
 from netlab.sockets.batch import MAX_TRAIN_DATAGRAMS, SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
 from netlab.sockets.datagrams import (
@@ -56,7 +57,6 @@ from netlab.sockets.datagrams import (
     check_payload_bytes,
 )
 from netlab.sockets.options import TCP_WINDOW_CLAMP, set_buffer
-from netlab.units import NS_PER_S
 
 SEND_CHUNK_BYTES = 1 << 20
 RECEIVE_CHUNK_BYTES = 32 << 20

@@ -7,7 +7,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from netlab.units import rate_mbps
+from netlab.base.units import rate_mbps
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 _SIZE = 248

@@ -7,7 +7,14 @@ two it was.
 
 from __future__ import annotations
 
-from netlab.headers import ICMP_HEADER_BYTES, IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.base.headers import (
+    ICMP_HEADER_BYTES,
+    IP_HEADER_BYTES,
+    MSS_BYTES,
+    MTU_BYTES,
+    TCP_HEADER_BYTES,
+    UDP_HEADER_BYTES,
+)
 from netlab.theory.collapse import (
     FifoNetwork,
     acceptance_ratio,

@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from netlab.headers import ICMP_HEADER_BYTES, IP_HEADER_BYTES, MSS_BYTES, TCP_HEADER_BYTES
+from netlab.base.headers import ICMP_HEADER_BYTES, IP_HEADER_BYTES, MSS_BYTES, TCP_HEADER_BYTES
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.theory.framing import Framing, framing_bytes, tcp_wire_bytes
 from netlab.theory.ranges import TheoryError, positive, within
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 
 
 class AnyHop(Protocol):

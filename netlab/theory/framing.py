@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from netlab.headers import (
+from netlab.base.headers import (
     ETHERNET_HEADER_BYTES,
     ETHERNET_WIRE_BYTES,
     IP_HEADER_BYTES,

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 Array = NDArray[np.float64]
 Value = TypeVar("Value", float, Array)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from netlab.headers import MSS_BYTES
+from netlab.base.headers import MSS_BYTES
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, ms_to_s
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps
 from netlab.theory.ranges import positive
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, ms_to_s
 
 INITIAL_WINDOW_SEGMENTS = 10
 """RFC 6928, and Linux."""

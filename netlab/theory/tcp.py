@@ -7,11 +7,11 @@ from typing import cast
 
 import numpy as np
 
-from netlab.headers import FRAME_BYTES, MSS_BYTES
+from netlab.base.headers import FRAME_BYTES, MSS_BYTES
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.theory.delay import bdp_bytes
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps
 from netlab.theory.ranges import Array, Value, like, loss_in_range, positive, within
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 
 MATHIS_C = math.sqrt(3 / 2)
 """Of `mathis_mbps` for periodic loss: 1.2247."""

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 from netlab.theory.collapse import acceptance_ratio
 from netlab.theory.framing import Framing, udp_goodput_limit_mbps, udp_wire_bytes
 from netlab.theory.ranges import Array, Value, like, positive, within
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 
 
 def udp_goodput_mbps(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from netlab import media
-from netlab.headers import IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
-from netlab.media import LARGEST_WINDOW, SMALLEST_WINDOW, Wifi
+from netlab.base.headers import IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.base.units import BITS_PER_BYTE
+from netlab.network import media
+from netlab.network.media import LARGEST_WINDOW, SMALLEST_WINDOW, Wifi
 from netlab.theory.ranges import TheoryError, within
-from netlab.units import BITS_PER_BYTE
 
 MOST_STATIONS = 200
 
@@ -42,7 +42,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     packet_bytes : int
         The IP packet, 20 to 1500 bytes.
     options : mapping, optional
-        As a link's `medium_options`; see `netlab.media.Wifi`.
+        As a link's `medium_options`; see `netlab.network.media.Wifi`.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = 
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
     options : mapping, optional
-        As a link's `medium_options`; see `netlab.media.Wifi`.
+        As a link's `medium_options`; see `netlab.network.media.Wifi`.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def wifi_tcp_limit_mbps(
     mss_bytes : int
         Application bytes in a segment, 1 to 1448.
     options : mapping, optional
-        As a link's `medium_options`; see `netlab.media.Wifi`.
+        As a link's `medium_options`; see `netlab.network.media.Wifi`.
     segments_per_ack : float
         Segments for each acknowledgement, at least 1: 2 with delayed ACKs (RFC 9293, section 3.8.6.3).
     contention : bool
@@ -230,7 +230,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
     options : mapping, optional
-        As a link's `medium_options`; see `netlab.media.Wifi`.
+        As a link's `medium_options`; see `netlab.network.media.Wifi`.
 
     Returns
     -------

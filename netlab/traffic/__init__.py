@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast
 
-from netlab.errors import one_of
+from netlab.base.errors import one_of
+from netlab.base.values import shown
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.command import Command
 from netlab.traffic.ping import Ping
 from netlab.traffic.tcp import Tcp
 from netlab.traffic.udp import Udp
-from netlab.values import shown
 
 KINDS: dict[str, type[Traffic]] = {
     Tcp.kind: Tcp,

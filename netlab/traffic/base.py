@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
-from netlab.plan import Item
-from netlab.values import is_integer, is_number, plain, shown
+from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.protocol.plan import Item
 
 
 class Traffic:

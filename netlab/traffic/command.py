@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from netlab.plan import Item, Totals
+from netlab.base.values import shown
+from netlab.protocol.plan import Item, Totals
 from netlab.traffic.base import Traffic, time_problems
-from netlab.values import shown
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
-from netlab.plan import FlowItem, Totals
+from netlab.base.values import is_number, shown
+from netlab.protocol.plan import FlowItem, Totals
 from netlab.traffic.base import Flow, integer_problems, time_problems
-from netlab.values import is_number, shown
 
 SHORTEST_INTERVAL_S = 0.001
 LARGEST_PAYLOAD_BYTES = 1472

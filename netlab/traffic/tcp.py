@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from netlab.congestion import CONGESTION_CONTROLS
-from netlab.errors import one_of
-from netlab.headers import MSS_BYTES
-from netlab.plan import FlowItem, Item, StreamState, Totals
+from netlab.base.errors import one_of
+from netlab.base.headers import MSS_BYTES
+from netlab.base.values import is_integer, shown
+from netlab.network.congestion import CONGESTION_CONTROLS
+from netlab.protocol.plan import FlowItem, Item, StreamState, Totals
 from netlab.traffic.base import Flow, integer_problems, time_problems
-from netlab.values import is_integer, shown
 
 MOST_STREAMS = 1000
 SMALLEST_WINDOW_BYTES = 2000
@@ -60,7 +60,7 @@ class Tcp(Flow):
     num_bytes : int or None
         Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end.
     congestion : str
-        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.congestion` says what each goes by.
+        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.network.congestion` says what each goes by.
     streams : int
         Number of parallel connections, 1 to 1000.
     window_bytes : int or None

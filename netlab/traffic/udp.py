@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from netlab.errors import one_of
-from netlab.plan import FlowItem, Item, Totals
+from netlab.base.errors import one_of
+from netlab.base.values import is_number, shown
+from netlab.protocol.plan import FlowItem, Item, Totals
 from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
-from netlab.values import is_number, shown
 
 HEADER_ROOM_BYTES = 32
 LARGEST_PAYLOAD_BYTES = 1472

@@ -6,7 +6,7 @@ import pytest
 
 from netlab import theory
 from netlab.agent.dcf import Dcf
-from netlab.media import MOST_ATTEMPTS, Wifi
+from netlab.network.media import MOST_ATTEMPTS, Wifi
 from tests.figures import agrees
 
 FRAME = bytes(1514)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.errors import EngineError
+from netlab.base.errors import EngineError
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket

@@ -21,8 +21,8 @@ def test_a_line_that_is_refused_is_named_with_what_the_kernel_says() -> None:
     said = in_a_namespace("""
         import threading
         from netlab.agent.routing import Routing
-        from netlab.errors import RunError
-        from netlab.rtnetlink.ip_lines import ip_line
+        from netlab.base.errors import RunError
+        from netlab.netlink.ip_lines import ip_line
         routing = Routing(threading.get_native_id())
         lines = ["link set dev lo up", "route add 10.0.9.0/24 via 192.0.2.1", "address add 10.0.0.1/24 dev lo"]
         try:
@@ -38,7 +38,7 @@ def test_more_lines_than_fit_a_message_all_arrive() -> None:
         import subprocess
         import threading
         from netlab.agent.routing import Routing
-        from netlab.rtnetlink.ip_lines import ip_line
+        from netlab.netlink.ip_lines import ip_line
         routing = Routing(threading.get_native_id())
         lines = ["link set dev lo up", *(f"address add 10.1.{k // 250}.{k % 250}/32 dev lo" for k in range(2000))]
         routing.tell((f"ip {line}", ip_line(line, routing.interfaces)) for line in lines)

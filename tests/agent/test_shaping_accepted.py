@@ -14,7 +14,7 @@ import pytest
 import netlab as nl
 from netlab.agent.shaping import queue_lines, queue_options, wire_lines
 from netlab.network.link import LinkShape
-from netlab.queues import DISCIPLINES, Flag
+from netlab.network.queues import DISCIPLINES, Flag
 
 pytestmark = pytest.mark.pocket
 

@@ -7,7 +7,7 @@ import pkgutil
 from types import ModuleType
 
 from netlab import chapters
-from netlab.checks import Check, Status
+from netlab.course.checks import Check, Status
 
 
 def all_chapters() -> list[ModuleType]:

@@ -10,10 +10,10 @@ from nbclient import NotebookClient
 
 import netlab as nl
 from netlab import engines
+from netlab.base.errors import EngineError, NotHereError
 from netlab.chapters.elsewhere import Skips, names_given
 from netlab.engines import host_kernel
 from netlab.engines.native import NativeEngine
-from netlab.errors import EngineError, NotHereError
 
 BEGIN = """
 import netlab as nl

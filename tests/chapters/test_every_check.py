@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netlab.checks import Check, Status
+from netlab.course.checks import Check, Status
 from tests.chapters.checking import all_chapters, checks_of, said
 
 CHECKS = [

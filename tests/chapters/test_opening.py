@@ -6,10 +6,10 @@ from types import ModuleType
 
 import pytest
 
-from netlab import passed
 from netlab.chapters.opening import opener
-from netlab.checks import Number, Trap
-from netlab.own_figures import Own, OwnFigures
+from netlab.course import passed
+from netlab.course.checks import Number, Trap
+from netlab.course.own_figures import Own, OwnFigures
 
 SETTINGS = ModuleType("settings")
 SETTINGS.FIGURES = OwnFigures({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})  # type: ignore[attr-defined]

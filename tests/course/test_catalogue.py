@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from netlab import passed
-from netlab.course import catalogue
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
+from netlab.course import catalogue, passed
 
 HEAD = """# UDP loss
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab import cli
+from netlab.base.errors import NetlabError
+from netlab.commands import cli
 from netlab.course import catalogue, copies
-from netlab.errors import NetlabError
 
 Notebook = dict[str, Any]
 

@@ -16,9 +16,9 @@ import plotly.graph_objects as go
 import pytest
 
 import netlab as nl
-from netlab import scratch
+from netlab.base import scratch
+from netlab.base.errors import NetlabError
 from netlab.course import copies, pdf_command
-from netlab.errors import NetlabError
 from netlab.plots import theme
 from tests.browser import chromium
 from tests.waiting import wait_for
@@ -93,7 +93,7 @@ def test_a_print_that_was_killed_leaves_nothing_behind_for_long(
     place = tmp_path / "tmp"
     place.mkdir()
     environment = {**os.environ, "TMPDIR": str(place), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    words = [sys.executable, "-m", "netlab.cli", "pdf", str(notebook)]
+    words = [sys.executable, "-m", "netlab.commands.cli", "pdf", str(notebook)]
     process = subprocess.Popen(words, env=environment, cwd=Path(nl.__file__).parent.parent, start_new_session=True)
     try:
         assert wait_for((tmp_path / "asked").exists)

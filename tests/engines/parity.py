@@ -11,7 +11,7 @@ import netlab as nl
 from netlab.engines.base import OnEvent
 from netlab.engines.library import LibraryEngine
 from netlab.engines.library.requests import POCKET_TIMERS
-from netlab.plan import Outcome, Plan
+from netlab.protocol.plan import Outcome, Plan
 
 # Round-trip times of some ms that differ by a microsecond, and rates over times that do.
 RELATIVE = 2e-4

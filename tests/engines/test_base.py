@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from netlab.agent import files
+from netlab.base.errors import RunError
 from netlab.engines.base import EventTail, follow, processor_s, read_result
-from netlab.errors import RunError
 
 
 def test_lines_are_handed_on_whole_and_once(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 import netlab as nl
 from netlab import engines
+from netlab.base.errors import EngineError, KernelError
 from netlab.engines.base import Requirement
 from netlab.engines.library import LibraryEngine
-from netlab.errors import EngineError, KernelError
 from netlab.kernel import library
 from netlab.kernel.installed import PARTS
-from netlab.plan import Plan
+from netlab.protocol.plan import Plan
 from tests.stand_ins import Fake
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab import engines
+from netlab.base.errors import EngineError, NotHereError
 from netlab.engines import host_kernel, native
 from netlab.engines.native import NativeEngine
-from netlab.errors import EngineError, NotHereError
 from netlab.kernel.fragment import read_config
 from netlab.kernel.installed import PARTS
 from tests.stand_ins import HOST_PARTS, kernel_says

@@ -20,6 +20,7 @@ import pytest
 import netlab as nl
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import shape_network
+from netlab.base.errors import EngineError, KernelError, RunCancelled, RunError
 from netlab.engines.library import engine
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.requests import (
@@ -32,7 +33,6 @@ from netlab.engines.library.requests import (
     make_requests,
     random_key,
 )
-from netlab.errors import EngineError, KernelError, RunCancelled, RunError
 from netlab.kernel import library
 
 pytestmark = pytest.mark.library

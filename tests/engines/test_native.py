@@ -61,7 +61,7 @@ KILLED = """
 import glob, json, os, signal, sys, time
 sys.path.extend({path!r})
 import netlab as nl
-from netlab import scratch
+from netlab.base import scratch
 
 nl.live, nl.run  # imported once for all that are forked
 NETWORK = {{"hosts": ["h1", "h2"], "links": [{{"a": "h1", "b": "h2", "rate_mbps": 5}}]}}

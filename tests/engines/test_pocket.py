@@ -8,8 +8,8 @@ import pytest
 
 import netlab as nl
 from netlab import kernel
+from netlab.base.errors import EngineError
 from netlab.engines.pocket import PocketEngine
-from netlab.errors import EngineError
 from netlab.kernel.installed import PARTS, Kernel
 
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import pytest
 
 import netlab as nl
-from netlab import scratch
+from netlab.base import scratch
+from netlab.base.errors import RunCancelled
 from netlab.engines import launcher
-from netlab.errors import RunCancelled
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket

@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 
 import netlab.chapters
-from netlab import authoring
+from netlab.course import authoring
 from netlab.grading import master
 from netlab.grading.master import Master
 
@@ -181,7 +181,7 @@ def hostile(victim: Path) -> list[Pupil]:
         _answering(
             "patches_netlab",
             {
-                "limit": "import netlab.checks as c\nc.Check.judge = lambda *a: c.Result('', c.Status.PASSED, ())\n"
+                "limit": "import netlab.course.checks as c\nc.Check.judge = lambda *a: c.Result('', c.Status.PASSED, ())\n"
                 "c.Function.judge = c.Number.judge = c.Check.judge\n" + LIMIT + "return 1.0"
             },
             FAILED_LIMIT,

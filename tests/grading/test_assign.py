@@ -10,14 +10,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab import authoring
-from netlab.cli import main
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
+from netlab.base.location import PACKAGE
+from netlab.commands.cli import main
+from netlab.course import authoring
 from netlab.grading import assign, formats, leaks, master, roster
 from netlab.grading.leaks import LeakError
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry
-from netlab.location import PACKAGE
 from tests.grading import classroom
 
 ROOT = PACKAGE.parent

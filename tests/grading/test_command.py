@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab import cli
+from netlab.commands import cli
 from netlab.grading import grade
 from tests.grading import classroom
 

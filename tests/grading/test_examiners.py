@@ -8,13 +8,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from netlab import authoring
-from netlab.course import catalogue
+from netlab.base.location import PACKAGE
+from netlab.course import authoring, catalogue
 from netlab.grading import judging, master
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.judging import Job
 from netlab.grading.master import Edition
-from netlab.location import PACKAGE
 
 ROOT = PACKAGE.parent
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]

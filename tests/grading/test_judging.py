@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netlab.checks import Number
+from netlab.course.checks import Number
 from netlab.grading import judging
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from netlab import scratch
+from netlab.base import scratch
+from netlab.base.errors import EngineError
+from netlab.base.location import PACKAGE
 from netlab.engines import launcher
-from netlab.errors import EngineError
 from netlab.grading import sandbox
 from netlab.grading.sandbox import Ending, Sandbox
-from netlab.location import PACKAGE
 from tests.grading import classroom
 
 pytestmark = pytest.mark.pocket
@@ -60,8 +60,12 @@ def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path
             exercise("found = [os.path.exists('/tmp/left'), os.path.exists('/dev/shm/left'), os.listdir('/tmp/home')]"),
             exercise("from netlab.chapters.udp_loss import check\nfound = [hasattr(check, '__file__')]"),
             exercise("import socket\nfound = [name for _, name in socket.if_nameindex()]"),
-            exercise("import netlab.experiment\nnetlab.experiment.run = None\nos.environ['MINE'] = '1'\nfound = 1"),
-            exercise("import netlab.experiment\nfound = [netlab.experiment.run is None, 'MINE' in os.environ]"),
+            exercise(
+                "import netlab.runs.experiment\nnetlab.runs.experiment.run = None\nos.environ['MINE'] = '1'\nfound = 1"
+            ),
+            exercise(
+                "import netlab.runs.experiment\nfound = [netlab.runs.experiment.run is None, 'MINE' in os.environ]"
+            ),
         ],
         lambda _number, _asked: None,
     )

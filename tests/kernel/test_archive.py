@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from netlab import cli
+from netlab.base.errors import KernelError
+from netlab.commands import cli
 from netlab.engines import paths
-from netlab.errors import KernelError
 from netlab.kernel import archive, cache, installed, library
 from netlab.kernel.installed import Kernel
 from netlab.kernel.recipe_key import recipe_hash

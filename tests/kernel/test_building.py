@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from netlab import kernel as kernel_room
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import archive, building, cache, edits, fragment, library, tree
 from netlab.kernel.progress import BuildProgress
 from tests.waiting import wait_for

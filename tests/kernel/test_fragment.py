@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import fragment
 from netlab.kernel.edits import RECIPE
 from netlab.kernel.fragment import Option

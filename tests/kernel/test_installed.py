@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netlab import kernel as kernel_room
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import cache, command, installed
 from netlab.kernel.recipe_key import recipe_hash
 

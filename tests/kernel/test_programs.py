@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.errors import KernelError
+from netlab.base.errors import KernelError
 from netlab.kernel import programs
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab import scratch
-from netlab.errors import NetlabError, RunError, ScenarioError
+from netlab.base import scratch
+from netlab.base.errors import NetlabError, RunError, ScenarioError
 from netlab.lab import watch
 from netlab.lab.live import Lab
 

@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from netlab.errors import RunError
+from netlab.base.errors import RunError
 from netlab.lab import magics, opened
 
 

@@ -64,7 +64,7 @@ def test_on_a_terminal_a_script_that_computes_shows_its_text_and_ends_at_ctrl_c(
         "import time\nprint('computing', flush=True)\ntime.sleep(0.1)\nwhile True:\n    pass\n"
     )
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "netlab.cli", "mininet", str(tmp_path / "busy.py")]
+    words = [sys.executable, "-m", "netlab.commands.cli", "mininet", str(tmp_path / "busy.py")]
     process = subprocess.Popen(
         words, cwd=Path(nl.__file__).parent.parent, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
     )

@@ -3,7 +3,7 @@
 import pytest
 
 import netlab as nl
-from netlab.errors import EngineError
+from netlab.base.errors import EngineError
 from tests.in_guest import told_by
 
 NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
@@ -11,7 +11,7 @@ PROGRAM = """
 import json, os, signal, sys, threading, time
 sys.path.extend({path!r})
 import netlab as nl
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 hosts = open("/etc/hosts").read()
 told = dict()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.measure import to_run
-from netlab.results import Run
+from netlab.measure.results import Run
 from netlab.sockets.datagrams import StreamAccount
 
 PAYLOAD_BYTES = 1000

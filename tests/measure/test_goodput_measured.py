@@ -7,7 +7,7 @@ import random
 import pytest
 
 import netlab as nl
-from netlab.headers import FRAME_BYTES
+from netlab.base.headers import FRAME_BYTES
 
 pytestmark = pytest.mark.pocket
 

@@ -9,7 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab.measure import to_run
-from netlab.results import Run
+from netlab.measure.results import Run
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
 

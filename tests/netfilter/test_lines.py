@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from netlab import netlink
 from netlab.netfilter import messages
 from netlab.netfilter.lines import LineError, read
 from netlab.netfilter.messages import BUILT_IN
+from netlab.netlink import wire
 
 RECORDED = json.loads((Path(__file__).parent.parent / "data/nft_messages.json").read_text())
 
@@ -122,5 +122,5 @@ def test_what_the_kernel_tells_of_a_rule_is_read():
     assert line.rule is not None
     made = messages.new_rule("filter", "INPUT", line.rule.expressions, line.rule.line("INPUT"))
     # In a dump the kernel adds the rule's handle.
-    told = messages.read_rule(made[netlink.HEADER.size :] + messages.be64(3, 7))
+    told = messages.read_rule(made[wire.HEADER.size :] + messages.be64(3, 7))
     assert (told.chain, told.handle, told.line) == ("INPUT", 7, "-A INPUT -s 10.0.0.1/32 -j DROP")

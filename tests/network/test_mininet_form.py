@@ -6,7 +6,7 @@ import pytest
 
 from netlab.agent import script  # noqa: F401 (stands in for what Mininet wants of old Pythons)
 from netlab.agent.network import Mininet  # noqa: F401
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
 from netlab.network import topologies
 from netlab.network.topology import Link, Topology
 

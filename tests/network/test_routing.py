@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
 from netlab.network.routing import Paths, aggregated, plan_addresses
 from tests.networks import networks
 

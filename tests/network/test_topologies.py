@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
 from netlab.network.link import LinkShape
 
 

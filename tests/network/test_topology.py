@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.errors import ScenarioError
+from netlab.base.errors import ScenarioError
 from netlab.network.link import SHAPE_FIELDS, LinkShape
-from netlab.queues import DISCIPLINES
+from netlab.network.queues import DISCIPLINES
 from tests.networks import ANYTHING, networks
 
 HOSTS = ["h1", "h2"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
 from netlab.perf.protocol import (
     MessageBuffer,
     TestRequest,

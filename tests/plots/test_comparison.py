@@ -7,7 +7,7 @@ import pytest
 from IPython.core.formatters import IPythonDisplayFormatter
 
 from netlab import plots, theory
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.plots.comparison import SMALLEST_RESIDUAL_RANGE
 from tests.plots.samples import add_udp, role, udp_comparison
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab import plots
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology

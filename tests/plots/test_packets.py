@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from netlab import plots
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from netlab.plots.packets import connection
 
 ISN = 2**32 - 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab import plots
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 from tests.plots.samples import role, series_run
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
 from netlab.sockets.datagrams import MIN_PAYLOAD_BYTES, StreamAccount, check_payload_bytes
 
 SIZE = 100

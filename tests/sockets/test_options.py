@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
 from netlab.sockets import tcp_info
 from netlab.sockets.options import available_congestion_controls, tune_tcp
 

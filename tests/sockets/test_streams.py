@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab.errors import ThroughputError
+from netlab.base.errors import ThroughputError
 from netlab.sockets.batch import Train
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ
 from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender, _last_sizes

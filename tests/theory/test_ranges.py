@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from netlab import theory
-from netlab.errors import NetlabError
+from netlab.base.errors import NetlabError
 
 
 @pytest.mark.parametrize(

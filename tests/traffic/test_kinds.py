@@ -14,7 +14,7 @@ import netlab as nl
 from netlab import measure, traffic
 from netlab.agent import flows
 from netlab.agent.artifacts import Keeper
-from netlab.errors import RunError, ScenarioError
+from netlab.base.errors import RunError, ScenarioError
 from netlab.measure.base import Measure, Tables
 from netlab.traffic.base import Flow, time_problems
 

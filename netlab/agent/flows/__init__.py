@@ -15,8 +15,8 @@ from netlab.agent.flows.ping import PingFlow
 from netlab.agent.flows.tcp import TcpFlow
 from netlab.agent.flows.udp import UdpFlow
 from netlab.agent.network import Network
-from netlab.errors import RunError, ThroughputError, one_of
-from netlab.plan import AgentPlan, Item
+from netlab.base.errors import RunError, ThroughputError, one_of
+from netlab.protocol.plan import AgentPlan, Item
 
 RUNNERS: dict[str, type[Flow[Any]]] = {
     "tcp": TcpFlow,

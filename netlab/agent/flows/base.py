@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from netlab.agent.artifacts import Keeper
 from netlab.agent.network import Network
-from netlab.errors import ThroughputError
-from netlab.plan import AgentPlan, DatagramInterval, Item, StreamSample, Totals
+from netlab.base.errors import ThroughputError
+from netlab.protocol.plan import AgentPlan, DatagramInterval, Item, StreamSample, Totals
 
 ItemType = TypeVar("ItemType", bound=Item)
 

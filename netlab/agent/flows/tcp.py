@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from netlab.agent.flows.base import Flow, Place, sleep_until
 from netlab.agent.namespaces import visit
-from netlab.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
-from netlab.plan import StreamSample, StreamState
+from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
+from netlab.protocol.plan import StreamSample, StreamState
 from netlab.sockets import options, tcp_info
 from netlab.sockets.streams import TcpReceiver, TcpSender
 

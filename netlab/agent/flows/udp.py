@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 
 from netlab.agent.flows.base import Flow, Place, sleep_until
 from netlab.agent.namespaces import visit
-from netlab.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
-from netlab.plan import DatagramInterval
+from netlab.base.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.base.units import mbps_to_bps
+from netlab.protocol.plan import DatagramInterval
 from netlab.sockets import options
 from netlab.sockets.streams import UdpReceiver, UdpSender
-from netlab.units import mbps_to_bps
 
 if TYPE_CHECKING:
     from netlab.traffic.udp import UdpItem, UdpTotals

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netlab import theory
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS
-from netlab.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, way
+from netlab.course.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, way
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 from netlab.network.link import LinkShape
-from netlab.own_figures import Own
-from netlab.results import Run
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 
 _PING_HEADERS_BYTES = theory.ICMP_HEADER_BYTES + theory.IP_HEADER_BYTES + theory.FRAMING_BYTES["tc"]
 _LONG_ENOUGH_S = 5

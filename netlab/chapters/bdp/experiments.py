@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from netlab import experiment, plots, sweeps, theory
+from netlab import plots, theory
 from netlab.chapters.bdp.settings import (
     ACKNOWLEDGE_EACH,
     PAIRS,
@@ -23,11 +23,12 @@ from netlab.chapters.bdp.settings import (
     transfer,
     transfer_starts_s,
 )
+from netlab.course.own_figures import Own
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.runs import experiment, sweeps
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Command, Ping, Udp
 
 PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netlab.base.units import BITS_PER_BYTE
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
-from netlab.results import Run
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Command, Ping, Tcp, Traffic
-from netlab.units import BITS_PER_BYTE
 
 RATE_MBPS = 100
 DELAY_MS = 8

@@ -12,11 +12,11 @@ from netlab.chapters.congestion_collapse.settings import (
     SEND_PAIRS,
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.checks import Build, Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.checks import Build, Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
-from netlab.own_figures import Own
-from netlab.results import Run
 
 _OFFERED_MBPS = {"h1-h4": MODEST_MBPS, "h2-h3": AGGRESSOR_MBPS}
 _LEAST_H1_MBPS = 0.95

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.congestion_collapse.settings import (
     EXITS_MBPS,
     FAIR_QUEUE,
@@ -17,6 +17,7 @@ from netlab.chapters.congestion_collapse.settings import (
     QUEUE_PACKETS,
     network,
 )
+from netlab.runs import experiment
 from netlab.traffic import Tcp, Udp
 from netlab.widgets import Panel, Settings, slider, toggle
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netlab import draws, experiment, theory
+from netlab import theory
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
+from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
-from netlab.results import Run
+from netlab.runs import experiment, replications
 from netlab.theory.ranges import Array
 from netlab.traffic import Traffic, Udp
 
@@ -75,7 +76,7 @@ FIGURES = OwnFigures(
     derive=_derived,
 )
 
-mean_and_interval = draws.mean_and_half
+mean_and_interval = replications.mean_and_half
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:

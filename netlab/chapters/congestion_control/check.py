@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s
-from netlab.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
-from netlab.own_figures import Own
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.own_figures import Own
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
 

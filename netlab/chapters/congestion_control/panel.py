@@ -8,9 +8,10 @@ from typing import Any
 import ipywidgets
 import plotly.graph_objects as go
 
-from netlab import experiment, theory
+from netlab import theory
 from netlab.chapters.congestion_control import plots
 from netlab.chapters.congestion_control.settings import CONTROLS, DELAY_MS, QUEUE_PACKETS, RATE_MBPS, path
+from netlab.runs import experiment
 from netlab.traffic import Tcp
 from netlab.widgets import LABELS, Panel, Settings, slider
 

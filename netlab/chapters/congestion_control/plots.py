@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from netlab import theory
+from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT, finite, hover
-from netlab.results import Run
 
 PHASES = {
     "slow start": "dot",

@@ -9,16 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from netlab import experiment, sweeps, theory
+from netlab import theory
 from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
-from netlab.draws import mean_and_half
+from netlab.course.own_figures import OwnFigures
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import OwnFigures
-from netlab.results import Run
+from netlab.runs import experiment, sweeps
+from netlab.runs.experiment import Scenario
+from netlab.runs.replications import mean_and_half
 from netlab.traffic import Command, Tcp, Udp
 
 __all__ = [

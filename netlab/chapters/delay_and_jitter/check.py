@@ -8,9 +8,9 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES
-from netlab.checks import Condition, Function, Measurement, Number, Trap
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 
 _INITIAL_SEGMENTS = 10
 _ROOM_TO_SPARE = 1.3

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from netlab import experiment, theory
+from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import (
     CABLE_MBPS,
     IPERF_PAYLOAD_BYTES,
@@ -19,12 +19,13 @@ from netlab.chapters.delay_and_jitter.settings import (
     cable,
     jittery,
 )
-from netlab.draws import mean_and_half
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.results import Run
-from netlab.sweeps import sweep
+from netlab.runs import experiment
+from netlab.runs.experiment import Scenario
+from netlab.runs.replications import mean_and_half
+from netlab.runs.sweeps import sweep
 from netlab.traffic import Command, Tcp, Udp
 
 SETTLE_S = 0.5

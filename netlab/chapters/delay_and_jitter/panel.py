@@ -9,9 +9,10 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.delay_and_jitter.settings import air
-from netlab.media import OFDM_RATES_MBPS
+from netlab.network.media import OFDM_RATES_MBPS
+from netlab.runs import experiment
 from netlab.traffic import Udp
 from netlab.widgets import LABELS, Panel, Settings, slider, toggle
 

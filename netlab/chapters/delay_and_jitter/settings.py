@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from netlab import theory
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
 
 CABLE_MBPS = 100
 OFFERED_MBPS = 54.2

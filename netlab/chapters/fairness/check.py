@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from netlab import theory
 from netlab.chapters.fairness.experiments import theory_share_mbps
-from netlab.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 
 FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netlab import plots, sweeps, theory
+from netlab import plots, theory
+from netlab.base.headers import MSS_BYTES
 from netlab.chapters.fairness.settings import (
     FAR_MS,
     NEAR_MS,
@@ -20,14 +21,14 @@ from netlab.chapters.fairness.settings import (
     crossing,
     two_distances,
 )
-from netlab.draws import mean_and_half
 from netlab.engines import lasting
-from netlab.experiment import Scenario
-from netlab.headers import MSS_BYTES
+from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT
-from netlab.results import Run
+from netlab.runs import sweeps
+from netlab.runs.experiment import Scenario
+from netlab.runs.replications import mean_and_half
 from netlab.traffic import Tcp
 
 PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.fairness.experiments import NAMES, drawn, losses, rtts_ms
 from netlab.chapters.fairness.settings import FAR_MS, NEAR_MS, QUEUE_PACKETS, WARM_UP_S, gentle_red, two_distances
 from netlab.plots.theme import TEXT
+from netlab.runs import experiment
 from netlab.widgets import Panel, Settings, choice, slider, toggle
 
 HEARD = {"drop-tail": "in step", "gentle RED": "by lot", "one for each flow": ""}

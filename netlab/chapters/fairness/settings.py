@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from netlab import theory
+from netlab.course.own_figures import OwnFigures
 from netlab.engines import lasting
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import OwnFigures
 
 RATE_MBPS = 5
 NEAR_MS = 300

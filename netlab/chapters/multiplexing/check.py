@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.checks import Condition, Function, Measurement, Number, Trap, sent
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 
 Capacities = Mapping[str, float]
 Routes = Mapping[str, Sequence[str]]

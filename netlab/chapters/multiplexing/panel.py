@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.multiplexing.settings import CROSSING, FAIR_QUEUE, LIMIT_PACKETS, START_WITHIN_S
 from netlab.network import topologies
+from netlab.runs import experiment
 from netlab.traffic import Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
 

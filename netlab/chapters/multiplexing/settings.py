@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netlab import plots, sweeps, theory
-from netlab.draws import mean_and_half
+from netlab import plots, theory
+from netlab.course.own_figures import OwnFigures
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import OwnFigures
-from netlab.results import Run
+from netlab.runs import sweeps
+from netlab.runs.experiment import Scenario
+from netlab.runs.replications import mean_and_half
 from netlab.traffic import Ping, Tcp
 from netlab.traffic.base import Traffic
 

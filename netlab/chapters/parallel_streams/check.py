@@ -8,9 +8,9 @@ from typing import Any, cast
 from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab.checks import Condition, Function, Measurement, Number, Trap
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 
 _NEARLY, _SPARE = 0.9999, 1.1
 _FULL = 0.93

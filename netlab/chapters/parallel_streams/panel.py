@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.parallel_streams.settings import LOSS_RATE, RTT_MS, SLOW_MBPS, slow_path
+from netlab.runs import experiment
 from netlab.traffic import Tcp
 from netlab.widgets import Panel, Settings, slider, toggle
 

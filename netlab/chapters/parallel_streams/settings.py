@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netlab import draws, theory
+from netlab import theory
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
-from netlab.results import Run
-from netlab.sweeps import sweep
+from netlab.runs import replications
+from netlab.runs.experiment import Scenario
+from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp
 
 WAN_MBPS = 10_000
@@ -106,7 +107,7 @@ FIGURES = OwnFigures(
     derive=_derived,
 )
 
-mean_and_interval = draws.mean_and_half
+mean_and_interval = replications.mean_and_half
 
 
 def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:

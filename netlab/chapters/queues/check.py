@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from netlab import theory
+from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
-from netlab.checks import Condition, Function, Measurement, Trap, sent, slow_links
-from netlab.headers import FRAME_BYTES
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.course.checks import Condition, Function, Measurement, Trap, sent, slow_links
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 
 SHORTEST_S = 20
 

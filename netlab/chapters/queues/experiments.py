@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from netlab import plots, sweeps, theory
+from netlab import plots, theory
 from netlab.chapters.queues.settings import (
     BASE_RTT_MS,
     CASES,
@@ -21,11 +21,12 @@ from netlab.chapters.queues.settings import (
     marking,
     one_link,
 )
-from netlab.draws import mean_and_half
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
-from netlab.results import Run
+from netlab.runs import sweeps
+from netlab.runs.experiment import Scenario
+from netlab.runs.replications import mean_and_half
 from netlab.traffic import Ping, Tcp, Traffic
 
 WARM_UP_S = 5

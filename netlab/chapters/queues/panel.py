@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, theory
+from netlab import theory
+from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import PAGE_BYTES, SLOW_LINK, page_times_s
 from netlab.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS, one_link
-from netlab.headers import FRAME_BYTES
 from netlab.plots.theme import COLOURS, SYMBOLS
+from netlab.runs import experiment
 from netlab.traffic import Ping, Tcp, Traffic
 from netlab.widgets import Panel, Settings, choice, log_slider, slider
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netlab import theory
-from netlab.headers import FRAME_BYTES
+from netlab.base.headers import FRAME_BYTES
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
 
 RATE_MBPS = 20
 BASE_RTT_MS = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netlab import theory
 from netlab.chapters.start_here.settings import DELAYS_MS, three_hosts
-from netlab.checks import Number, Trap
-from netlab.own_figures import Own
+from netlab.course.checks import Number, Trap
+from netlab.course.own_figures import Own
 
 
 class Checks:

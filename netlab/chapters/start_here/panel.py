@@ -7,9 +7,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.runs import experiment
 from netlab.traffic import Ping, Traffic, Udp
 from netlab.widgets import Panel, Settings, slider
 

@@ -7,9 +7,9 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 
 _DATA_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
 _SAVED_MBPS = 1.7

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS, SETTLED_S, left_mbps
 from netlab.network import topologies
+from netlab.runs import experiment
 from netlab.traffic import Tcp, Udp
 from netlab.widgets import Panel, Settings, choice, log_slider, slider
 

@@ -11,18 +11,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from netlab import draws, plots, theory
+from netlab import plots, theory
+from netlab.base.units import BITS_PER_BYTE
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT
-from netlab.results import Run
-from netlab.sweeps import sweep
+from netlab.runs import replications
+from netlab.runs.experiment import Scenario
+from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp, Traffic, Udp
-from netlab.units import BITS_PER_BYTE
 
 RATE_MBPS = 5
 QUEUE_PACKETS = 100
@@ -129,7 +130,7 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
     )
 
 
-mean_and_interval = draws.mean_and_half
+mean_and_interval = replications.mean_and_half
 
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from netlab import theory
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 from netlab.chapters.udp_loss.settings import (
     HIDDEN_QUEUE_PACKETS,
     LOST_DATAGRAMS,
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, sent, way
+from netlab.course.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, sent, way
+from netlab.course.own_figures import Own
+from netlab.measure.results import Run
 from netlab.network.link import LinkShape
-from netlab.own_figures import Own
-from netlab.results import Run
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 
 _HEADERS_BYTES = theory.IP_HEADER_BYTES + theory.UDP_HEADER_BYTES
 _SLOWEST_MBPS, _FASTEST_MBPS = 2, 60

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netlab import experiment, plots, sweeps, theory
+from netlab import plots, theory
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 from netlab.chapters.udp_loss.settings import (
     LOST_DATAGRAMS,
     PAYLOAD_BYTES,
@@ -18,14 +19,14 @@ from netlab.chapters.udp_loss.settings import (
     RIVAL_TOO_FAST,
     hidden_path,
 )
-from netlab.draws import mean_and_half
+from netlab.course.own_figures import Own
 from netlab.engines import lasting
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.own_figures import Own
-from netlab.results import Run
+from netlab.runs import experiment, sweeps
+from netlab.runs.experiment import Scenario
+from netlab.runs.replications import mean_and_half
 from netlab.traffic import Udp
-from netlab.units import BITS_PER_BYTE, BITS_PER_MEGABIT
 
 RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS
 """A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""

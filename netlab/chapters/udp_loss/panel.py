@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from netlab import experiment, plots, theory
+from netlab import plots, theory
 from netlab.chapters.udp_loss.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.runs import experiment
 from netlab.traffic import Udp
 from netlab.widgets import Panel, Settings, slider, toggle
 

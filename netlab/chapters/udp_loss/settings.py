@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.own_figures import Own, OwnFigures
 from netlab.traffic import Udp
 
 RATE_MBPS = 5

@@ -8,9 +8,9 @@ import struct
 from typing import Any, cast
 
 from netlab.agent.artifacts import MOST_BYTES
-from netlab.errors import RunError
-from netlab.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
-from netlab.plan import Plan
+from netlab.base.errors import RunError
+from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.protocol.plan import Plan
 from netlab.sockets import tcp_info
 
 FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS = range(1, 11)

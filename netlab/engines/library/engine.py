@@ -11,15 +11,15 @@ import subprocess
 import threading
 from typing import Any, cast
 
-from netlab import scratch
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
+from netlab.base import scratch
+from netlab.base.errors import KernelError, RunError
 from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.requests import EXACT_TIMERS, Requests, Timers, make_requests, refuse_programs
-from netlab.errors import KernelError, RunError
 from netlab.kernel import library
-from netlab.plan import Outcome, Plan
+from netlab.protocol.plan import Outcome, Plan
 
 MEMORY_MB = 1024
 SMALL_MEMORY_MB = 256

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from netlab import queues
 from netlab.agent import messages
 from netlab.agent.shaping import has_wire, wire_device
-from netlab.errors import NotHereError
-from netlab.headers import TCP_TIMESTAMPS_BYTES
-from netlab.plan import Hop, Plan
-from netlab.rtnetlink.ip_lines import Interfaces, node_lines
-from netlab.rtnetlink.messages import UnknownLineError, batch
+from netlab.base.errors import NotHereError
+from netlab.base.headers import TCP_TIMESTAMPS_BYTES
+from netlab.netlink.ip_lines import Interfaces, node_lines
+from netlab.netlink.messages import UnknownLineError, batch
+from netlab.network import queues
+from netlab.protocol.plan import Hop, Plan
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP = range(1, 11)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}

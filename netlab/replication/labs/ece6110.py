@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from netlab import theory
-from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.replication.measurement import Explanation, Measurement, Settings, goodput, sent
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Tcp
 
 

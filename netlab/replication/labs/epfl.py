@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from netlab import theory
-from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -20,6 +19,7 @@ from netlab.replication.measurement import (
     loss,
     rtt,
 )
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Tcp, Traffic, Udp
 
 BOTTLENECK_MBPS = 5.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from netlab import theory
-from netlab.experiment import Scenario
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.replication.measurement import (
@@ -14,6 +13,7 @@ from netlab.replication.measurement import (
     Settings,
     goodput,
 )
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Command, Tcp, Traffic, Udp
 
 SEND_BUFFER_BYTES = 212_992

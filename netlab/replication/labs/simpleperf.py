@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netlab import theory
-from netlab.experiment import Scenario
 from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.replication.measurement import (
@@ -22,6 +21,7 @@ from netlab.replication.measurement import (
     sent,
     stream_goodput,
 )
+from netlab.runs.experiment import Scenario
 from netlab.traffic import Ping, Tcp, Traffic, Udp
 
 SECONDS = 25

@@ -9,7 +9,7 @@ import pytest
 
 from netlab.agent import flows
 from netlab.agent.flows.base import Flow
-from netlab.errors import RunError, ThroughputError
+from netlab.base.errors import RunError, ThroughputError
 from tests.agent.flows.places import PORT, place
 
 

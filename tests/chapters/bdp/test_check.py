@@ -10,9 +10,9 @@ import pytest
 
 from netlab import theory
 from netlab.chapters import bdp
+from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.results import Run
 from netlab.traffic import Ping, Tcp
 from tests.chapters.checking import passes, said
 

@@ -11,8 +11,8 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import congestion_control
-from netlab.checks import Status
-from netlab.results import Run
+from netlab.course.checks import Status
+from netlab.measure.results import Run
 from tests.chapters.checking import passes, said
 
 chapter = congestion_control.begin()

@@ -9,10 +9,10 @@ import pytest
 
 from netlab import Tcp
 from netlab.chapters import fairness
-from netlab.checks import Measurement
-from netlab.experiment import Scenario
+from netlab.course.checks import Measurement
+from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.results import Run
+from netlab.runs.experiment import Scenario
 from tests.chapters.checking import passes, said
 
 THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))

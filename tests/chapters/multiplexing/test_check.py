@@ -9,8 +9,8 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import multiplexing
-from netlab.checks import Check, Status
-from netlab.results import Run
+from netlab.course.checks import Check, Status
+from netlab.measure.results import Run
 from tests.chapters.checking import passes, said
 
 chapter = multiplexing.begin()

@@ -11,8 +11,8 @@ import pytest
 import netlab as nl
 from netlab.chapters import parallel_streams as chapter
 from netlab.chapters.parallel_streams import settings
-from netlab.checks import Check
-from netlab.results import Run
+from netlab.course.checks import Check
+from netlab.measure.results import Run
 from tests.chapters.checking import passes, said
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from netlab import Tcp
 from netlab.chapters import queues
-from netlab.experiment import Scenario
+from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.results import Run
+from netlab.runs.experiment import Scenario
 from tests.chapters.checking import passes, said
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from netlab.base.location import PACKAGE
 from netlab.course import catalogue
-from netlab.location import PACKAGE
 
 NOTEBOOKS = PACKAGE.parent / "notebooks"
 

@@ -10,8 +10,8 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import tcp_beside_udp as chapter
-from netlab.checks import Check
-from netlab.results import Run
+from netlab.course.checks import Check
+from netlab.measure.results import Run
 from tests.chapters.checking import passes, said
 
 

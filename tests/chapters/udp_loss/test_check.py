@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from netlab.chapters import udp_loss
+from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.results import Run
 from netlab.traffic import Ping, Udp
 from tests.chapters.checking import passes, said
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netlab.chapters.sample.settings import MOST_PROBES
 
-from netlab.checks import Choice, Condition, Function, Measurement, Number, Trap
-from netlab.own_figures import Own
+from netlab.course.checks import Choice, Condition, Function, Measurement, Number, Trap
+from netlab.course.own_figures import Own
 
 
 class Probe:

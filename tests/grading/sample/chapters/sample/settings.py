@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from netlab.course.own_figures import OwnFigures
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.own_figures import OwnFigures
 
 FIGURES = OwnFigures(
     {"rate_mbps": (5, 4, 6, 8, 10), "payload_bytes": (1000, 700, 850, 1200, 1400), "queue_packets": (20, 30, 40, 50)},

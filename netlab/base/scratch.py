@@ -1,0 +1,198 @@
+"""Directories on disk that go whatever happens: one for each run, where memory may be mapped executable, and those for the files
+that a run leaves.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import mmap
+import os
+import random
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from netlab.base.errors import EngineError
+
+LOCK = "lock"
+RUN = "run-"
+CPU_LOCKS = Path("/tmp/netlab-cpus")
+"""One place for all users of a machine, as CPUs are."""
+SMALLEST_FREE_BYTES = 512 << 20
+
+_keeping = threading.Lock()
+_kept: dict[int, Path] = {}
+
+
+def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> str | None:
+    """None when the guest's memory file can live in `directory` (or other files, where none is wanted), else the reason why not."""
+    if for_guests and any(letter.isspace() or letter in ':"' for letter in str(directory)):
+        return "its path has a space, a colon or a quote, which a kernel's command line cannot carry"
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            if for_guests:
+                file.truncate(mmap.PAGESIZE)
+                access = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+                mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, access).close()
+    except OSError as error:
+        return f"it is not writable or forbids programs ({error.strerror})"
+    if shutil.disk_usage(directory).free < free_bytes:
+        return f"less than {free_bytes >> 20} MB are free there"
+    return None
+
+
+def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
+    """The first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
+
+    Raises
+    ------
+    EngineError
+        When none will do, with the reason for each.
+    """
+    candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
+    reasons = []
+    for name in dict.fromkeys(candidate for candidate in candidates if candidate):
+        reason = usable(Path(name).absolute(), free_bytes, for_guests=for_guests)
+        if reason is None:
+            return Path(name).absolute()
+        reasons.append(f"{name}: {reason}")
+    raise EngineError(
+        "A run needs a directory on disk, and none will do:\n  "
+        + "\n  ".join(reasons)
+        + f"\nSet TMPDIR to a writable directory that allows programs and has {free_bytes >> 20} MB free."
+    )
+
+
+def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
+    """The directory of this user's runs, in the first place where `free_bytes` are free.
+
+    Raises
+    ------
+    EngineError
+        When it belongs to somebody else or is no directory: in a shared /tmp anybody may have made it.
+    """
+    parent = base(free_bytes, for_guests=for_guests) / f"netlab-{os.getuid()}"
+    try:
+        parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise EngineError(
+            f"{parent} cannot be made ({error.strerror}); remove it or set TMPDIR to another directory."
+        ) from None
+    found = parent.lstat()
+    if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
+        raise EngineError(f"{parent} belongs to somebody else; set TMPDIR to a directory of your own.")
+    return parent
+
+
+@contextmanager
+def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
+    """A fresh directory for a run; those of runs that were killed are cleared away first."""
+    directory, lock = _fresh(own_directory(free_bytes, for_guests=for_guests))
+    with lock:
+        try:
+            yield directory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def kept_directory() -> Path:
+    """A fresh directory for files that outlive their run.
+
+    Whoever takes it removes it. What is left when this process ends goes then, and where it is killed, with the next run.
+    """
+    with _keeping:
+        own = _kept.get(os.getpid())
+        if own is None or not own.is_dir():
+            own, lock = _fresh(own_directory(0, for_guests=False))
+            _kept[os.getpid()] = own
+            atexit.register(_remove_kept, own, lock, os.getpid())
+        return Path(tempfile.mkdtemp(prefix="kept-", dir=own))
+
+
+def _remove_kept(own: Path, lock: IO[str], pid: int) -> None:
+    # A process that was forked from this one ends too, and the files are not its own.
+    if os.getpid() == pid:
+        shutil.rmtree(own, ignore_errors=True)
+    lock.close()
+
+
+def _fresh(parent: Path) -> tuple[Path, IO[str]]:
+    """A directory that nobody clears away while its lock, which comes with it, is held."""
+    with (parent / LOCK).open("w") as gate:
+        # One at a time: a directory that is just being made has no lock yet and would pass for abandoned.
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        _clear_abandoned(parent)
+        directory = Path(tempfile.mkdtemp(prefix=RUN, dir=parent))
+        lock = (directory / LOCK).open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Said aloud, because a process forked meanwhile holds the file open too.
+        fcntl.flock(gate, fcntl.LOCK_UN)
+    return directory, lock
+
+
+def _clear_abandoned(parent: Path) -> None:
+    for directory in parent.glob(f"{RUN}*"):
+        try:
+            with (directory / LOCK).open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(directory, ignore_errors=True)
+        except (OSError, ValueError):
+            # Still in use.
+            continue
+
+
+@contextmanager
+def cpu_slot(wanted: int | None = None) -> Iterator[tuple[int, int | None]]:
+    """A CPU that no other run on this machine is pinned to, and the lock's descriptor; CPU -1 when all are taken.
+
+    Which one is tried first is chance: where users cannot see each other's locks, in containers of their own, they do
+    not all take the same. Where one is wanted, no other will do.
+    """
+    cpus = list(os.sched_getaffinity(0)) if wanted is None else [wanted]
+    random.shuffle(cpus)
+    for cpu in cpus:
+        handle = _cpu_lock(cpu)
+        if handle is None:
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            continue
+        try:
+            yield cpu, handle
+        finally:
+            os.close(handle)
+        return
+    yield -1, None
+
+
+def _cpu_lock(cpu: int) -> int | None:
+    """The file that stands for a CPU, the same one for all users and whatever their TMPDIR; None where there is none."""
+    path = CPU_LOCKS / f"{cpu}"
+    try:
+        CPU_LOCKS.mkdir(mode=0o1777)
+        # The umask took from it what others need.
+        CPU_LOCKS.chmod(0o1777)
+    except OSError:
+        pass
+    try:
+        # In a directory that all may write to, opening somebody else's file as one to be made is forbidden.
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        os.fchmod(handle, 0o644)
+    except OSError:
+        # Somebody was faster, or the directory is not for us.
+        return None
+    return handle

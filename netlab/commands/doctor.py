@@ -1,0 +1,220 @@
+"""What netlab needs on this machine: what is there, what is missing, what to do."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import resource
+import shutil
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+from netlab import engines, kernel
+from netlab.base.errors import KernelError, NetlabError
+from netlab.engines import host_kernel
+from netlab.engines.base import Requirement
+from netlab.engines.library.engine import kernel_requirement
+from netlab.engines.native import NativeEngine
+from netlab.engines.pocket import machine_requirements
+from netlab.kernel import building, cache, installed
+from netlab.kernel import library as library_kernel
+from netlab.kernel.installed import PARTS
+from netlab.kernel.library import MACHINES
+
+ENOUGH_FREE_BYTES = 1 << 30
+ENOUGH_MEMORY_BYTES = 256 << 20
+ENOUGH_OPEN_FILES = 1024
+PACKAGES = ("jupyterlab", "ipywidgets", "plotly", "scipy")
+WIDTH = 100
+# Files of the host, which the library kernel does without.
+POCKET_ONLY = {"gate", "hostfs", "overlay"}
+
+
+def machine() -> list[Requirement]:
+    """The processor, the system, memory and disk."""
+    free = shutil.disk_usage(_existing(cache.root())).free
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    linux = platform.system() == "Linux" and platform.machine() in MACHINES
+    return [
+        Requirement(
+            "system",
+            linux,
+            f"{platform.system()} on {platform.machine()}",
+            "netlab's kernels are for Linux on x86-64 and aarch64; on Windows use WSL2, elsewhere a virtual machine.",
+        ),
+        Requirement("Python", True, f"{platform.python_version()} at {sys.executable}"),
+        Requirement(
+            "memory",
+            memory >= ENOUGH_MEMORY_BYTES,
+            f"{memory / 2**30:.1f} GB",
+            f"A run touches 60 to 80 MB, a large one more; have {ENOUGH_MEMORY_BYTES >> 20} MB.",
+        ),
+        Requirement(
+            "disk",
+            free >= ENOUGH_FREE_BYTES,
+            f"{free / 2**30:.1f} GB free in {cache.root()}",
+            f"Building a kernel takes {building.NEEDED_BYTES / 1e9:.1f} GB for some minutes; make room or set NETLAB_CACHE.",
+            required=False,
+        ),
+        Requirement(
+            "open files",
+            files == resource.RLIM_INFINITY or files >= ENOUGH_OPEN_FILES,
+            "no limit" if files == resource.RLIM_INFINITY else f"up to {files}",
+            f"The guest needs {ENOUGH_OPEN_FILES}; raise the hard limit (ulimit -H -n).",
+        ),
+    ]
+
+
+def packages() -> list[Requirement]:
+    """The Python packages that only notebooks need."""
+    found = []
+    for name in PACKAGES:
+        there = importlib.util.find_spec(name) is not None
+        found.append(
+            Requirement(
+                name,
+                there,
+                "installed" if there else "not installed",
+                "Run `make lab`, or pip install netlab's requirements.",
+                False,
+            )
+        )
+    return found
+
+
+def pocket() -> list[Requirement]:
+    """What the pocket engine needs, and what its kernel can do; on another processor than its own nobody has to have it."""
+    if platform.machine() != building.POCKET_MACHINE:
+        seen = f"is for {building.POCKET_MACHINE}, this is {platform.machine()}"
+        return [
+            Requirement("pocket kernel", False, seen, "The library engine serves; it has no commands.", required=False)
+        ]
+    found = machine_requirements()
+    try:
+        here = kernel.find()
+    except KernelError:
+        missing = [program for program in building.NEEDED_PROGRAMS if not shutil.which(program)]
+        found.append(
+            Requirement(
+                "kernel build",
+                not missing,
+                f"{', '.join(missing)} not found" if missing else "all programs are there",
+                "Needed only to build the kernel here; `make lab` installs them, or take a kernel from another machine "
+                "with `netlab kernel unpack FILE`.",
+                required=False,
+            )
+        )
+        return found
+    if installed.by_another_version(here):
+        seen = "another version of netlab built this kernel"
+        found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
+    lacking = sorted(set(PARTS) - here.capabilities - here.modules)
+    clock = "virtual_time" in here.capabilities
+    found += [
+        Requirement(
+            "clock",
+            clock,
+            "virtual time" if clock else "real time only",
+            "Runs take as long as their network time and differ from run to run; unset NETLAB_KERNEL to use netlab's build.",
+            required=False,
+        ),
+        Requirement(
+            "kernel features",
+            not lacking,
+            f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
+            "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all.",
+            required=False,
+        ),
+        Requirement(
+            "mnexec",
+            here.mnexec_path is not None or shutil.which("mnexec") is not None,
+            str(here.mnexec_path or shutil.which("mnexec") or "not found"),
+            "It comes with `netlab kernel build`, or with the package mininet.",
+        ),
+    ]
+    return found
+
+
+def library() -> list[Requirement]:
+    """What the library engine needs; nobody has to have it where there is the pocket kernel."""
+    found = [replace(kernel_requirement(), required=platform.machine() != building.POCKET_MACHINE)]
+    try:
+        lacking = sorted(set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY)
+    except KernelError:
+        return found
+    found.append(
+        Requirement(
+            "kernel features",
+            not lacking,
+            f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
+            "`netlab kernel build` makes a kernel that has all.",
+            required=False,
+        )
+    )
+    return found
+
+
+def native() -> list[Requirement]:
+    """What the native engine needs; nobody has to have it."""
+    found = NativeEngine().requirements()
+    if all(requirement.ok for requirement in found):
+        found.append(host_kernel.features())
+    return [replace(requirement, required=False) for requirement in found]
+
+
+def lines(title: str, requirements: list[Requirement], width: int) -> list[str]:
+    """A section of the table: its title, a line per requirement, and what to do below each that is missing."""
+    label = max(len(requirement.name) for requirement in requirements) + 2
+    found = [title]
+    for requirement in requirements:
+        state = "ok" if requirement.ok else "MISSING" if requirement.required else "no"
+        found.append(f"  {requirement.name:<{label}}{state:<9}{requirement.seen}")
+        if not requirement.ok and requirement.remedy:
+            indent = " " * (label + 11)
+            found += textwrap.wrap(
+                requirement.remedy, max(width, len(indent) + 40), initial_indent=indent, subsequent_indent=indent
+            )
+    return [*found, ""]
+
+
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """Add nothing: the command has no options."""
+
+
+def main(_options: argparse.Namespace) -> int:
+    """Print the table; returns 1 when something is missing without which nothing runs."""
+    width = min(shutil.get_terminal_size().columns, WIDTH)
+    sections = {
+        "This machine": machine(),
+        "Pocket engine (experiments in a kernel of our own, without root)": pocket(),
+        "Library engine (the network stack as one program, for runs without commands)": library(),
+        "Notebooks": packages(),
+        "Native engine (optional: experiments on this machine's kernel, as root)": native(),
+    }
+    for title, requirements in sections.items():
+        print("\n".join(lines(title, requirements, width)))
+    try:
+        print(engines.preflight())
+    except NetlabError:
+        missing = [
+            requirement.name
+            for requirements in sections.values()
+            for requirement in requirements
+            if requirement.required and not requirement.ok
+        ]
+        print(
+            f"Not ready: {', '.join(missing) or 'see above'} missing. Do what stands beside it, then run `netlab doctor` again."
+        )
+        return 1
+    return 0
+
+
+def _existing(path: Path) -> Path:
+    while not path.exists():
+        path = path.parent
+    return path

@@ -1,0 +1,590 @@
+"""Turn a chapter's one hand-edited source into the notebook students open and the executed solution.
+
+`solutions/NN_topic.py` (py:percent) is the source. From it come `notebooks/NN_topic.ipynb` (no solutions,
+no outputs) and `solutions/NN_topic.ipynb` (executed). Solutions are marked in a grammar of netlab's own:
+
+- ``x = 4.8  # SOLUTION`` becomes ``x = ...``; any other line with that mark becomes ``...``; the mark covers
+  one statement on one line;
+- the lines between ``# BEGIN SOLUTION`` and ``# END SOLUTION`` become one ``...``;
+- ``NO PROMPT`` behind either mark leaves nothing in the place;
+- in Markdown, what stands between ``<!-- BEGIN SOLUTION -->`` and ``<!-- END SOLUTION -->`` becomes room for
+  the student's own words.
+
+In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a figure of the reader's own (`netlab.course.own_figures`), and
+``[[minutes]]`` for the minutes that the chapter takes. A cell tagged ``figure`` shows one; a cell tagged ``folded`` is
+plumbing, hidden until the reader unfolds it.
+
+*Minutes*: what stands up to the cell ``summary`` takes its words at 120 a minute, its visible lines of code at 8 a minute,
+1.5 minutes a figure and 10 an exercise (a cell ``…-check`` or ``…-words``; the tag ``minutes-5`` says 5). More than 90 is an
+error. The figures are what working through the first five chapters as a newcomer took.
+
+The marks look like those of otter-grader and nbgrader and are neither's: `otter assign` would hand the solutions
+out. Give students only what this module makes.
+
+The module belongs to the package, not to a folder of scripts, so that it is installed, type-checked and
+tested like the rest, and so that a grader can rebuild a student notebook from its source.
+
+Commands::
+
+    python -m netlab.course.authoring            # build every chapter: both notebooks, solutions executed
+    python -m netlab.course.authoring --check    # compare the files with their sources; exit code 1 when they differ
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import importlib
+import io
+import json
+import math
+import os
+import re
+import sys
+import textwrap
+import time
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jupytext  # type: ignore[import-untyped]
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+from netlab.base.errors import NetlabError
+from netlab.widgets import WIDGET_VIEW
+
+_MARK = re.compile(r"#\s*(?P<word>BEGIN SOLUTION|END SOLUTION|SOLUTION)(?P<bare>\s+NO PROMPT)?\s*$")
+# A comment that starts like a mark but is none is a slip of the pen, and would hand out the solution.
+_NEARLY_MARK = re.compile(r"#\s*((BEGIN|END|START)\b.*)?SOLUTION", re.IGNORECASE)
+_MARKDOWN_MARK = re.compile(r"[ \t]*<!--\s*(?P<word>BEGIN|END) SOLUTION\s*-->[ \t]*\n?")
+_ANSWER_PROMPT = "*Your answer:* …\n"
+_CELL_HEAD = re.compile(r"# %%(?: |$)")
+_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_METADATA = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+_CELL_TIMEOUT_S = 300
+_FIGURE = re.compile(r"\[\[(?P<name>[a-z][a-z0-9_]*)(?::(?P<format>[^\]]+))?\]\]")
+_BEGIN = "begin()"
+_FIGURE_TYPES = {
+    "application/vnd.plotly.v1+json",
+    "application/vnd.jupyter.widget-view+json",
+    "image/png",
+    "image/svg+xml",
+}
+
+MOST_MINUTES = 90
+WORDS_PER_MINUTE = 120
+LINES_PER_MINUTE = 8
+MINUTES_PER_FIGURE = 1.5
+MINUTES_PER_EXERCISE = 10
+
+
+class AuthoringError(NetlabError):
+    """A chapter's source cannot become a notebook; the text names file and line."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """The three files of a chapter.
+
+    Attributes
+    ----------
+    source : Path
+        ``solutions/NN_topic.py``, edited by hand.
+    """
+
+    source: Path
+
+    @property
+    def solution(self) -> Path:
+        """The executed notebook beside the source."""
+        return self.source.with_suffix(".ipynb")
+
+    @property
+    def student(self) -> Path:
+        """The notebook that students open."""
+        return self.source.parent.parent / "notebooks" / self.solution.name
+
+
+def chapters(root: Path) -> list[Chapter]:
+    """Return the chapters under `root` (the directory with `solutions/`), by number."""
+    return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
+
+
+def how_tos(root: Path) -> list[Chapter]:
+    """Return the pages under `root` that say how to do something and ask nothing."""
+    return [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
+
+
+def topic_of(source: Path) -> str:
+    """Return the topic of a chapter, the name of its folder of code.
+
+    >>> topic_of(Path("solutions/01_udp_loss.py"))
+    'udp_loss'
+    """
+    return source.stem.split("_", 1)[-1]
+
+
+def read_source(path: Path, token: str = "") -> NotebookNode:
+    """Read a py:percent source as a notebook with stable cell ids, solutions included.
+
+    The figures of `token` (see `netlab.course.own_figures`) are put in; without one the printed ones.
+
+    A cell keeps the id that its head gives (``# %% id="limit"``). One without gets an id from its own
+    content, so that an edit elsewhere never changes it; equal cells are numbered.
+
+    Raises
+    ------
+    AuthoringError
+        When an id is given twice or is malformed, or a cell with a solution has none: grades hang on that id.
+    """
+    text = path.read_text(encoding="utf-8")
+    notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    lines = _cell_lines(text)
+    if len(lines) != len(notebook.cells):
+        raise AuthoringError(f"{path}: every cell must start with a line `# %%`, the first one too.")
+    given: dict[str, int] = {}
+    seen: Counter[str] = Counter()
+    for cell, line in zip(notebook.cells, lines, strict=True):
+        name = cell.metadata.pop("id", None)
+        if name is None:
+            digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
+            seen[digest] += 1
+            cell["id"] = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+            continue
+        if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)):
+            raise AuthoringError(f"{path}:{line}: id {name!r} must be a letter, then letters, digits, - or _.")
+        if name in given:
+            raise AuthoringError(f"{path}:{line}: id {name!r} is taken by the cell of line {given[name]}.")
+        given[name] = line
+        cell["id"] = name
+    notebook.metadata = _notebook_node(_METADATA)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell, line in zip(notebook.cells, lines, strict=True):
+        if _without_solution(cell, path, line) != cell.source and cell.id not in given:
+            raise AuthoringError(
+                f'{path}:{line}: a cell with a solution needs an id of its own, e.g. `# %% id="limit"`.'
+            )
+        if "folded" in cell.metadata.get("tags", []):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+    _put_figures_in(notebook, path, token)
+    return notebook
+
+
+def minutes(notebook: NotebookNode) -> float:
+    """Return how many minutes the required part of a student's notebook takes, by the rule at the top of this module."""
+    words = lines = figures = 0
+    exercises_min = 0.0
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        if cell.id.endswith(("-check", "-words")):
+            said = [float(tag.removeprefix("minutes-")) for tag in tags if tag.startswith("minutes-")]
+            exercises_min += said[0] if said else MINUTES_PER_EXERCISE
+        figures += "figure" in tags
+        if cell.cell_type == "markdown":
+            words += _words(strip_markdown(cell.source))
+        elif "folded" not in tags:
+            code = strip_code(cell.source).split("\n")
+            lines += sum(1 for line in code if line.strip() and not line.strip().startswith("#"))
+        if cell.id == "summary":
+            break
+    return words / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE + figures * MINUTES_PER_FIGURE + exercises_min
+
+
+def student_notebook(path: Path, token: str = "") -> NotebookNode:
+    """Return the student's notebook of a source: solutions replaced by stubs, no outputs.
+
+    With a token, the notebook has the figures that belong to it, in its text and in its first code cell.
+
+    Raises
+    ------
+    AuthoringError
+        When marks are unbalanced or misplaced, or what is left is no Python; with file and line.
+    """
+    notebook = read_source(path, token)
+    for cell, line in zip(notebook.cells, _cell_lines(path.read_text(encoding="utf-8")), strict=True):
+        cell.source = _without_solution(cell, path, line)
+    return notebook
+
+
+def opened(path: Path, token: str = "") -> Any:
+    """Open the chapter of a source as its notebook does (see `netlab.chapters.opening`); None for a source without code.
+
+    Raises
+    ------
+    AuthoringError
+        When the chapter's code cannot be opened.
+    """
+    name = f"netlab.chapters.{topic_of(path)}"
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name == name:
+            return None
+        raise
+    begin = getattr(module, "begin", None)
+    return begin and begin(token)
+
+
+def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
+    """Put own figures and minutes into the text, and the token into the cell that opens the chapter."""
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    if not token and not _FIGURE.search(text):
+        return
+    chapter = opened(path, token)
+    figures = {} if chapter is None else dict(vars(chapter.own))
+    if "[[minutes]]" in text:
+        taken = minutes(notebook)
+        if taken > MOST_MINUTES:
+            raise AuthoringError(
+                f"{path}: takes {taken:.0f} minutes, at most {MOST_MINUTES} are allowed: "
+                "shorten it, fold plumbing, or move what is optional behind the summary."
+            )
+        figures["minutes"] = max(5, 5 * math.ceil(taken / 5))
+
+    def figure(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name not in figures:
+            known = ", ".join(sorted(figures)) or "none"
+            raise AuthoringError(f"{path}: {found[0]} is no figure of this chapter; there are: {known}.")
+        return format(figures[name], found["format"] or ("" if isinstance(figures[name], str) else "g"))
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _FIGURE.sub(figure, cell.source)
+        elif token and cell.source.count(_BEGIN) == 1:
+            cell.source = cell.source.replace(_BEGIN, f'begin("{token}")')
+
+
+def _words(markdown: str) -> int:
+    """Count the words of prose; formulas, code blocks, rules of tables and addresses are no words."""
+    for gone in (r"```.*?```", r"<!--.*?-->", r"\$\$.*?\$\$", r"\$[^$]*\$", r"\]\([^)]*\)", r"^\|[-:| ]+\|$"):
+        markdown = re.sub(gone, " ", markdown, flags=re.DOTALL | re.MULTILINE)
+    return len(re.findall(r"[^\W_][\w'.,-]*", markdown))
+
+
+def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
+    """Run a notebook from top to bottom in a fresh kernel and return it with its outputs.
+
+    A panel keeps its figure and loses its controls, which need a kernel: a saved widget that nobody can load again is an
+    error message on the page. What would differ between two equal runs (random ids, times, versions) is replaced or
+    left out.
+
+    Raises
+    ------
+    CellExecutionError
+        When a cell raises.
+    """
+    client = NotebookClient(
+        notebook,
+        timeout=_CELL_TIMEOUT_S,
+        kernel_name=_KERNEL["name"],
+        resources={"metadata": {"path": str(directory)}},
+        record_timing=False,
+        coalesce_streams=True,  # or the saved text comes in as many pieces as the machine was slow
+        store_widget_state=False,
+    )
+    # A progress bar would stay in the saved outputs, as often and as full as the machine was slow.
+    executed = client.execute(env={**os.environ, "NETLAB_PROGRESS": "0", "NETLAB_DATA": os.devnull})
+    executed.metadata = _notebook_node(_METADATA)
+    for cell in executed.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET_VIEW, None)
+    return _with_stable_ids(executed)
+
+
+def build(chapter: Chapter) -> None:
+    """Write both notebooks of a chapter; neither is touched when the source is wrong or a cell raises."""
+    student = _as_text(student_notebook(chapter.source))
+    executed = execute(read_source(chapter.source), chapter.solution.parent)
+    if "[[minutes]]" in chapter.source.read_text(encoding="utf-8"):
+        _require_tags(executed, chapter.source)
+    solution = _as_text(executed)
+    chapter.student.parent.mkdir(parents=True, exist_ok=True)
+    chapter.student.write_text(student, encoding="utf-8")
+    chapter.solution.write_text(solution, encoding="utf-8")
+
+
+def _require_tags(executed: NotebookNode, path: Path) -> None:
+    """Refuse a cell whose tag `figure` and whose output disagree: minutes are counted by the tag."""
+    for cell in executed.cells:
+        if cell.cell_type != "code":
+            continue
+        shown = any(_FIGURE_TYPES & set(output.get("data", ())) for output in cell.outputs)
+        tagged = "figure" in cell.metadata.get("tags", [])
+        if shown != tagged:
+            said = "shows a figure and needs" if shown else "shows no figure and has"
+            raise AuthoringError(f'{path}: cell {cell.id!r} {said} the tag "figure" (# %% id="…" tags=["figure"]).')
+
+
+def differences(chapter: Chapter) -> list[str]:
+    """Say where the checked-in notebooks differ from their source; empty when they agree.
+
+    Student notebooks must be equal; of solutions the cells' ids, types, tags and sources are compared (their
+    outputs are nbval's affair).
+    """
+    found = []
+    pairs = (
+        (chapter.student, student_notebook(chapter.source), True),
+        (chapter.solution, read_source(chapter.source), False),
+    )
+    for path, expected, exactly in pairs:
+        if not path.exists():
+            found.append(f"{path} is missing.")
+            continue
+        text = path.read_text(encoding="utf-8")
+        try:
+            actual = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        except Exception as error:  # noqa: BLE001 (nbformat raises several kinds, all of which mean the same here)
+            found.append(f"{path} is no notebook: {error}")
+            continue
+        change = _first_change(actual.cells, expected.cells)
+        if change:
+            found.append(f"{path}: {change}")
+        elif exactly and text != _as_text(expected):
+            found.append(f"{path}: outputs, counts or metadata differ from what the source gives.")
+    return found
+
+
+def orphans(root: Path) -> list[str]:
+    """Name the notebooks under `root` that no source stands for."""
+    made = {path for page in chapters(root) + how_tos(root) for path in (page.student, page.solution)}
+    there = [*(root / "notebooks").glob("*.ipynb"), *(root / "solutions").glob("*.ipynb")]
+    return [f"{path} has no source in solutions/." for path in sorted(there) if path not in made]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build or check the chapters; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m netlab.course.authoring", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="chapter", help="e.g. 01_udp_loss (default: all)")
+    parser.add_argument("--check", action="store_true", help="compare with the sources and write nothing")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="directory with solutions/ (default: here)")
+    options = parser.parse_args(arguments)
+    known = {page.source.stem: page for page in chapters(options.root) + how_tos(options.root)}
+    unknown = [name for name in options.names if name not in known]
+    if unknown or not known:
+        print(
+            f"No chapter {', '.join(unknown)} under {options.root / 'solutions'}; "
+            f"there are: {', '.join(known) or 'none'}.",
+            file=sys.stderr,
+        )
+        return 2
+    chosen = [known[name] for name in options.names] or list(known.values())
+    try:
+        return _check(chosen, options.root) if options.check else _build(chosen)
+    except (AuthoringError, CellExecutionError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _build(chosen: Sequence[Chapter]) -> int:
+    for chapter in chosen:
+        start_s = time.monotonic()
+        build(chapter)
+        print(f"{chapter.student} and {chapter.solution}: built in {time.monotonic() - start_s:.0f} s")
+    return 0
+
+
+def _check(chosen: Sequence[Chapter], root: Path) -> int:
+    found = [sentence for chapter in chosen for sentence in differences(chapter)] + orphans(root)
+    for sentence in found:
+        print(sentence, file=sys.stderr)
+    if found:
+        print("Run `make notebooks` and commit what it writes; edit only solutions/*.py.", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _without_solution(cell: NotebookNode, path: Path, head_line: int) -> str:
+    if cell.cell_type == "code":
+        return strip_code(cell.source, f"{path}", head_line + 1)
+    return strip_markdown(cell.source, f"{path}", head_line + 1)
+
+
+def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
+    """Replace the solutions in a code cell by stubs.
+
+    Parameters
+    ----------
+    source : str
+        The cell.
+    file : str
+        Name for messages.
+    first_line : int
+        Line of `file` on which the cell's first line stands.
+
+    Raises
+    ------
+    AuthoringError
+        With file and line.
+
+    Examples
+    --------
+    >>> print(strip_code("x = 4.8  # SOLUTION"))
+    x = ...
+    """
+
+    def fail(line: int, what: str) -> AuthoringError:
+        return AuthoringError(f"{file}:{first_line + line - 1}: {what}")
+
+    lines = source.split("\n")
+    replaced: dict[int, str | None] = {}
+    begun: tuple[int, bool] | None = None
+    for line, comment, column in _comments(source, fail):
+        mark = _MARK.fullmatch(comment)
+        if mark is None:
+            if _NEARLY_MARK.match(comment):
+                raise fail(line, f"{comment!r} is no mark; did you mean `# BEGIN SOLUTION`?")
+            continue
+        word, bare = mark["word"], bool(mark["bare"])
+        alone = not lines[line - 1][:column].strip()
+        if word != "SOLUTION" and not alone:
+            raise fail(line, f"`# {word}` must stand on a line of its own.")
+        if word == "BEGIN SOLUTION":
+            if begun is not None:
+                raise fail(line, f"`# BEGIN SOLUTION` inside the one of line {first_line + begun[0] - 1}.")
+            begun = (line, bare)
+        elif word == "END SOLUTION":
+            if begun is None:
+                raise fail(line, "`# END SOLUTION` without `# BEGIN SOLUTION` before it.")
+            if bare:
+                raise fail(line, "`NO PROMPT` belongs behind `# BEGIN SOLUTION`.")
+            start, without = begun
+            indent = lines[start - 1][: len(lines[start - 1]) - len(lines[start - 1].lstrip())]
+            replaced.update(dict.fromkeys(range(start, line + 1)))
+            if not without:
+                replaced[start] = f"{indent}..."
+            begun = None
+        elif begun is None:
+            if alone:
+                raise fail(line, "`# SOLUTION` must stand behind the line that it covers.")
+            replaced[line] = None if bare else _stub(lines[line - 1], column, line, fail)
+        else:
+            raise fail(line, f"`# SOLUTION` inside the solution that begins in line {first_line + begun[0] - 1}.")
+    if begun is not None:
+        raise fail(begun[0], "`# BEGIN SOLUTION` without `# END SOLUTION` in the same cell.")
+    if not replaced:
+        return source
+    kept = [replaced.get(number, text) for number, text in enumerate(lines, start=1)]
+    stripped = "\n".join(text for text in kept if text is not None)
+    try:
+        ast.parse(stripped)
+    except SyntaxError as error:
+        raise fail(1, f"without its solution this cell is no Python: {error.msg}; keep a line there.") from error
+    return stripped
+
+
+def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
+    """Replace the solutions in a Markdown cell by room for the student's own words.
+
+    Raises
+    ------
+    AuthoringError
+        When the marks are unbalanced; with file and line.
+
+    Examples
+    --------
+    >>> print(strip_markdown("Why?\\n<!-- BEGIN SOLUTION -->\\nBecause.\\n<!-- END SOLUTION -->"))
+    Why?
+    *Your answer:* …
+    """
+    parts: list[str] = []
+    position = 0
+    begun: int | None = None
+    for mark in _MARKDOWN_MARK.finditer(source):
+        line = first_line + source.count("\n", 0, mark.start())
+        if mark["word"] == "BEGIN":
+            if begun is not None:
+                raise AuthoringError(f"{file}:{line}: `BEGIN SOLUTION` inside the one of line {begun}.")
+            parts += [source[position : mark.start()], _ANSWER_PROMPT]
+            begun = line
+        elif begun is None:
+            raise AuthoringError(f"{file}:{line}: `END SOLUTION` without `BEGIN SOLUTION` before it.")
+        else:
+            begun = None
+        position = mark.end()
+    if begun is not None:
+        raise AuthoringError(f"{file}:{begun}: `BEGIN SOLUTION` without `END SOLUTION` in the same cell.")
+    return "".join([*parts, source[position:]]).rstrip("\n") if parts else source
+
+
+def _comments(source: str, fail: Any) -> Iterator[tuple[int, str, int]]:
+    """Yield line, text and column of every comment; marks inside strings are not comments."""
+    if "SOLUTION" not in source.upper():
+        return
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string.rstrip(), token.start[1]
+    except (tokenize.TokenError, IndentationError, SyntaxError) as error:
+        raise fail(1, f"a cell with a solution must be plain Python ({error.args[0]}).") from error
+
+
+def _stub(text: str, column: int, line: int, fail: Any) -> str:
+    """Return the stub for one marked line; an assignment keeps its target."""
+    code = text[:column].rstrip()
+    indent = code[: len(code) - len(code.lstrip())]
+    try:
+        body = ast.parse(textwrap.dedent(code)).body
+    except SyntaxError:
+        # `return x` parses; what does not is part of a longer statement or the head of a block.
+        raise fail(line, "`# SOLUTION` covers one whole statement on one line; use `# BEGIN SOLUTION` here.") from None
+    if len(body) != 1:
+        raise fail(line, "`# SOLUTION` covers one statement; write the others on lines of their own.")
+    statement = body[0]
+    if isinstance(statement, ast.Assign):
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in statement.targets):
+            raise fail(line, "`...` cannot be unpacked; give each name an assignment of its own.")
+        head = code.lstrip().encode()[: statement.value.col_offset].decode()
+        return f"{indent}{head}..."
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        head = code.lstrip().encode()[: statement.value.col_offset].decode()
+        return f"{indent}{head}..."
+    return f"{indent}..."
+
+
+def _cell_lines(text: str) -> list[int]:
+    """Line numbers of the cells' heads in a py:percent text."""
+    return [number for number, line in enumerate(text.split("\n"), start=1) if _CELL_HEAD.match(line)]
+
+
+def _with_stable_ids(notebook: NotebookNode) -> NotebookNode:
+    """Replace random ids (32 hex digits or UUIDs) in outputs and widget states by numbers in order of use."""
+    text = json.dumps(notebook)
+    random_id = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])")
+    order: dict[str, str] = {}
+    for found in random_id.findall(text):
+        digits = f"{len(order) + 1:032x}"
+        parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+        order.setdefault(found, "-".join(parts) if "-" in found else digits)
+    return _notebook_node(json.loads(random_id.sub(lambda match: order[match[0]], text)))
+
+
+def _first_change(actual: Sequence[NotebookNode], expected: Sequence[NotebookNode]) -> str:
+    for number, (there, wanted) in enumerate(zip(actual, expected, strict=False), start=1):
+        for name in ("id", "cell_type", "source", "metadata"):
+            if there.get(name) != wanted.get(name):
+                return f"cell {number} ({wanted.id!r}) differs from the source in its {name}."
+    if len(actual) != len(expected):
+        return f"has {len(actual)} cells, the source gives {len(expected)}."
+    return ""
+
+
+def _notebook_node(words: dict[str, Any]) -> NotebookNode:
+    node: NotebookNode = nbformat.from_dict(words)  # type: ignore[no-untyped-call]
+    return node
+
+
+def _as_text(notebook: NotebookNode) -> str:
+    nbformat.validate(notebook)
+    text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]
+    return text.rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

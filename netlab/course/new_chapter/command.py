@@ -1,0 +1,147 @@
+"""`netlab new-chapter NAME`: write the skeleton of a chapter into a clone of netlab, whole or not at all."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.resources
+import keyword
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from netlab.base.errors import NetlabError
+
+LONGEST_NAME = 30
+LONGEST_TITLE = 40
+MOST_CHAPTERS = 99
+
+# What each template of skeleton/ becomes; a folder must be new.
+FILES = {
+    "source.txt": "solutions/@NUMBER@_@NAME@.py",
+    "init.txt": "netlab/chapters/@NAME@/__init__.py",
+    "settings.txt": "netlab/chapters/@NAME@/settings.py",
+    "check.txt": "netlab/chapters/@NAME@/check.py",
+    "panel.txt": "netlab/chapters/@NAME@/panel.py",
+    "test_check.txt": "tests/chapters/@NAME@/test_check.py",
+    "test_panel.txt": "tests/chapters/@NAME@/test_panel.py",
+    "test_measured.txt": "tests/chapters/@NAME@/test_measured.py",
+}
+PLACES = ("solutions/@NUMBER@_@NAME@.py", "netlab/chapters/@NAME@", "tests/chapters/@NAME@")
+
+NEXT = """Next, in {root}:
+  .venv/bin/python -m pytest tests/chapters -k {name}
+  .venv/bin/python -m netlab.course.authoring {stem}
+Both pass as it is. Then put your own in place of each part of {source}; CONTRIBUTING.md says how."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("name", help="small letters, digits and _, such as tcp_fairness")
+    parser.add_argument("--title", help="the chapter's title (default: the name, such as 'Tcp fairness')")
+    parser.add_argument(
+        "--root", type=Path, default=Path(), metavar="DIRECTORY", help="a clone of netlab (default: here)"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Write the chapter and say what to do next; returns the exit status.
+
+    Raises
+    ------
+    NetlabError
+        When the name is bad or taken, the title is bad, or the directory is no clone that can be written.
+    """
+    root = options.root.resolve()
+    written = create(options.name, root, options.title)
+    sys.stdout.writelines(f"wrote {path.relative_to(root)}\n" for path in written)
+    source = written[0].relative_to(root)
+    sys.stdout.write("\n" + NEXT.format(root=root, name=options.name, stem=source.stem, source=source) + "\n")
+    return 0
+
+
+def create(name: str, root: Path, title: str | None = None) -> list[Path]:
+    """Write a chapter's files, all or none, and return them, the source first.
+
+    Parameters
+    ----------
+    name : str
+        Of its folder of code; at most 30 small letters, digits and _, a letter first.
+    root : Path
+        A clone of netlab.
+    title : str, optional
+        As the notebook shows it, at most 40 characters; by default made from the name.
+
+    Raises
+    ------
+    NetlabError
+        When the name is bad or taken, the title is bad, or `root` is no clone that can be written.
+    """
+    missing = [place for place in ("solutions", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()]
+    if missing:
+        raise NetlabError(
+            f"{root} has no {' and no '.join(missing)}: it is no clone of netlab. Go to one, or name one by --root."
+        )
+    _require_good_name(name)
+    title = _checked_title(name.replace("_", " ").capitalize() if title is None else title)
+    numbers = [int(path.name[:2]) for path in (root / "solutions").glob("[0-9][0-9]_*.py")]
+    number = max(numbers, default=0) + 1
+    if number > MOST_CHAPTERS:
+        raise NetlabError(f"The last chapter has the number {number - 1}, and a number has two digits.")
+
+    def filled(text: str) -> str:
+        return text.replace("@NAME@", name).replace("@NUMBER@", f"{number:02}").replace("@TITLE@", title)
+
+    places = [filled(place) for place in PLACES]
+    taken = [place for place in [*places, f"tests/chapters/{name}.py"] if (root / place).exists()]
+    taken += [str(path.relative_to(root)) for path in (root / "solutions").glob(f"[0-9][0-9]_{name}.*")]
+    if taken:
+        raise NetlabError(f"There is a chapter {name} already: {', '.join(sorted(set(taken)))}. Choose another name.")
+    skeleton = importlib.resources.files("netlab.course.new_chapter") / "skeleton"
+    texts = {filled(path): filled((skeleton / template).read_text("utf-8")) for template, path in FILES.items()}
+    _put(texts, places, root)
+    return [root / path for path in texts]
+
+
+def _require_good_name(name: str) -> None:
+    if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", name) or keyword.iskeyword(name):
+        raise NetlabError(
+            f"name must be at most {LONGEST_NAME} small letters, digits and _, a letter first, and no word of Python's own; "
+            f"got {name!r}. An example: tcp_fairness."
+        )
+
+
+def _checked_title(title: str) -> str:
+    if (
+        not 1 <= len(title) <= LONGEST_TITLE
+        or not title.isprintable()
+        or set(title) & set('"\\@')
+        or title != title.strip()
+    ):
+        raise NetlabError(
+            f'title must have 1 to {LONGEST_TITLE} characters, none of them " \\ @, on one line; got {title!r}.'
+        )
+    return title
+
+
+def _put(texts: dict[str, str], places: list[str], root: Path) -> None:
+    """Write everything beside its place first, then move it there; take back what was moved when a move fails."""
+    moved: list[Path] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix=".new-chapter-", dir=root) as directory:
+            stage = Path(directory)
+            for path, text in texts.items():
+                (stage / path).parent.mkdir(parents=True, exist_ok=True)
+                (stage / path).write_text(text, encoding="utf-8")
+            for place in places:
+                # A rename puts nothing in the place of a folder with files in it, nor half a folder anywhere.
+                (stage / place).rename(root / place)
+                moved.append(root / place)
+    except OSError as error:
+        for there in moved:
+            if there.is_dir():
+                shutil.rmtree(there)
+            else:
+                there.unlink()
+        raise NetlabError(f"Nothing was written: {error.strerror} ({error.filename}).") from None

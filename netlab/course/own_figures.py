@@ -1,0 +1,110 @@
+"""Figures of a student's own: the rates, delays and payloads that exercises ask for, drawn from a token.
+
+A chapter lists for each figure the values that it may have; the first is the printed one. A token chooses one
+combination of them, always the same one for the same token. Combinations in which the lesson fails are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from netlab.base.errors import NetlabError
+
+MOST_TRIES = 1000
+
+
+class Own(SimpleNamespace):
+    """The figures of one student's copy, each an attribute; what follows from them too."""
+
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(sorted(vars(self))) or "none"
+        raise AttributeError(f"this chapter has no own figure {name!r}; there are: {known}")
+
+
+class OwnFigures:
+    """What may be drawn for the exercises of a chapter.
+
+    Parameters
+    ----------
+    choices : mapping of str to sequence
+        The values of each figure; the first of each is the printed one.
+    holds : callable, optional
+        Takes the figures (an `Own`) and returns whether the lesson holds with them.
+    derive : callable, optional
+        Takes the figures and returns further ones that follow from them, by name.
+
+    Raises
+    ------
+    NetlabError
+        When a figure has no or equal values, or the lesson fails with the printed ones.
+
+    Examples
+    --------
+    >>> figures = OwnFigures({"rate_mbps": (5, 4, 8), "payload_bytes": (1000, 700)})
+    >>> figures.draw().rate_mbps, len(figures)
+    (5, 6)
+    >>> figures.draw("anna") == figures.draw("anna")
+    True
+    """
+
+    def __init__(
+        self,
+        choices: Mapping[str, Sequence[Any]],
+        *,
+        holds: Callable[[Own], bool] | None = None,
+        derive: Callable[[Own], Mapping[str, Any]] | None = None,
+    ) -> None:
+        for name, values in choices.items():
+            if not values or len(set(values)) != len(values):
+                raise NetlabError(f"{name} needs values that differ from each other, got {tuple(values)!r}.")
+        self._choices = {name: tuple(values) for name, values in choices.items()}
+        self._holds = holds
+        self._derive = derive
+        if not self._serves(self._at(0)):
+            raise NetlabError("The lesson does not hold with the printed figures: change them, or `holds`.")
+
+    def __len__(self) -> int:
+        """How many combinations there are, with those in which the lesson fails."""
+        return math.prod(len(values) for values in self._choices.values())
+
+    def draw(self, token: str = "", accept: Callable[[Own], bool] | None = None) -> Own:
+        """Return the figures of a token; without one the printed figures.
+
+        Parameters
+        ----------
+        token : str
+            Any text; the same text gives the same figures.
+        accept : callable, optional
+            A further condition on what is drawn.
+
+        Raises
+        ------
+        NetlabError
+            When no combination fulfils the conditions.
+        """
+        if not token:
+            return self._at(0)
+        for index in self._indices(token):
+            own = self._at(index)
+            if self._serves(own) and (accept is None or accept(own)):
+                return own
+        raise NetlabError(f"None of {MOST_TRIES} combinations of own figures serves the lesson: widen the choices.")
+
+    def _serves(self, own: Own) -> bool:
+        return self._holds is None or self._holds(own)
+
+    def _indices(self, token: str) -> Iterator[int]:
+        for attempt in range(MOST_TRIES):
+            digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
+            yield int.from_bytes(digest[:8], "big") % len(self)
+
+    def _at(self, index: int) -> Own:
+        drawn = {}
+        for name, values in self._choices.items():
+            index, place = divmod(index, len(values))
+            drawn[name] = values[place]
+        return Own(**drawn, **(self._derive(Own(**drawn)) if self._derive else {}))

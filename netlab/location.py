@@ -1,5 +1,0 @@
-"""Where this package is installed."""
-
-from pathlib import Path
-
-PACKAGE = Path(__file__).resolve().parent

@@ -1,0 +1,336 @@
+"""What a run measured: data frames, its settings, and JSON in and out."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from netlab import captures
+from netlab.base.errors import NetlabError
+from netlab.measure.artifacts import Artifacts, beside
+
+FLOW_COLUMNS = (
+    "flow",
+    "kind",
+    "src",
+    "dst",
+    "congestion",
+    "streams",
+    "start_s",
+    "duration_s",
+    "sent_bytes",
+    "received_bytes",
+    "goodput_mbps",
+    "throughput_mbps",
+    "loss_rate",
+    "retransmits",
+    "timeouts",
+    "marks",
+    "rtt_ms",
+    "rtt_min_ms",
+    "rtt_max_ms",
+    "jitter_ms",
+    "delay_ms",
+    "sent_datagrams",
+    "received_datagrams",
+    "duplicates",
+    "reordered",
+    "error",
+)
+INTERVAL_COLUMNS = (
+    "flow",
+    "t_s",
+    "goodput_mbps",
+    "cwnd_segments",
+    "ssthresh_segments",
+    "rtt_ms",
+    "retransmits",
+    "delivery_rate_mbps",
+    "ca_state",
+    "loss_rate",
+)
+STREAM_COLUMNS = (
+    "flow",
+    "stream",
+    "received_bytes",
+    "goodput_mbps",
+    "throughput_mbps",
+    "retransmits",
+    "timeouts",
+    "rtt_ms",
+    "rtt_min_ms",
+    "rtt_max_ms",
+    "first_s",
+    "last_s",
+)
+STREAM_INTERVAL_COLUMNS = ("flow", "stream", *INTERVAL_COLUMNS[1:-1])
+QUEUE_COLUMNS = (
+    "t_s",
+    "interface",
+    "backlog_bytes",
+    "backlog_packets",
+    "drops",
+    "marks",
+    "sent_bytes",
+    "sent_packets",
+)
+PING_COLUMNS = ("flow", "t_s", "seq", "rtt_ms")
+COMMAND_COLUMNS = ("flow", "host", "command", "t_s", "exit_code", "stdout", "stderr")
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "flows": FLOW_COLUMNS,
+    "intervals": INTERVAL_COLUMNS,
+    "streams": STREAM_COLUMNS,
+    "stream_intervals": STREAM_INTERVAL_COLUMNS,
+    "queues": QUEUE_COLUMNS,
+    "pings": PING_COLUMNS,
+    "commands": COMMAND_COLUMNS,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """The measurements of one run.
+
+    Attributes
+    ----------
+    flows : pandas.DataFrame
+        A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of any
+        flow with the same `start_s` arrives (for UDP its own first) and ends with the flow: those of flows with the same
+        start and end can be summed;
+        `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `loss_rate`: for UDP
+        1 - received / sent, for TCP segments sent again / segments sent, for a ping 1 - replies / requests.
+    intervals : pandas.DataFrame
+        A row per flow and interval; `t_s` is the interval's end, counters (`retransmits`) run from the flow's start,
+        the rest is the interval's mean (goodput) or the state at its end. `ca_state` is what congestion control is doing with
+        losses: open, disorder (duplicate ACKs), cwr (after a mark), recovery (fast recovery) or loss (after a timeout); it
+        is None for a flow of several connections and where the engine does not tell.
+    streams, stream_intervals : pandas.DataFrame
+        The same for each connection of flows with several.
+    queues : pandas.DataFrame
+        A row per queue and interval; drops, marks and sent count from the start.
+    pings, commands : pandas.DataFrame
+        A row per echo request (`rtt_ms` is NaN when no reply came) and per command.
+    settings : dict
+        The scenario, engine, clock, kernel, versions and `wall_s`.
+    more : mapping of str to pandas.DataFrame
+        Tables that a kind of traffic has for itself.
+    artifacts : Artifacts
+        Files that the run left, by name.
+    """
+
+    flows: pd.DataFrame
+    intervals: pd.DataFrame
+    streams: pd.DataFrame
+    stream_intervals: pd.DataFrame
+    queues: pd.DataFrame
+    pings: pd.DataFrame
+    commands: pd.DataFrame
+    settings: dict[str, Any]
+    more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    artifacts: Artifacts = field(default_factory=Artifacts)
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The topology and traffic that ran, in the words of a scenario file."""
+        found: dict[str, Any] = self.settings["scenario"]
+        return found
+
+    @property
+    def packets(self) -> pd.DataFrame:
+        """The packets of the run's captures, a row for each at each end of the link: see `netlab.captures.PACKET_COLUMNS`.
+
+        The column `capture` names the file.
+        """
+        found = []
+        for name, path in self.artifacts.items():
+            if name.endswith(captures.SUFFIX):
+                table = captures.read_packets(path)
+                # In place: a table of a large capture takes long to copy.
+                table["capture"] = name
+                found.append(table)
+        if len(found) > 1:
+            return pd.concat(found, ignore_index=True)
+        return found[0] if found else pd.DataFrame(columns=[*captures.PACKET_COLUMNS, "capture"])
+
+    def __repr__(self) -> str:
+        return (
+            f"Run of {self.settings.get('network_s')} s with {len(self.flows)} flows "
+            f"({self.settings.get('engine')} engine, {self.settings.get('clock')} time)"
+        )
+
+    def _repr_html_(self) -> str:
+        shown = self.flows.dropna(axis="columns", how="all")
+        return str(shown.to_html(index=False, float_format=lambda value: f"{value:.4g}", border=0))
+
+    def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
+        """Mean goodput of each flow over the intervals that lie within (`after_s`, `before_s`], in Mbit/s.
+
+        With `after_s` behind slow start, this is what theory's steady state speaks of.
+        """
+        step_s = self.settings["scenario"]["interval_s"]
+        inside = self.intervals[
+            (self.intervals.t_s - step_s >= after_s - 1e-9) & (self.intervals.t_s <= before_s + 1e-9)
+        ]
+        found: pd.Series = inside.groupby("flow", sort=False)["goodput_mbps"].mean()
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: each table as a list of records, missing values as None; of the artifacts the names only."""
+        tables: dict[str, Any] = {name: _records(getattr(self, name)) for name in TABLES}
+        if self.more:
+            tables["more"] = {name: _records(table) for name, table in self.more.items()}
+        if self.artifacts or self.artifacts.unsaved:
+            tables["artifacts"] = self.artifacts.to_dict()
+        return {**tables, "settings": self.settings}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Run:
+        """The inverse of `to_dict`; the files that the run left are not in the data, `from_json` finds them."""
+        frames = {name: frame(data.get(name, []), columns, others=True) for name, columns in TABLES.items()}
+        more = {name: frame(records, others=True) for name, records in data.get("more", {}).items()}
+        left = data.get("artifacts", {})
+        reasons = dict.fromkeys(left.get("names", []), "its file was not read along with the run's tables")
+        artifacts = Artifacts(unsaved={**reasons, **left.get("unsaved", {})})
+        return cls(**frames, settings=dict(data["settings"]), more=more, artifacts=artifacts)
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to a file; a file that is there is replaced at once or not at all.
+
+        Files that the run left go into a directory beside it: those of ``result.json`` into ``result.artifacts``.
+
+        Raises
+        ------
+        NetlabError
+            When the file cannot be written.
+        """
+        target = Path(path)
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        try:
+            if target.exists() and not target.is_file():
+                # A pipe or a device such as /dev/stdout is written to, never replaced.
+                target.write_text(text)
+                return
+            target = target.resolve()
+            if self.artifacts:
+                self.artifacts.copy_to(beside(target))
+            with tempfile.NamedTemporaryFile(
+                "w", dir=target.absolute().parent, prefix=f".{target.name}.", delete=False
+            ) as file:
+                written = Path(file.name)
+                try:
+                    file.write(text)
+                    file.flush()
+                    written.chmod(0o666 & ~_umask())
+                    written.replace(target)
+                except BaseException:
+                    written.unlink()
+                    raise
+        except OSError as error:
+            raise NetlabError(f"{path} cannot be written: {error.strerror}. Choose another place.") from None
+
+    @classmethod
+    def from_json(cls, path: str | os.PathLike[str]) -> Run:
+        """Read a run that `to_json` or `netlab run` wrote; files that it left are those in the directory beside it.
+
+        Raises
+        ------
+        NetlabError
+            When the file is missing or is not a run.
+        """
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            left = data.get("artifacts")
+            if not left:
+                return cls.from_dict(data)
+            artifacts = Artifacts(beside(Path(path).resolve()), list(left["names"]), left["unsaved"])
+            return replace(cls.from_dict(data), artifacts=artifacts)
+        except OSError as error:
+            raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise NetlabError(f"{path} is not a run; it should be a file that `netlab run --output` wrote.") from None
+
+
+TEXT = frozenset(
+    {
+        "flow",
+        "kind",
+        "src",
+        "dst",
+        "congestion",
+        "interface",
+        "ca_state",
+        "host",
+        "command",
+        "stdout",
+        "stderr",
+        "error",
+    }
+)
+
+
+def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> pd.DataFrame:
+    """A table with these columns, and those of the records' `others` if wanted; what is missing is NaN (None in text)."""
+    if not records:
+        # Most runs have neither pings nor commands, and a copy takes a twentieth of what making a table takes.
+        return _empty(columns).copy()
+    more = [name for name in dict.fromkeys(name for record in records for name in record) if name not in columns]
+    # Column by column from plain lists: a run has seven tables, and what pandas takes for each is most of a short run's time.
+    made = {name: _column([record.get(name) for record in records], name in TEXT, name in more) for name in columns}
+    if others:
+        made |= {name: _column([record.get(name) for record in records], name in TEXT, True) for name in more}
+    return pd.DataFrame(made, index=range(len(records)))
+
+
+@functools.cache
+def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame({name: _column([], name in TEXT, False) for name in columns}, index=range(0))
+
+
+def _column(values: list[Any], text: bool, may_be_text: bool) -> pd.Series[Any] | npt.NDArray[Any]:
+    kinds = set() if text else set(map(type, values))
+    if kinds == {int}:
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+    # A value that is missing is NaN to NumPy too.
+    elif kinds and kinds <= {int, float, type(None)}:
+        return np.array(values, dtype=np.float64)
+    elif not text and not values:
+        return np.empty(0, dtype=np.int64)
+    if text or (may_be_text and any(isinstance(value, str) for value in values)):
+        return pd.Series(
+            [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
+            dtype=object,
+        )
+    # What is left is rare: booleans, whole numbers of more than 64 bits.
+    numbers = pd.Series(values)
+    return numbers if numbers.dtype.kind in "iuf" else pd.to_numeric(numbers)
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            str(name): (None if isinstance(value, float) and not math.isfinite(value) else value)
+            for name, value in row.items()
+        }
+        for row in table.astype(object).where(table.notna(), None).to_dict(orient="records")
+    ]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,135 @@
+"""Interfaces, addresses, routes and neighbours as netlink messages (rtnetlink(7))."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+
+from netlab.netlink.messages import (
+    NLM_F_CREATE,
+    NLM_F_EXCL,
+    NLM_F_REPLACE,
+    RTM_NEWADDR,
+    RTM_NEWLINK,
+    RTM_NEWNEIGH,
+    RTM_NEWROUTE,
+    attribute,
+    message,
+    nest,
+    text,
+    u32,
+)
+
+IFLA_ADDRESS = 1
+IFLA_IFNAME = 3
+IFLA_MASTER = 10
+IFLA_TXQLEN = 13
+IFLA_LINKINFO = 18
+IFLA_NET_NS_FD = 28
+IFLA_GSO_MAX_SEGS = 40
+IFLA_INFO_KIND = 1
+IFLA_INFO_DATA = 2
+VETH_INFO_PEER = 1
+IFLA_BR_FORWARD_DELAY = 1
+IFLA_BR_MCAST_SNOOPING = 23
+IFA_ADDRESS = 1
+IFA_LOCAL = 2
+NDA_DST = 1
+NDA_LLADDR = 2
+NUD_PERMANENT = 0x80
+RTA_DST = 1
+RTA_GATEWAY = 5
+RT_TABLE_MAIN = 254
+RTPROT_BOOT = 3
+RTN_UNICAST = 1
+AF_INET = 2
+IFF_UP = 1
+
+_IFINFO = struct.Struct("=BxHiII")
+_IFADDR = struct.Struct("=BBBBI")
+_RTMSG = struct.Struct("=BBBBBBBBI")
+_NDMSG = struct.Struct("=BxxxiHBB")
+
+
+def veth(index: int, name: str, mac: str, peer_index: int, peer: str, peer_mac: str, peer_space: int) -> bytes:
+    """A pair of interfaces: one here, its peer in the namespace of the descriptor `peer_space`."""
+    other = _IFINFO.pack(0, 0, peer_index, 0, 0) + b"".join(
+        (text(IFLA_IFNAME, peer), attribute(IFLA_ADDRESS, mac_bytes(peer_mac)), u32(IFLA_NET_NS_FD, peer_space))
+    )
+    return _new_link(
+        index, name, "veth", attribute(IFLA_ADDRESS, mac_bytes(mac)), data=attribute(VETH_INFO_PEER, other)
+    )
+
+
+def intermediate(index: int, name: str) -> bytes:
+    """An `ifb` device."""
+    return _new_link(index, name, "ifb")
+
+
+def bridge(index: int, name: str) -> bytes:
+    """A bridge that forwards at once and leaves multicast alone, as the agent makes it."""
+    settings = u32(IFLA_BR_FORWARD_DELAY, 0) + attribute(IFLA_BR_MCAST_SNOOPING, b"\0")
+    return _new_link(index, name, "bridge", data=settings)
+
+
+def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
+    # iproute2 gives the kind without its zero.
+    info = attribute(IFLA_INFO_KIND, kind.encode()) + (nest(IFLA_INFO_DATA, data) if data else b"")
+    body = _IFINFO.pack(0, 0, index, 0, 0) + text(IFLA_IFNAME, name) + b"".join(more) + nest(IFLA_LINKINFO, info)
+    return message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+def up(index: int, master: int | None = None) -> bytes:
+    """Switch an interface on, and make it a port of a bridge."""
+    more = b"" if master is None else u32(IFLA_MASTER, master)
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, IFF_UP, IFF_UP) + more)
+
+
+def hardware(index: int, mac: str, frames: int) -> bytes:
+    """The hardware address of an interface, and how many frames may wait in it."""
+    more = attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames)
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + more)
+
+
+def largest_segments(index: int, segments: int) -> bytes:
+    """How many segments an interface takes as one packet (`gso_max_segs`)."""
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_GSO_MAX_SEGS, segments))
+
+
+def address(index: int, with_prefix: str) -> bytes:
+    """An IPv4 address such as 10.0.0.1/24."""
+    host, _, prefix = with_prefix.partition("/")
+    packed = ipaddress.IPv4Address(host).packed
+    body = (
+        _IFADDR.pack(AF_INET, int(prefix or 32), 0, 0, index)
+        + attribute(IFA_LOCAL, packed)
+        + attribute(IFA_ADDRESS, packed)
+    )
+    return message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+def route(to: str, via: str) -> bytes:
+    """A route to a network such as 10.0.1.0/24, or to "default"."""
+    network = None if to == "default" else ipaddress.IPv4Network(to)
+    prefix = 0 if network is None else network.prefixlen
+    body = _RTMSG.pack(AF_INET, prefix, 0, 0, RT_TABLE_MAIN, RTPROT_BOOT, 0, RTN_UNICAST, 0)
+    if network is not None and prefix:
+        body += attribute(RTA_DST, network.network_address.packed)
+    body += attribute(RTA_GATEWAY, ipaddress.IPv4Address(via).packed)
+    return message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+def neighbour(index: int, host: str, mac: str) -> bytes:
+    """A neighbour that needs no ARP."""
+    body = _NDMSG.pack(AF_INET, index, NUD_PERMANENT, 0, 0)
+    body += attribute(NDA_DST, ipaddress.IPv4Address(host).packed) + attribute(NDA_LLADDR, mac_bytes(mac))
+    return message(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
+
+
+def mac_bytes(mac: str) -> bytes:
+    """The six bytes of a hardware address.
+
+    >>> mac_bytes("02:00:00:00:00:0a").hex()
+    '02000000000a'
+    """
+    return bytes.fromhex(mac.replace(":", ""))

@@ -1,0 +1,195 @@
+"""Shared media that a link may be: a row for each, read by the host, by the guest and by the formulas.
+
+A row says what the medium can be told and what each frame costs. All times are whole microseconds, as the standard counts
+them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from netlab.base.errors import one_of
+from netlab.base.headers import MTU_BYTES
+from netlab.base.values import is_number, shown
+
+OFDM_RATES_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
+MANDATORY_RATES_MBPS = (6, 12, 24)
+"""Rates that every 802.11g station understands; an acknowledgement takes the highest that is no faster than the data."""
+DSSS_RATES_MBPS = (1, 2, 5.5, 11)
+"""Rates of 802.11b."""
+PROTECTIONS = ("none", "cts", "rts")
+
+MAC_HEADER_BYTES = 28
+"""24 of header and 4 of check sequence: a data frame with three addresses and without QoS (IEEE 802.11-2016, 9.2.3)."""
+LLC_BYTES = 8
+"""LLC and SNAP, which say that the rest is an IP packet."""
+ACK_BYTES = CTS_BYTES = 14
+RTS_BYTES = 20
+
+SIFS_US = 10
+SHORT_SLOT_US = 9
+LONG_SLOT_US = 20
+OFDM_PREAMBLE_US = 20
+"""Training 16 and signal 4."""
+OFDM_SYMBOL_US = 4
+SIGNAL_EXTENSION_US = 6
+OFDM_SERVICE_AND_TAIL_BITS = 22
+DSSS_LONG_PREAMBLE_US = 192
+DSSS_SHORT_PREAMBLE_US = 96
+SMALLEST_WINDOW = 15
+LARGEST_WINDOW = 1023
+MOST_ATTEMPTS = 7
+
+
+@dataclass(frozen=True)
+class Wifi:
+    """What a frame costs on 802.11g: the distributed coordination function (DCF) over ERP-OFDM.
+
+    Parameters
+    ----------
+    rate_mbps : int
+        Rate of the data frames in Mbit/s: 6, 9, 12, 18, 24, 36, 48 or 54.
+    protection : {"none", "cts", "rts"}
+        What goes before a data frame: nothing, a CTS to the sender itself, or RTS and CTS.
+    protection_rate_mbps : float or None
+        Rate of RTS and CTS in Mbit/s: 6, 12 or 24 (OFDM), or 1, 2, 5.5 or 11, which 802.11b stations understand. None is the
+        rate of the acknowledgements.
+    protect_above_bytes : int
+        Frames up to so many bytes (MAC header and check sequence included) go unprotected.
+    short_slot : bool
+        A slot of 9 us; False is 20 us, which stations of 802.11b need.
+    short_preamble : bool
+        The 802.11b preamble of 96 us instead of 192.
+    error_rate : float
+        Probability in [0, 1) that a data frame is not understood, so that it must be sent again.
+
+    References
+    ----------
+    IEEE 802.11-2016, clauses 10.3 (DCF), 17.4.3 (TXTIME of OFDM), 16.2 and 18.3.2 (802.11b and ERP), 18.5.2 (slots).
+
+    Examples
+    --------
+    >>> Wifi().data_us(1500), Wifi().ack_us, Wifi().difs_us
+    (254, 34, 28)
+    """
+
+    rate_mbps: int = 54
+    protection: str = "none"
+    protection_rate_mbps: float | None = None
+    protect_above_bytes: int = 0
+    short_slot: bool = True
+    short_preamble: bool = False
+    error_rate: float = 0.0
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with the values."""
+        if not is_number(self.rate_mbps) or self.rate_mbps not in OFDM_RATES_MBPS:
+            yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {shown(self.rate_mbps)}"
+        if self.protection not in PROTECTIONS:
+            yield f"protection: {one_of(self.protection, PROTECTIONS)}"
+        allowed = (*MANDATORY_RATES_MBPS, *DSSS_RATES_MBPS)
+        rate_mbps = self.protection_rate_mbps
+        if rate_mbps is not None and not (is_number(rate_mbps) and rate_mbps in allowed):
+            yield f"protection_rate_mbps must be one of {_listed(allowed)}, got {shown(rate_mbps)}"
+        if not (is_number(self.protect_above_bytes) and self.protect_above_bytes >= 0):
+            yield f"protect_above_bytes must be 0 or more, got {shown(self.protect_above_bytes)}"
+        for name in ("short_slot", "short_preamble"):
+            if not isinstance(getattr(self, name), bool):
+                yield f"{name} must be true or false, got {shown(getattr(self, name))}"
+        if not (is_number(self.error_rate) and 0 <= self.error_rate < 1):
+            yield f"error_rate must be in [0, 1), got {shown(self.error_rate)}"
+
+    @property
+    def slot_us(self) -> int:
+        """A slot of the backoff."""
+        return SHORT_SLOT_US if self.short_slot else LONG_SLOT_US
+
+    @property
+    def difs_us(self) -> int:
+        """How long the medium must be idle before anyone counts its backoff."""
+        return SIFS_US + 2 * self.slot_us
+
+    @property
+    def ack_us(self) -> int:
+        """The acknowledgement that the MAC sends for each data frame."""
+        return self._ofdm_us(ACK_BYTES, self._answer_rate_mbps)
+
+    def data_us(self, packet_bytes: int) -> int:
+        """A data frame with an IP packet of so many bytes."""
+        return self._ofdm_us(packet_bytes + LLC_BYTES + MAC_HEADER_BYTES, self.rate_mbps)
+
+    def protection_us(self, packet_bytes: int) -> int:
+        """What goes before that data frame: its RTS, its CTS, and the gap behind each."""
+        if not self._protects(packet_bytes):
+            return 0
+        cts_us = self._control_us(CTS_BYTES) + SIFS_US
+        return cts_us if self.protection == "cts" else self._control_us(RTS_BYTES) + SIFS_US + cts_us
+
+    def exchange_us(self, packet_bytes: int) -> int:
+        """The medium's time for one packet, without what goes before it in idle slots."""
+        return self.protection_us(packet_bytes) + self.data_us(packet_bytes) + SIFS_US + self.ack_us
+
+    def collision_us(self, packet_bytes: int) -> int:
+        """The medium's time for a packet that nobody answers: its sender waits as long as the answer would take."""
+        if self.protection == "rts" and self._protects(packet_bytes):
+            return self._control_us(RTS_BYTES) + SIFS_US + self._control_us(CTS_BYTES)
+        return self.exchange_us(packet_bytes)
+
+    @property
+    def slowest_us(self) -> float:
+        """The mean time of a full-sized packet, idle slots included."""
+        return self.difs_us + SMALLEST_WINDOW / 2 * self.slot_us + self.exchange_us(MTU_BYTES)
+
+    def _protects(self, packet_bytes: int) -> bool:
+        return self.protection != "none" and packet_bytes + LLC_BYTES + MAC_HEADER_BYTES > self.protect_above_bytes
+
+    @property
+    def _answer_rate_mbps(self) -> int:
+        return max(rate for rate in MANDATORY_RATES_MBPS if rate <= self.rate_mbps)
+
+    def _control_us(self, frame_bytes: int) -> int:
+        rate_mbps = self.protection_rate_mbps or self._answer_rate_mbps
+        if rate_mbps in DSSS_RATES_MBPS:
+            preamble_us = DSSS_SHORT_PREAMBLE_US if self.short_preamble else DSSS_LONG_PREAMBLE_US
+            return preamble_us + math.ceil(frame_bytes * 8 / rate_mbps)
+        return self._ofdm_us(frame_bytes, rate_mbps)
+
+    @staticmethod
+    def _ofdm_us(frame_bytes: int, rate_mbps: float) -> int:
+        symbols = math.ceil((frame_bytes * 8 + OFDM_SERVICE_AND_TAIL_BITS) / (OFDM_SYMBOL_US * rate_mbps))
+        return OFDM_PREAMBLE_US + OFDM_SYMBOL_US * symbols + SIGNAL_EXTENSION_US
+
+
+MEDIA: dict[str, type[Wifi]] = {"802.11g": Wifi}
+
+
+def problems(medium: object, options: object) -> Iterator[str]:
+    """What is wrong with a link's `medium` and its options."""
+    if medium is None:
+        if options:
+            yield f"medium_options={shown(options)} needs a medium, such as medium='802.11g'"
+        return
+    if not isinstance(medium, str) or medium not in MEDIA:
+        yield f"medium: {one_of(medium, list(MEDIA))}"
+        return
+    if not isinstance(options, Mapping):
+        yield f"medium_options must be a mapping of names to values, got {shown(options)}"
+        return
+    known = [one.name for one in fields(MEDIA[medium])]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        yield from (f"medium_options: {one_of(name, known)}" for name in unknown)
+        return
+    yield from (f"medium_options: {sentence}" for sentence in MEDIA[medium](**options).problems())
+
+
+def medium(name: str, options: Mapping[str, Any]) -> Wifi:
+    """What a frame costs on this medium."""
+    return MEDIA[name](**options)
+
+
+def _listed(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:g}" for value in values)

@@ -1,0 +1,477 @@
+"""The queue disciplines that a link may have: a row for each, read by the host and by the guest.
+
+A row says what the discipline can be told, how `tc` is told, where its statistics count ECN marks, and what the kernel
+must have. To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from netlab.base.errors import one_of
+from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
+from netlab.base.units import mbps_to_bps, ms_to_us
+from netlab.base.values import is_integer, is_number, shown
+from netlab.netlink import wire
+
+MOST_PACKETS = 1_000_000
+SHORTEST_MS = 0.001
+LONGEST_MS = 60_000
+MOST_FLOWS = 65_536
+LARGEST_RED_PACKETS = 9_000
+FASTEST_RED_MBPS = 30_000
+"""`tc` reads RED's bandwidth in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
+FASTEST_FLOW_MBPS = 30_000
+"""fq keeps a flow's rate in 32 bits of bytes per second."""
+LONGEST_DUALPI2_MS = 4_000
+"""DualPI2 keeps times in 32 bits of nanoseconds."""
+SFQ_DEPTH_PACKETS = 127
+"""SFQ keeps at most so many packets of a flow, whatever the room (SFQ_MAX_DEPTH)."""
+SFQ_FLOWS = 65_408
+"""The most that SFQ can tell apart (SFQ_MAX_FLOWS); with fewer it would cut the room to depth times flows."""
+
+TCA_CAKE_STATS_TIN_STATS = 10
+TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS = 8
+TCA_DUALPI2_LIMIT = 1
+TCA_DUALPI2_TARGET = 3
+TCA_DUALPI2_TUPDATE = 4
+TCA_DUALPI2_STEP_THRESH_US = 8
+TCA_DUALPI2_MIN_QLEN_STEP = 9
+TCA_DUALPI2_COUPLING = 10
+TCA_DUALPI2_ECN_MASK = 14
+TCA_DUALPI2_SPLIT_GSO = 15
+DUALPI2_L4S_ECT = 1
+DUALPI2_ANY_ECT = 3
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option that is true or false."""
+
+    def problem(self, value: object) -> str | None:
+        """What is wrong with a value, None when nothing is."""
+        return None if isinstance(value, bool) else f"must be true or false, got {shown(value)}"
+
+
+@dataclass(frozen=True)
+class Range:
+    """An option that is a number from `low` to `high`, both included; a whole one if `whole`."""
+
+    low: float
+    high: float
+    whole: bool = False
+
+    def problem(self, value: object) -> str | None:
+        """What is wrong with a value, None when nothing is."""
+        fits = is_integer(value) if self.whole else is_number(value)
+        if fits and self.low <= value <= self.high:  # type: ignore[operator]
+            return None
+        return f"must be a {'whole ' * self.whole}number from {self.low} to {self.high}, got {shown(value)}"
+
+
+TIME = Range(SHORTEST_MS, LONGEST_MS)
+DUALPI2_TIME = Range(SHORTEST_MS, LONGEST_DUALPI2_MS)
+FLOWS = Range(1, MOST_FLOWS, whole=True)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a link asks of its queue.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        The rate behind the queue.
+    queue_packets, queue_bytes : int or None
+        The room asked for; with neither it is `KERNEL_QUEUE_PACKETS`.
+    options : mapping
+        The link's `aqm_options`.
+    offload : bool
+        Whether segmentation offload holds, so that one packet in the queue may be 45 frames.
+    """
+
+    rate_mbps: float
+    queue_packets: int | None = None
+    queue_bytes: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    offload: bool = False
+
+    @property
+    def packets(self) -> int:
+        """The room in packets."""
+        return KERNEL_QUEUE_PACKETS if self.queue_packets is None else self.queue_packets
+
+    @property
+    def bytes(self) -> int:
+        """The room in bytes, a full frame for each packet."""
+        return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes
+
+    def argument(self, name: str, option: str, say: Callable[[Any], str] = str) -> str:
+        """``" name value"`` for `tc` where the option was given, else nothing."""
+        return f" {name} {say(self.options[option])}" if option in self.options else ""
+
+    @property
+    def ecn(self) -> str:
+        """`tc`'s argument where marks are wanted, else nothing."""
+        return " ecn" if self.options.get("ecn") else ""
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """A queue discipline.
+
+    Parameters
+    ----------
+    name : str
+        What a link's `aqm` says.
+    about : str
+        What it does, in a sentence.
+    source : str
+        Where it is described.
+    counts : str
+        What its limit counts: packets, bytes, packets or bytes, or kernel memory.
+    tc : callable
+        `tc`'s arguments for what is wanted.
+    symbol, module : str
+        The kernel's configuration symbol, and the module's name where it is one.
+    options : mapping
+        What `aqm_options` may hold.
+    marks : callable
+        Packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h).
+    netlink : callable or None
+        Options that go to the kernel without `tc`, as the attributes inside TCA_OPTIONS.
+    conflict : callable
+        What is wrong with options that are right one by one; None when nothing is.
+    room : tuple of int
+        The smallest and the largest room in packets.
+    since : tuple of int
+        The first Linux that has it, where kernels in use are older; empty for any.
+    """
+
+    name: str
+    about: str
+    source: str
+    counts: str
+    tc: Callable[[Wanted], str]
+    symbol: str
+    module: str
+    options: Mapping[str, Flag | Range] = field(default_factory=dict)
+    marks: Callable[[bytes], int] = lambda _statistics: 0
+    netlink: Callable[[Wanted], bytes] | None = None
+    conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
+    room: tuple[int, int] = (1, MOST_PACKETS)
+    since: tuple[int, ...] = ()
+
+    def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
+        """Every mistake in a link's `aqm_options` and in its room, a sentence each."""
+        if not isinstance(options, Mapping):
+            yield f"aqm_options must be a mapping, got {shown(options)}"
+            return
+        for name, value in options.items():
+            if name not in self.options:
+                yield f"aqm_options of {self.name}: {one_of(name, list(self.options) or ['none'])}"
+            else:
+                problem = self.options[name].problem(value)
+                if problem is not None:
+                    yield f"aqm_options: {name} {problem}"
+        together = self.conflict(options)
+        if together is not None:
+            yield f"aqm_options: {together}"
+        if self.counts == "packets" and queue_bytes is not None:
+            yield f"aqm={self.name!r} limits its queue in packets; give queue_packets instead of queue_bytes"
+        least, most = self.room
+        if is_integer(queue_packets) and 1 <= queue_packets <= MOST_PACKETS and not least <= queue_packets <= most:  # type: ignore[operator]
+            yield f"aqm={self.name!r} needs room for {least} to {most} packets, got queue_packets={queue_packets}"
+
+
+def tc_rate(rate_mbps: float) -> str:
+    """A rate as `tc` understands it without doubt, in bit/s (its ``mbps`` would be megabytes).
+
+    >>> tc_rate(4.798)
+    '4798000bit'
+    """
+    return f"{mbps_to_bps(rate_mbps)}bit"
+
+
+def tc_time(time_ms: float) -> str:
+    """A time as every `tc` understands it, to its grain of a microsecond.
+
+    >>> tc_time(10)
+    '10000us'
+    """
+    return f"{_microseconds(time_ms)}us"
+
+
+def _microseconds(time_ms: float) -> int:
+    return ms_to_us(time_ms)
+
+
+def _counter(place: int) -> Callable[[bytes], int]:
+    """Reads the 32-bit counter at that place; 0 where a kernel's statistics are shorter."""
+
+    def read(statistics: bytes) -> int:
+        if len(statistics) < 4 * (place + 1):
+            return 0
+        return int(struct.unpack_from("=I", statistics, 4 * place)[0])
+
+    return read
+
+
+def _cake_marks(statistics: bytes) -> int:
+    marks = 0
+    for kind, tins in wire.attributes(statistics):
+        if kind == TCA_CAKE_STATS_TIN_STATS:
+            for _tin, tin in wire.attributes(tins):
+                for inner, value in wire.attributes(tin):
+                    if inner == TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS:
+                        marks += int(struct.unpack("=I", value)[0])
+    return marks
+
+
+def _fifo(wanted: Wanted) -> str:
+    # With segmentation offload one packet may be 45 frames: only bytes mean what the student meant.
+    if wanted.queue_bytes is not None or wanted.offload:
+        return f"bfifo limit {wanted.bytes}b"
+    return f"pfifo limit {wanted.packets}"
+
+
+def _red(wanted: Wanted) -> str:
+    options = wanted.options
+    largest = options.get("max_packets", min(wanted.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
+    low = options.get("min_packets", max(1, largest / 3))
+    high = options.get("max_packets", 3 * low)
+    return (
+        f"red limit {wanted.bytes}b min {round(low * FRAME_BYTES)}b max {round(high * FRAME_BYTES)}b avpkt 1000b "
+        f"burst {_red_burst(low, high)} probability {options.get('probability', 0.1)} "
+        f"bandwidth {tc_rate(min(wanted.rate_mbps, FASTEST_RED_MBPS))}{wanted.ecn}"
+    )
+
+
+def _red_burst(low_packets: float, high_packets: float) -> int:
+    """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it."""
+    burst = max(1, round((2 * low_packets + high_packets) / 3))
+    least = round(low_packets * FRAME_BYTES / 1000) + 1
+    # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).
+    log = 31 - round(high_packets * FRAME_BYTES).bit_length()
+    while burst > least and burst + 1 - low_packets * FRAME_BYTES / 1000 > (1 - (1 - 2**-log) ** burst) * 2**log:
+        burst = max(least, burst * 9 // 10)
+    return max(burst, least)
+
+
+def _red_conflict(options: Mapping[str, Any]) -> str | None:
+    low, high = options.get("min_packets"), options.get("max_packets")
+    if is_number(low) and is_number(high) and not low < high:  # type: ignore[operator]
+        return f"min_packets must be below max_packets, got {low!r} and {high!r}"
+    return None
+
+
+def _codel(wanted: Wanted) -> str:
+    times = wanted.argument("target", "target_ms", tc_time) + wanted.argument("interval", "interval_ms", tc_time)
+    return f"codel limit {wanted.packets}{times}{wanted.ecn or ' noecn'}"
+
+
+def _fq_codel(wanted: Wanted) -> str:
+    times = wanted.argument("target", "target_ms", tc_time) + wanted.argument("interval", "interval_ms", tc_time)
+    return f"fq_codel limit {wanted.packets}{times}{wanted.argument('flows', 'flows')}{wanted.ecn or ' noecn'}"
+
+
+def _pie(wanted: Wanted) -> str:
+    return f"pie limit {wanted.packets}{wanted.argument('target', 'target_ms', tc_time)}{wanted.ecn}"
+
+
+def _fq_pie(wanted: Wanted) -> str:
+    target = wanted.argument("target", "target_ms", tc_time)
+    return f"fq_pie limit {wanted.packets}{wanted.argument('flows', 'flows')}{target}{wanted.ecn}"
+
+
+def _cake(wanted: Wanted) -> str:
+    rtt = wanted.argument("rtt", "rtt_ms", tc_time)
+    return f"cake unlimited besteffort raw no-split-gso memlimit {wanted.bytes}b{rtt}"
+
+
+def _fq(wanted: Wanted) -> str:
+    pacing = "" if wanted.options.get("pacing", True) else " nopacing"
+    rate = wanted.argument("maxrate", "flow_rate_mbps", tc_rate)
+    return f"fq limit {wanted.packets}{wanted.argument('flow_limit', 'flow_packets')}{rate}{pacing}"
+
+
+def _sfq(wanted: Wanted) -> str:
+    return f"sfq limit {wanted.packets}{wanted.argument('depth', 'flow_packets')} flows {SFQ_FLOWS}"
+
+
+def _dualpi2(wanted: Wanted) -> bytes:
+    options = wanted.options
+    found = wire.u32(TCA_DUALPI2_LIMIT, wanted.packets)
+    for kind, name in (
+        (TCA_DUALPI2_TARGET, "target_ms"),
+        (TCA_DUALPI2_TUPDATE, "tupdate_ms"),
+        (TCA_DUALPI2_STEP_THRESH_US, "step_ms"),
+    ):
+        if name in options:
+            found += wire.u32(kind, _microseconds(options[name]))
+    if "step_packets" in options:
+        found += wire.u32(TCA_DUALPI2_MIN_QLEN_STEP, options["step_packets"])
+    if "coupling" in options:
+        found += wire.u8(TCA_DUALPI2_COUPLING, options["coupling"])
+    found += wire.u8(TCA_DUALPI2_ECN_MASK, DUALPI2_ANY_ECT if options.get("any_ecn") else DUALPI2_L4S_ECT)
+    # `tbf` has split what is to be split.
+    return found + wire.u8(TCA_DUALPI2_SPLIT_GSO, 0)
+
+
+DISCIPLINES: dict[str, Discipline] = {
+    row.name: row
+    for row in (
+        Discipline(
+            "fifo",
+            "First in, first out; what finds no room is dropped (drop-tail).",
+            "tc-pfifo(8)",
+            "packets or bytes",
+            _fifo,
+            "CONFIG_NET_SCHED",
+            "",
+        ),
+        Discipline(
+            "red",
+            "Random Early Detection: drops or marks with a probability that grows with the average queue.",
+            "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993",
+            "bytes",
+            _red,
+            "CONFIG_NET_SCH_RED",
+            "sch_red",
+            {
+                # RED counts in 32 bits, of which its averaging and its probability take their share.
+                "min_packets": Range(1, 3_000),
+                "max_packets": Range(2, 10_000),
+                "probability": Range(0.01, 1),
+                "ecn": Flag(),
+            },
+            marks=_counter(3),
+            conflict=_red_conflict,
+        ),
+        Discipline(
+            "codel",
+            "Controlled Delay: drops or marks while packets have waited longer than a target for a whole interval.",
+            "RFC 8289",
+            "packets",
+            _codel,
+            "CONFIG_NET_SCH_CODEL",
+            "sch_codel",
+            {"target_ms": TIME, "interval_ms": TIME, "ecn": Flag()},
+            marks=_counter(6),
+        ),
+        Discipline(
+            "fq_codel",
+            "A queue for each flow, served in turn, each under CoDel.",
+            "RFC 8290",
+            "packets",
+            _fq_codel,
+            "CONFIG_NET_SCH_FQ_CODEL",
+            "sch_fq_codel",
+            {"target_ms": TIME, "interval_ms": TIME, "ecn": Flag(), "flows": FLOWS},
+            marks=_counter(3),
+        ),
+        Discipline(
+            "pie",
+            "Proportional Integral controller Enhanced: a drop probability that is steered towards a target delay.",
+            "RFC 8033",
+            "packets",
+            _pie,
+            "CONFIG_NET_SCH_PIE",
+            "sch_pie",
+            {"target_ms": TIME, "ecn": Flag()},
+            marks=_counter(9),
+        ),
+        Discipline(
+            "fq_pie",
+            "A queue for each flow, served in turn, each under PIE.",
+            "tc-fq_pie(8)",
+            "packets",
+            _fq_pie,
+            "CONFIG_NET_SCH_FQ_PIE",
+            "sch_fq_pie",
+            {"target_ms": TIME, "ecn": Flag(), "flows": FLOWS},
+            marks=_counter(4),
+        ),
+        Discipline(
+            "cake",
+            "Common Applications Kept Enhanced: a queue for each flow, under a CoDel that is set by the RTT expected.",
+            "Høiland-Jørgensen, Täht and Morton, IEEE LANMAN 2018",
+            "kernel memory",
+            _cake,
+            "CONFIG_NET_SCH_CAKE",
+            "sch_cake",
+            {"rtt_ms": TIME},
+            marks=_cake_marks,
+        ),
+        Discipline(
+            "dualpi2",
+            "DualQ Coupled AQM: a shallow queue with a step of marks for L4S, and PI2 for all others, coupled to share fairly.",
+            "RFC 9332",
+            "packets",
+            # Debian 12's tc does not know it, and passes a kind without options on: these go by netlink.
+            lambda _wanted: "dualpi2",
+            "CONFIG_NET_SCH_DUALPI2",
+            "sch_dualpi2",
+            {
+                "target_ms": DUALPI2_TIME,
+                "tupdate_ms": Range(1, LONGEST_DUALPI2_MS),
+                "step_ms": DUALPI2_TIME,
+                "step_packets": Range(0, MOST_PACKETS, whole=True),
+                "coupling": Range(1, 255, whole=True),
+                "any_ecn": Flag(),
+            },
+            marks=_counter(6),
+            netlink=_dualpi2,
+            # Merged into net-next on 2025-07-23 ("DUALPI2 patch", Chia-Yu Chang), after 6.16 had been closed to features.
+            since=(6, 17),
+        ),
+        Discipline(
+            "fq",
+            "Fair queueing: a queue for each flow, served in turn; a flow may be paced, nothing is marked.",
+            "tc-fq(8)",
+            "packets",
+            _fq,
+            "CONFIG_NET_SCH_FQ",
+            "sch_fq",
+            {
+                "flow_packets": Range(1, MOST_PACKETS, whole=True),
+                "flow_rate_mbps": Range(0.001, FASTEST_FLOW_MBPS),
+                "pacing": Flag(),
+            },
+        ),
+        Discipline(
+            "sfq",
+            "Stochastic Fairness Queueing: flows are hashed into queues that are served in turn; the longest one is cut.",
+            "McKenney, IEEE INFOCOM 1990",
+            "packets",
+            _sfq,
+            "CONFIG_NET_SCH_SFQ",
+            "sch_sfq",
+            {"flow_packets": Range(16, SFQ_DEPTH_PACKETS, whole=True)},
+            room=(2, MOST_PACKETS),
+        ),
+    )
+}
+"""The queue disciplines by the name that a link's `aqm` says."""
+
+
+def discipline(name: object) -> Discipline:
+    """The row of that name.
+
+    Raises
+    ------
+    ValueError
+        When there is none; says which there are.
+    """
+    if not isinstance(name, str) or name not in DISCIPLINES:
+        raise ValueError(f"aqm: {one_of(name, list(DISCIPLINES))}")
+    return DISCIPLINES[name]
+
+
+def marks(kind: str, statistics: bytes) -> int:
+    """Packets that a qdisc of that kind has marked with ECN; 0 of one that no link has, such as a `tbf`."""
+    row = DISCIPLINES.get(kind)
+    return 0 if row is None else row.marks(statistics)

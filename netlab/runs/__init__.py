@@ -1,0 +1,1 @@
+"""Scenarios, runs, sweeps and kept results."""

@@ -1,0 +1,283 @@
+"""Many scenarios side by side: settings in, runs out, in the same order or under the same labels."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Generator, Hashable, Iterable, Mapping
+from concurrent import futures
+from contextlib import closing
+from typing import Any, NamedTuple, TypeVar, overload
+
+from netlab import engines
+from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.progress_bar import Progress, shown_progress
+from netlab.engines.base import Engine
+from netlab.measure.results import Run
+from netlab.runs import cache as run_cache
+from netlab.runs import experiment
+from netlab.runs.cache import RunCache
+from netlab.runs.experiment import Scenario
+
+Label = TypeVar("Label", bound=Hashable)
+Given = Scenario | Mapping[str, Any]
+LISTED = 5
+# In real time, what one CPU carries in small frames without being late, and how many runs that may be.
+REAL_MBPS_OF_CPU = 80.0
+MOST_OF_CPU = 12
+
+
+class SweepError(NetlabError):
+    """Some scenarios of a sweep failed.
+
+    Attributes
+    ----------
+    runs : dict
+        The runs that finished, by label (by position, where the scenarios had no labels).
+    failures : dict
+        The error of each that did not.
+    """
+
+    def __init__(self, runs: dict[Any, Run], failures: dict[Any, BaseException]) -> None:
+        self.runs = runs
+        self.failures = failures
+        lines = [f"  - {label}: {error}" for label, error in list(failures.items())[:LISTED]]
+        if len(failures) > LISTED:
+            lines.append(f"  - and {len(failures) - LISTED} more")
+        super().__init__(
+            "\n".join(
+                [
+                    f"{len(failures)} of {len(runs) + len(failures)} runs failed; the others are in this error's `runs`:",
+                    *lines,
+                ]
+            )
+        )
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """A sweep was stopped; `runs` holds those that had finished, and they are kept for the next sweep."""
+
+    def __init__(self, runs: dict[Any, Run], total: int) -> None:
+        self.runs = runs
+        super().__init__(f"{len(runs)} of {total} runs had finished; the next sweep starts from them")
+
+
+# A mapping is an iterable (of its labels) too, which is why its overload comes first.
+@overload
+def sweep(  # type: ignore[overload-overlap]
+    scenarios: Mapping[Label, Given],
+    *,
+    executor: futures.Executor | None = ...,
+    fresh: bool = ...,
+    engine: str | Engine | None = ...,
+    one_engine: bool = ...,
+    progress: bool | Progress = ...,
+) -> dict[Label, Run]: ...
+@overload
+def sweep(
+    scenarios: Iterable[Given],
+    *,
+    executor: futures.Executor | None = ...,
+    fresh: bool = ...,
+    engine: str | Engine | None = ...,
+    one_engine: bool = ...,
+    progress: bool | Progress = ...,
+) -> list[Run]: ...
+
+
+def sweep(
+    scenarios: Mapping[Any, Given] | Iterable[Given],
+    *,
+    executor: futures.Executor | None = None,
+    fresh: bool = False,
+    engine: str | Engine | None = None,
+    one_engine: bool = True,
+    progress: bool | Progress = True,
+) -> dict[Any, Run] | list[Run]:
+    """Run many scenarios side by side; those that ran before come from the cache at once.
+
+    A run is kept as soon as it finishes, so a sweep that was stopped goes on where it was. Equal scenarios run once: for
+    several draws of what is random, give each a `seed` of its own.
+
+    Parameters
+    ----------
+    scenarios : mapping of label to scenario, or iterable of scenarios
+        Each a `Scenario` or the dict of a scenario file.
+    executor : concurrent.futures.Executor, optional
+        Where the runs are started. None is one thread for each CPU that this process may use: a run is a process of its
+        own already, and threads need nothing that can be pickled or imported again, which notebooks do not have.
+        ``distributed.Client(...).get_executor()`` spreads a sweep over a cluster whose machines have netlab and the same
+        kernel.
+    fresh : bool
+        Run everything again, and keep the new runs.
+    engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
+        As for `netlab.run`, but None takes the library kernel where it is built and no scenario has a `Command`.
+    one_engine : bool
+        Whether all runs have the same engine where none is named, which whoever compares them wants. False lets each
+        scenario have the quickest that can run it.
+    progress : bool or callable
+        Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of runs done and of all.
+
+    Returns
+    -------
+    dict of label to Run, or list of Run
+        As `scenarios` were given, in their order.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in any scenario; nothing has been started.
+    EngineError, KernelError
+        When this machine lacks something.
+    SweepError
+        When runs failed, after all the others; holds those.
+    SweepInterrupted
+        A KeyboardInterrupt, after Ctrl-C has ended the guests that were running.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> rates_mbps = (1, 5, 10)
+    >>> scenarios = {
+    ...     rate_mbps: nl.Scenario(nl.topologies.dumbbell(pairs=1), [nl.Udp("h1", "h2", rate_mbps=rate_mbps)])
+    ...     for rate_mbps in rates_mbps
+    ... }
+    >>> runs = nl.sweep(scenarios)  # doctest: +SKIP
+    >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
+    """
+    labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
+    tasks = _tasks(labelled, engine, one_engine)
+    keys = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+    distinct = {key: tasks[label] for label, key in keys.items()}
+    cache = RunCache()
+    found = {} if fresh else {key: run for key in distinct if (run := cache.load(key)) is not None}
+    todo = {key: task for key, task in distinct.items() if key not in found}
+    failures: dict[str, BaseException] = {}
+
+    def finished() -> dict[Any, Run]:
+        return {label: found[key] for label, key in keys.items() if key in found}
+
+    try:
+        with (
+            shown_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as tell,
+            closing(_outcomes(todo, executor)) as outcomes,
+        ):
+            tell(len(found), len(distinct))
+            for key, outcome in outcomes:
+                if isinstance(outcome, BaseException):
+                    failures[key] = outcome
+                else:
+                    there, found[key] = outcome
+                    # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
+                    if there == todo[key].here:
+                        _keep(cache, key, found[key])
+                tell(len(found) + len(failures), len(distinct))
+    except KeyboardInterrupt:
+        raise SweepInterrupted(finished(), len(keys)) from None
+    finally:
+        cache.prune()
+    if failures:
+        raise SweepError(finished(), {label: failures[key] for label, key in keys.items() if key in failures})
+    return finished() if isinstance(scenarios, Mapping) else list(finished().values())
+
+
+def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
+    problems: list[str] = []
+    scenarios: dict[Any, Scenario] = {}
+    for label, item in given.items():
+        try:
+            scenario = item if isinstance(item, Scenario) else Scenario.from_dict(item)
+            scenario.validate()
+        except ScenarioError as error:
+            problems += [f"scenario {label}: {problem}" for problem in error.problems]
+        else:
+            scenarios[label] = scenario
+    if problems:
+        raise ScenarioError(problems)
+    return scenarios
+
+
+class _Task(NamedTuple):
+    """A scenario, the engine it runs in and that engine's clock, and what else decides its figures here."""
+
+    scenario: Scenario
+    engine: str | Engine
+    clock: str
+    here: str
+
+
+def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None, one: bool) -> dict[Any, _Task]:
+    with engines.quick():
+        plans = {label: [scenario.plan()] for label, scenario in labelled.items()} if engine is None else {}
+        if one:
+            whole = engines.decide(engine, [plan for own in plans.values() for plan in own])
+            decided = dict.fromkeys(labelled, whole)
+        else:
+            decided = {label: engines.decide(engine, plans.get(label, ())) for label in labelled}
+    here: dict[str | int, str] = {}
+    runners: dict[str | int, Engine] = {}
+    for label, wanted in decided.items():
+        name = wanted if isinstance(wanted, str) else id(wanted)
+        if name not in here:
+            runners[name] = engines.choose(wanted)
+            here[name] = run_cache.conditions(runners[name])
+        # Before anything starts, rather than after the others have run.
+        if refuse := getattr(runners[name], "refuse", None):
+            refuse(labelled[label].plan())
+    return {
+        label: _Task(scenario, wanted, runners[name].clock, here[name])
+        for (label, scenario), wanted in zip(labelled.items(), decided.values(), strict=True)
+        for name in [wanted if isinstance(wanted, str) else id(wanted)]
+    }
+
+
+def _outcomes(
+    todo: Mapping[str, _Task], executor: futures.Executor | None
+) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
+    """Each scenario's key with the conditions it ran under and its run, or with its error, as they finish."""
+    pool = executor or futures.ThreadPoolExecutor(_side_by_side(todo.values()), thread_name_prefix="sweep")
+    # An event reaches threads alone; what runs elsewhere and has begun ends by itself.
+    cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
+    running: dict[futures.Future[tuple[str, Run]], str] = {}
+    try:
+        for key, task in todo.items():
+            running[pool.submit(_measure, task, cancel)] = key
+        while running:
+            done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
+            for future in done:
+                key = running.pop(future)
+                yield key, future.exception() or future.result()
+    finally:
+        for future in running:
+            future.cancel()
+        if cancel is not None:
+            cancel.set()
+            futures.wait(running)
+        if executor is None:
+            pool.shutdown()
+
+
+def _side_by_side(tasks: Iterable[_Task]) -> int:
+    """How many runs go on at a time: one for each CPU in virtual time, more where a slow link's run mostly waits for the clock."""
+    cpus = len(os.sched_getaffinity(0))
+    rates_mbps = []
+    for task in tasks:
+        if task.clock != "real":
+            return cpus
+        rates = [hop.shape.rate_mbps for hop in task.scenario.topology.wiring().hops if hop.shape.rate_mbps]
+        rates_mbps.append(min(rates, default=REAL_MBPS_OF_CPU))
+    return cpus * max(1, min(MOST_OF_CPU, int(REAL_MBPS_OF_CPU // max(rates_mbps, default=REAL_MBPS_OF_CPU))))
+
+
+def _measure(task: _Task, cancel: threading.Event | None) -> tuple[str, Run]:
+    runner = engines.choose(task.engine)
+    run = experiment.run(task.scenario, engine=runner, progress=False, cancel=cancel)
+    return run_cache.conditions(runner), run
+
+
+def _keep(cache: RunCache, key: str, run: Run) -> None:
+    try:
+        cache.store(key, run)
+    except NetlabError as error:
+        warnings.warn(f"This sweep's runs will not be there the next time. {error}", stacklevel=3)

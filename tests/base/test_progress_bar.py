@@ -1,0 +1,65 @@
+"""How far something is, in a page."""
+
+from __future__ import annotations
+
+import IPython.display
+import pytest
+
+from netlab.base import progress_bar
+
+
+class Handle:
+    def __init__(self) -> None:
+        self.shown: list[dict[str, str]] = []
+
+    def update(self, bundle, raw):
+        self.shown.append(bundle)
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Handle:
+    handle = Handle()
+
+    def display(bundle, raw, display_id):
+        handle.shown.append(bundle)
+        return handle
+
+    monkeypatch.setattr(IPython.display, "display", display)
+    monkeypatch.setattr(progress_bar, "DELAY_S", 0.0)
+    monkeypatch.setattr(progress_bar, "PAUSE_S", 0.0)
+    monkeypatch.setitem(progress_bar.sys.modules, "ipykernel", object())
+    monkeypatch.delenv("NETLAB_PROGRESS", raising=False)
+    return handle
+
+
+def test_a_bar_in_a_page_says_how_far_it_is_and_leaves_nothing(page: Handle) -> None:
+    with progress_bar.shown_progress(True, 10.0, "runs", what="<sweep>") as tell:
+        tell(4.0, 10.0)
+    assert "running… <sweep>: 4 of 10 runs" in page.shown[0]["text/plain"]
+    assert "&lt;sweep&gt;" in page.shown[0]["text/html"], "text must not become markup"
+    assert page.shown[-1] == {"text/plain": "", "text/html": ""}
+
+
+def test_a_bar_in_a_page_goes_when_the_work_fails(page: Handle) -> None:
+    def fails() -> None:
+        with progress_bar.shown_progress(True, 10.0, "s") as tell:
+            tell(1.0, 10.0)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert page.shown[-1] == {"text/plain": "", "text/html": ""}
+
+
+def test_what_is_over_soon_shows_nothing(page: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_bar, "DELAY_S", 1000.0)
+    with progress_bar.shown_progress(True, 10.0, "s") as tell:
+        tell(1.0, 10.0)
+    assert page.shown == []
+
+
+def test_zero_turns_it_off(page: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_PROGRESS", "0")
+    with progress_bar.shown_progress(True, 10.0, "s") as tell:
+        tell(1.0, 10.0)
+    assert page.shown == []

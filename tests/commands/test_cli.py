@@ -1,0 +1,62 @@
+"""The command line: what each command is called, and what is said to an unknown one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from netlab.commands import cli
+
+
+@pytest.mark.parametrize("words", [[], ["walk"], ["run"], ["perf"], ["kernel"], ["run", "x", "--engine", "steam"]])
+def test_a_wrong_command_line_shows_the_usage(capsys, words):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 2
+    assert "usage: netlab" in capsys.readouterr().err
+
+
+def test_an_unknown_command_names_what_is_allowed_and_the_nearest(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["rum", "scenario.json"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert f"unknown command: got 'rum'; allowed: {', '.join(cli.COMMANDS)}" in said
+    assert said.endswith("; did you mean run?\n")
+
+
+def test_an_unknown_command_that_is_near_to_none_gets_no_guess(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["xyz"])
+    assert "did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_explains_itself(capsys, name):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: netlab {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_no_command_imports_another(name):
+    others = [command.module for other, command in cli.COMMANDS.items() if other != name]
+    program = (
+        f"import sys\nfrom netlab import cli\ntry:\n    cli.main([{name!r}, '--help'])\nexcept SystemExit:\n    pass\n"
+        f"print([module for module in {others!r} if module in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_perf_starts_without_the_large_packages():
+    program = (
+        "import sys\nfrom netlab import cli\n"
+        "try:\n    cli.main(['perf', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('pandas', 'numpy', 'plotly', 'networkx', 'mininet') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

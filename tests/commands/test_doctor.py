@@ -1,0 +1,78 @@
+"""What `netlab doctor` finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab.commands import cli, doctor
+from netlab.engines import host_kernel
+from tests.stand_ins import kernel_says
+
+
+def test_doctor_names_what_is_missing_and_the_remedy(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.delenv("NETLAB_ENGINE", raising=False)
+    assert cli.main(["doctor"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "pocket kernel MISSING" in said
+    assert "netlab kernel build" in said
+    assert "Not ready: pocket kernel" in said
+
+
+@pytest.mark.library
+def test_our_own_library_kernel_lacks_nothing() -> None:
+    (features,) = [found for found in doctor.library() if found.name == "kernel features"]
+    assert features.ok, features.seen
+
+
+NETEM_LACKS = {"netem": "Specified qdisc kind is unknown"}
+RELEASE = "6.8.0-51-generic"
+
+
+@pytest.mark.parametrize(
+    ("system", "lacks", "seen", "does"),
+    [
+        ("ubuntu", NETEM_LACKS, "kernel no lacks netem", f"`sudo apt install linux-modules-extra-{RELEASE}`"),
+        ("fedora", NETEM_LACKS, "kernel no lacks netem", f"`sudo dnf install kernel-modules-extra-{RELEASE}`"),
+        (
+            "ubuntu",
+            {"dualpi2": "Specified qdisc kind is unknown"},
+            "kernel features no lacks dualpi2",
+            f"This kernel is {RELEASE}; dualpi2 came with Linux 6.17. The pocket",
+        ),
+    ],
+)
+def test_doctor_names_what_this_machines_own_kernel_lacks_and_what_brings_it(
+    monkeypatch: pytest.MonkeyPatch, system: str, lacks: dict[str, str], seen: str, does: str
+) -> None:
+    monkeypatch.setattr("platform.release", lambda: RELEASE)
+    monkeypatch.setattr("platform.freedesktop_os_release", lambda: {"ID": system})
+    monkeypatch.setattr(host_kernel, "in_container", lambda: False)
+    monkeypatch.setattr(host_kernel, "privilege", list)
+    monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
+    kernel_says(monkeypatch, lacks)
+    said = native_section()
+    assert seen in said and does in said
+
+
+def test_doctor_says_that_the_native_engine_wants_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_kernel, "privilege", lambda: None)
+    said = native_section()
+    assert "root no neither root nor sudo without a password Run as root, or allow this user sudo" in said
+    assert "the pocket and the library engine need neither" in said
+    assert "kernel" not in said.partition("mnexec")[0]
+
+
+def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_kernel, "privilege", list)
+    monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
+    kernel_says(monkeypatch, "", 0, "python: no")
+    said = native_section()
+    assert "kernel no not known This machine's kernel could not be asked what it has (python: no)." in said
+    assert "all that netlab uses" not in said
+
+
+def native_section() -> str:
+    """What doctor says of the native engine, in one line."""
+    return " ".join(" ".join(doctor.lines("Native engine", doctor.native(), 100)).split())

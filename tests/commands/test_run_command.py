@@ -1,0 +1,184 @@
+"""`netlab run`: exit codes, sentences, and what is written where."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netlab.measure.results import Run
+from tests.waiting import wait_for
+
+SCENARIO = {
+    "topology": {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]},
+    "traffic": [{"kind": "ping", "src": "h1", "dst": "h2", "count": 2}],
+    "duration_s": 2,
+}
+
+
+# A netlab whose engine needs no kernel: it answers every ping after 20 ms, or hangs, or fails, as told.
+STAND_IN = """
+import os, sys, time
+from netlab import engines
+from netlab.base.errors import EngineError
+
+class StandIn:
+    name, clock = "stand-in", "virtual"
+
+    def requirements(self):
+        return []
+
+    def execute(self, plan, *, on_event, cancel=None):
+        open(os.environ["STARTED"], "w").close()
+        behaviour = os.environ.get("BEHAVIOUR")
+        if behaviour == "hang":
+            try:
+                time.sleep(60)
+            finally:
+                open(os.environ["STARTED"] + ".cleaned", "w").close()
+        if behaviour == "missing":
+            raise EngineError("pocket kernel: none is built. Build one.")
+        error = "nobody answers" if behaviour == "flow" else None
+        echoes = [{"t_s": 0.0, "seq": 1, "rtt_ms": 20.0}, {"t_s": 0.2, "seq": 2, "rtt_ms": 20.0}]
+        flows = [{"flow": item["label"], "echoes": echoes, "error": error} for item in plan["traffic"]]
+        return {"flows": flows, "streams": [], "datagrams": [], "queues": [], "tc": [], "kernel": "7.3", "python": "3",
+                "engine": {"engine": self.name, "clock": self.clock}}
+
+engines.choose = lambda wanted=None, plans=(): StandIn()
+from netlab.commands.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.json"
+    path.write_text(json.dumps(SCENARIO))
+    return path
+
+
+def environment(tmp_path: Path, behaviour: str = "") -> dict[str, str]:
+    return {**os.environ, "STARTED": str(tmp_path / "started"), "BEHAVIOUR": behaviour}
+
+
+def netlab(tmp_path: Path, *words: object, behaviour: str = "", text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", STAND_IN, *map(str, words)],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(tmp_path, behaviour),
+    )
+
+
+def test_a_run_prints_its_flows_and_writes_its_result(tmp_path, scenario):
+    result = tmp_path / "result.json"
+    done = netlab(tmp_path, "run", scenario, "--output", result)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "h1-h2 ping" in done.stdout and "20.000" in done.stdout and "stand-in engine" in done.stdout
+    written = json.loads(result.read_text())
+    assert {"flows", "intervals", "queues", "settings"} <= set(written)
+    assert written["flows"][0]["rtt_ms"] == 20.0
+    assert Run.from_json(result).settings["scenario"]["duration_s"] == 2
+
+
+def test_a_dash_reads_the_standard_input_and_writes_nothing_but_json_to_the_standard_output(tmp_path):
+    done = netlab(tmp_path, "run", "-", "-o", "-", text=json.dumps(SCENARIO))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["flows"][0]["flow"] == "h1-h2 ping"
+
+
+def test_every_mistake_in_a_scenario_is_told_and_nothing_starts(tmp_path):
+    words = {**SCENARIO, "duration_s": -1, "seed": "x", "interval_s": 0}
+    done = netlab(tmp_path, "run", "-", text=json.dumps(words))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    for word in ("duration_s", "seed", "interval_s"):
+        assert f"  - {word} must be" in done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"h1"'])
+def test_what_is_no_scenario_is_said_in_a_sentence(tmp_path, text):
+    done = netlab(tmp_path, "run", "-", text=text)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_engine_names_its_remedy(tmp_path, scenario):
+    done = netlab(tmp_path, "run", scenario, behaviour="missing")
+    assert done.returncode == 1
+    assert done.stderr == "netlab: pocket kernel: none is built. Build one.\n"
+
+
+def test_a_flow_that_delivered_nothing_is_a_result_with_a_warning(tmp_path, scenario):
+    result = tmp_path / "result.json"
+    done = netlab(tmp_path, "run", scenario, "-o", result, behaviour="flow")
+    assert done.returncode == 0
+    assert done.stderr == "netlab: warning: h1-h2 ping: nobody answers\n"
+    assert result.exists()
+
+
+def test_an_output_that_cannot_be_written_stops_before_the_run(tmp_path, scenario):
+    (tmp_path / "pipe").mkdir()
+    places = {
+        tmp_path / "nowhere" / "result.json": "there is no directory",
+        tmp_path / "pipe": "no ordinary file",
+        Path("/dev/null"): "no ordinary file",
+        scenario: "it is the scenario",
+    }
+    for place, reason in places.items():
+        done = netlab(tmp_path, "run", scenario, "-o", place)
+        assert done.returncode == 1
+        assert reason in done.stderr and "Nothing was run" in done.stderr
+        assert not (tmp_path / "started").exists()
+    assert json.loads(scenario.read_text()) == SCENARIO
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_without_permission_stops_before_the_run(tmp_path, scenario):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    done = netlab(tmp_path, "run", scenario, "-o", closed / "result.json")
+    assert done.returncode == 1
+    assert "you may not write" in done.stderr
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
+    result = tmp_path / "result.json"
+    process = subprocess.Popen(
+        [sys.executable, "-c", STAND_IN, "run", str(scenario), "-o", str(result)],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(tmp_path, "hang"),
+    )
+    assert wait_for(lambda: process.poll() is not None or (tmp_path / "started").exists())
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert "Traceback" not in said
+    assert (tmp_path / "started.cleaned").exists()
+    assert not result.exists()
+    if number == signal.SIGINT:
+        assert said.strip() == "netlab: stopped; nothing of it is kept."
+
+
+def test_a_full_standard_output_is_told(tmp_path, scenario):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", STAND_IN, "run", str(scenario)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(tmp_path),
+        )
+    assert done.returncode == 1
+    assert done.stderr == "netlab: The standard output cannot be written: No space left on device.\n"

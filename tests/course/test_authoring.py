@@ -1,0 +1,361 @@
+"""From a chapter's source to its two notebooks: what is stripped, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab.course import authoring
+from netlab.course.authoring import (
+    AuthoringError,
+    Chapter,
+    build,
+    differences,
+    main,
+    orphans,
+    read_source,
+    strip_code,
+    strip_markdown,
+    student_notebook,
+)
+
+SOURCE = '''\
+# %% [markdown]
+# # A chapter
+
+# %%
+import math
+
+# %% [markdown] id="why"
+# Why?
+# <!-- BEGIN SOLUTION -->
+# Because SECRET.
+# <!-- END SOLUTION -->
+
+# %% id="limit"
+def limit(rate_mbps):
+    """Return the limit in Mbit/s."""
+    # BEGIN SOLUTION
+    secret = rate_mbps * 0.96
+    return secret
+    # END SOLUTION
+
+
+guess_mbps = 4.7  # SOLUTION
+
+# %% tags=["nbval-ignore-output"]
+print(limit(5))
+'''
+
+
+@pytest.fixture
+def chapter(tmp_path: Path) -> Chapter:
+    (tmp_path / "solutions").mkdir()
+    source = tmp_path / "solutions" / "01_topic.py"
+    source.write_text(SOURCE)
+    return Chapter(source)
+
+
+@pytest.mark.parametrize(
+    ("given_code", "stub"),
+    [
+        ("x = 4.8  # SOLUTION", "x = ..."),
+        ("x: float = 4.8 # SOLUTION", "x: float = ..."),
+        ("größe = 'a # SOLUTION'  #SOLUTION", "größe = ..."),
+        ("a.b[0] = c = f(x == 1)  # SOLUTION", "a.b[0] = c = ..."),
+        ("x += 1  # SOLUTION", "..."),
+        ("f(x)  # SOLUTION", "..."),
+        ("if a:\n    return_ = 1  # SOLUTION", "if a:\n    return_ = ..."),
+        ("def f():\n    return 1  # SOLUTION", "def f():\n    ..."),
+        ("a = 1\nb = 2  # SOLUTION NO PROMPT", "a = 1"),
+        ("a = 1\n# BEGIN SOLUTION\nb = 2\n# END SOLUTION", "a = 1\n..."),
+        ("a = 1\n# BEGIN SOLUTION NO PROMPT\nb = 2\n# END SOLUTION\nc = 3", "a = 1\nc = 3"),
+        (
+            "for i in x:\n    # BEGIN SOLUTION\n    a = 1\n\n    b = 2\n    # END SOLUTION",
+            "for i in x:\n    ...",
+        ),
+        ("text = '# BEGIN SOLUTION'", "text = '# BEGIN SOLUTION'"),
+        ("%matplotlib inline\n!ls 'x", "%matplotlib inline\n!ls 'x"),
+    ],
+)
+def test_solutions_become_stubs(given_code: str, stub: str) -> None:
+    assert strip_code(given_code) == stub
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "words"),
+    [
+        ("a = 1\n# BEGIN SOLUTION\nb = 2", 11, "without `# END SOLUTION`"),
+        ("a = 1\n# END SOLUTION", 11, "without `# BEGIN SOLUTION` before it"),
+        ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION", 11, "inside the one of line 10"),
+        (
+            "# BEGIN SOLUTION\na = 1  # SOLUTION\n# END SOLUTION",
+            11,
+            "inside the solution that begins in line 10",
+        ),
+        ("a = 1  # BEGIN SOLUTION", 10, "line of its own"),
+        ("a = 1\n# SOLUTION", 11, "behind the line that it covers"),
+        ("a = [1,\n  2]  # SOLUTION", 11, "one whole statement on one line"),
+        ("if a:  # SOLUTION\n    b = 1", 10, "one whole statement on one line"),
+        ("a = 1; b = 2  # SOLUTION", 10, "covers one statement"),
+        ("a, b = 1, 2  # SOLUTION", 10, "cannot be unpacked"),
+        ("a = 1\nb = 1  # solution", 11, "is no mark"),
+        ("# BEGIN  SOLUTON\n# BEGIN SOLUTIONS\na = 1", 11, "is no mark"),
+        ("# BEGIN SOLUTION\na = 1\n# END SOLUTION NO PROMPT", 12, "belongs behind `# BEGIN SOLUTION`"),
+        ("def f():\n    # BEGIN SOLUTION NO PROMPT\n    a = 1\n    # END SOLUTION", 10, "is no Python"),
+        ("!ls 'x\na = 1  # SOLUTION\n'''", 10, "must be plain Python"),
+    ],
+)
+def test_a_misplaced_mark_is_an_error_with_file_and_line(code: str, line: int, words: str) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        strip_code(code, "solutions/01_topic.py", first_line=10)
+    assert str(caught.value).startswith(f"solutions/01_topic.py:{line}: ")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\n<!-- BEGIN SOLUTION -->", 2),
+        ("<!-- END SOLUTION -->", 1),
+        ("<!-- BEGIN SOLUTION -->\n<!-- BEGIN SOLUTION -->\n<!-- END SOLUTION -->", 2),
+    ],
+)
+def test_unbalanced_marks_in_markdown_are_errors_too(text: str, line: int) -> None:
+    with pytest.raises(AuthoringError, match=rf"^file:{line}: "):
+        strip_markdown(text, "file")
+
+
+PLAIN = st.sampled_from(
+    ["a = 1", "b = a + 1", "if a:\n    c = 2", "# a comment", "", "text = '''\n# END SOLUTION\n'''"]
+)
+SECRET = st.sampled_from(["secret = 42", "secret = [42,\n    42]", "# secret 42", "\n", "if 42:\n    secret = 42"])
+
+
+@st.composite
+def marked_cells(draw: st.DrawFn) -> tuple[str, str]:
+    """A cell with solutions and what must be left of it."""
+    full: list[str] = []
+    left: list[str] = []
+    for kind in draw(st.lists(st.sampled_from(["plain", "block", "bare block", "line"]), max_size=8)):
+        if kind == "plain":
+            text = draw(PLAIN)
+            full.append(text)
+            left.append(text)
+        elif kind == "line":
+            full.append("secret = 42  # SOLUTION")
+            left.append("secret = ...")
+        else:
+            bare = kind == "bare block"
+            inside = draw(st.lists(SECRET, max_size=3))
+            full += [f"# BEGIN SOLUTION{' NO PROMPT' if bare else ''}", *inside, "# END SOLUTION"]
+            left += [] if bare else ["..."]
+    return "\n".join(full), "\n".join(left)
+
+
+@given(marked_cells())
+def test_stripping_takes_the_solutions_and_nothing_else(cell: tuple[str, str]) -> None:
+    full, left = cell
+    stripped = strip_code(full)
+    assert stripped == left
+    assert "42" not in stripped
+    ast.parse(stripped)
+    assert strip_code(stripped) == stripped
+
+
+@given(marked_cells(), st.data())
+def test_a_lost_mark_is_always_noticed(cell: tuple[str, str], data: st.DataObject) -> None:
+    lines = cell[0].split("\n")
+    inside_text = False
+    marks = []
+    for number, line in enumerate(lines):
+        inside_text ^= "'''" in line
+        if not inside_text and line.startswith(("# BEGIN", "# END")):
+            marks.append(number)
+    if not marks:
+        return
+    del lines[data.draw(st.sampled_from(marks))]
+    with pytest.raises(AuthoringError):
+        strip_code("\n".join(lines))
+
+
+@given(st.text())
+def test_text_without_marks_is_left_as_it_is(text: str) -> None:
+    if "SOLUTION" not in text.upper():
+        assert strip_code(text) == text
+        assert strip_markdown(text) == text
+
+
+def test_the_student_notebook_holds_no_solution(chapter: Chapter) -> None:
+    notebook = student_notebook(chapter.source)
+    assert "SECRET" not in json.dumps(notebook).upper()
+    assert notebook.cells[2].source == "Why?\n*Your answer:* …"
+    assert notebook.cells[3].source.endswith("    ...\n\n\nguess_mbps = ...")
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    assert notebook.cells[4].metadata == {"tags": ["nbval-ignore-output"]}
+
+
+def test_ids_survive_edits_elsewhere(chapter: Chapter) -> None:
+    before = [cell.id for cell in read_source(chapter.source).cells]
+    assert before[2:4] == ["why", "limit"]
+    assert [cell.id for cell in student_notebook(chapter.source).cells] == before
+    edited = SOURCE.replace("# # A chapter", "# # Another title\n\n# %% [markdown]\n# A new cell")
+    chapter.source.write_text(edited.replace("* 0.96", "* 0.95"))
+    after = [cell.id for cell in read_source(chapter.source).cells]
+    assert after[2:] == before[1:]
+
+
+def test_equal_cells_get_ids_of_their_own(chapter: Chapter) -> None:
+    chapter.source.write_text("# %%\nf()\n\n# %%\nf()\n")
+    first, second = (cell.id for cell in read_source(chapter.source).cells)
+    assert second == f"{first}-2"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ('# %% id="a"\nf()\n\n# %% id="a"\ng()\n', ":4: id 'a' is taken by the cell of line 1"),
+        ('# %% id="1 a"\nf()\n', ":1: id '1 a' must be"),
+        ("# %%\nx = 1  # SOLUTION\n", ":1: a cell with a solution needs an id"),
+        ("x = 1\n\n# %%\nf()\n", "the first one too"),
+        ('# %%\nf()\n\n# %% id="b"\ng()\n# BEGIN SOLUTION\n', ":6: `# BEGIN SOLUTION` without"),
+    ],
+)
+def test_a_wrong_source_is_refused_with_its_line(chapter: Chapter, source: str, words: str) -> None:
+    chapter.source.write_text(source)
+    with pytest.raises(AuthoringError) as caught:
+        student_notebook(chapter.source)
+    assert str(chapter.source) + words in str(caught.value) or words in str(caught.value)
+
+
+def test_build_writes_what_check_accepts_and_twice_the_same(
+    chapter: Chapter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = ["--root", str(chapter.source.parent.parent)]
+    assert main([*root, "--check"]) == 1
+    assert "is missing" in capsys.readouterr().err
+    assert main(root) == 0
+    first = chapter.solution.read_bytes(), chapter.student.read_bytes()
+    assert main([*root, "--check"]) == 0
+    assert main(root) == 0
+    assert (chapter.solution.read_bytes(), chapter.student.read_bytes()) == first
+    executed = nbformat.read(chapter.solution, as_version=4)
+    assert executed.cells[4].outputs[0].text == "4.8\n"
+    assert executed.metadata.language_info == {"name": "python"}
+
+
+def test_text_printed_over_time_is_saved_as_one_piece(chapter: Chapter) -> None:
+    chapter.source.write_text("# %%\nimport time\nprint(1)\ntime.sleep(0.5)\nprint(2)\n")
+    build(chapter)
+    cell = nbformat.read(chapter.solution, as_version=4).cells[0]
+    assert [output.text for output in cell.outputs] == ["1\n2\n"]
+
+
+def test_a_widget_leaves_no_view_that_a_page_without_a_kernel_could_not_load(chapter: Chapter) -> None:
+    chapter.source.write_text("# %%\nimport ipywidgets\nipywidgets.FloatSlider()\n")
+    build(chapter)
+    first = chapter.solution.read_bytes()
+    build(chapter)
+    assert chapter.solution.read_bytes() == first
+    assert "application/vnd.jupyter.widget" not in first.decode()
+
+
+def test_check_finds_each_kind_of_difference(chapter: Chapter) -> None:
+    build(chapter)
+    notebook = nbformat.read(chapter.student, as_version=4)
+    notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="1")]
+    nbformat.write(notebook, chapter.student)
+    assert "outputs, counts or metadata" in differences(chapter)[0]
+    notebook.cells[3].source += "\n# my own"
+    nbformat.write(notebook, chapter.student)
+    assert "cell 4 ('limit') differs from the source in its source" in differences(chapter)[0]
+    del notebook.cells[-1]
+    notebook.cells[3].source = notebook.cells[3].source[: -len("\n# my own")]
+    nbformat.write(notebook, chapter.student)
+    assert "has 4 cells, the source gives 5" in differences(chapter)[0]
+    chapter.student.write_text("{}")
+    assert "is no notebook" in differences(chapter)[0]
+
+
+def test_a_solution_with_other_outputs_passes_one_with_other_code_does_not(chapter: Chapter) -> None:
+    build(chapter)
+    notebook = nbformat.read(chapter.solution, as_version=4)
+    notebook.cells[4].outputs = []
+    nbformat.write(notebook, chapter.solution)
+    assert differences(chapter) == []
+    notebook.cells[4].source = "print(1)"
+    nbformat.write(notebook, chapter.solution)
+    assert "in its source" in differences(chapter)[0]
+
+
+def test_a_notebook_without_a_source_is_named(chapter: Chapter) -> None:
+    build(chapter)
+    stray = chapter.student.with_name("09_stray.ipynb")
+    stray.write_text("{}")
+    assert orphans(chapter.source.parent.parent) == [f"{stray} has no source in solutions/."]
+
+
+def test_a_failing_cell_leaves_the_old_files_alone(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
+    build(chapter)
+    before = chapter.solution.read_bytes(), chapter.student.read_bytes()
+    chapter.source.write_text(SOURCE + "\n# %%\n1 / 0\n")
+    assert main(["--root", str(chapter.source.parent.parent)]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert (chapter.solution.read_bytes(), chapter.student.read_bytes()) == before
+
+
+def test_an_unknown_chapter_is_named(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--root", str(chapter.source.parent.parent), "02_none"]) == 2
+    assert "there are: 01_topic" in capsys.readouterr().err
+
+
+def _sourced(path: Path, *cells: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(cells) + "\n")
+    return path
+
+
+def test_minutes_count_words_lines_figures_and_exercises(tmp_path: Path) -> None:
+    source = _sourced(
+        tmp_path / "solutions" / "01_nowhere.py",
+        '# %% [markdown] id="title"\n# ' + "word " * 120 + "$x = 1$ and `no`",  # 122 words
+        '# %% id="limit"\n' + "x = 1\n" * 8 + "# a comment\ny = 2  # SOLUTION",  # 9 lines
+        '# %% id="limit-check"\nprint(1)',  # 1 line, 10 minutes
+        '# %% id="why-words" tags=["minutes-5"]\ny = 1',  # 1 line, 5 minutes
+        '# %% id="plumbing" tags=["folded"]\n' + "x = 1\n" * 80,
+        '# %% id="plot" tags=["figure"]\nx = 1',  # 1 line, 1.5 minutes
+        '# %% [markdown] id="summary"\n# One two three.',  # 3 words
+        '# %% [markdown] id="more"\n# ' + "word " * 1000,
+    )
+    expected = (122 + 3) / 120 + 12 / 8 + 10 + 5 + 1.5
+    measured = authoring.minutes(authoring.read_source(source))
+    assert measured == pytest.approx(expected), f"expected {expected} minutes, counted {measured}"
+
+
+def test_too_long_a_chapter_is_refused(tmp_path: Path) -> None:
+    source = _sourced(
+        tmp_path / "solutions" / "01_nowhere.py",
+        '# %% [markdown] id="title"\n# [[minutes]] minutes ' + "word " * 12000,
+    )
+    with pytest.raises(AuthoringError, match="takes 100 minutes, at most 90 are allowed"):
+        authoring.student_notebook(source)
+
+
+def test_minutes_are_printed_and_an_unknown_figure_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "solutions" / "01_nowhere.py"
+    source = _sourced(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
+    assert authoring.student_notebook(source).cells[0].source.startswith("*Time*: 10 minutes.")
+    source = _sourced(path, '# %% [markdown] id="title"\n# [[rate_mbps:.3f]]')
+    with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is no figure of this chapter"):
+        authoring.student_notebook(source)
+
+
+def test_plumbing_is_folded(tmp_path: Path) -> None:
+    source = _sourced(tmp_path / "01_nowhere.py", '# %% id="plumbing" tags=["folded"]\nx = 1')
+    assert authoring.student_notebook(source).cells[0].metadata["jupyter"] == {"source_hidden": True}

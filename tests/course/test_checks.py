@@ -1,0 +1,368 @@
+"""What a check cell says to right, wrong, odd and missing answers."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import theory
+from netlab.course import checks
+from netlab.course.checks import Build, Choice, Condition, Function, Number, Status, Trap
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.traffic import Tcp, Udp
+
+
+def limit(rate_mbps: float, payload_bytes: int) -> float:
+    return rate_mbps * payload_bytes / (payload_bytes + 42)
+
+
+NUMBER = Number(name="limit", expected=4.798, unit="Mbit/s", tolerance=0.005, right="Keep it.")
+FUNCTION = Function(
+    name="limit",
+    reference=limit,
+    cases=[{"rate_mbps": 5, "payload_bytes": 1000}, {"rate_mbps": 100, "payload_bytes": 1470}],
+    unit="Mbit/s",
+    tolerance=0.001,
+    traps=[
+        Trap(
+            lambda rate_mbps, payload_bytes: rate_mbps * payload_bytes / (payload_bytes + 66),
+            "Preamble counted.",
+        )
+    ],
+)
+
+
+def said(result: checks.Result) -> str:
+    """Undo the wrapping of a verdict."""
+    return " ".join(str(result).split())
+
+
+def stub_dots(rate_mbps: float, payload_bytes: int) -> float:  # type: ignore[empty-body]
+    """Return the limit in Mbit/s."""
+    ...  # noqa: PIE790 (as above)
+
+
+def stub_raises(rate_mbps: float, payload_bytes: int) -> float:
+    raise NotImplementedError
+
+
+def stub_assigns(rate_mbps: float, payload_bytes: int) -> object:
+    result = ...
+    return result  # noqa: RET504 (a student's stub as it stands in a chapter)
+
+
+@pytest.mark.parametrize("check", [NUMBER, FUNCTION])
+@pytest.mark.parametrize("missing", [..., None])
+def test_an_ellipsis_is_not_attempted(check: checks.Check, missing: object, capsys: pytest.CaptureFixture[str]) -> None:
+    check(missing)
+    assert capsys.readouterr().out == "· limit: not attempted yet.\n"
+
+
+@pytest.mark.parametrize("stub", [stub_dots, stub_raises, stub_assigns])
+def test_a_function_stub_is_not_attempted(stub: object) -> None:
+    assert FUNCTION.judge(stub).status is Status.NOT_ATTEMPTED
+
+
+def test_a_list_with_a_gap_in_it_is_not_attempted() -> None:
+    build = Build(name="flows", kind=list, conditions=[])
+    assert build.judge([1, ...]).status is Status.NOT_ATTEMPTED
+
+
+def test_a_missing_return_is_an_attempt() -> None:
+    def forgot(rate_mbps: float, payload_bytes: int) -> None:
+        limit(rate_mbps, payload_bytes)
+
+    result = FUNCTION.judge(forgot)
+    assert result.status is Status.FAILED
+    assert "is a `return` missing?" in said(result)
+
+
+def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
+    lines = ["✓ limit: 4.8 Mbit/s is right (within 0.5 %).", "  Keep it."]
+    assert str(NUMBER.judge(4.8)).splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (4798, "kilobits for megabits"),
+        (4.798e6, "bits where megabits"),
+        (4.798e-3, "a thousand times too small"),
+        (4.798 / 8, "a byte has 8 bits"),
+        (4.798 * 8, "a byte has 8 bits"),
+        (4.798 * 1.048576, "not 1024 * 1024"),
+        (-4.798, "The sign"),
+        (1 / 4.798, "upside down"),
+        (4.69, "a little too small"),
+        (4.9, "a little too large"),
+        (3.9, "too small, by less than a half"),
+        (11, "too large, by about a factor of two"),
+        (0.3, "too small, by a factor of three to thirty"),
+        (1e12, "far too large"),
+        (5e-324, "far too small"),
+        ("4.798", "without quotes"),
+        (True, "not a truth value"),
+        (math.nan, "NaN"),
+        (math.inf, "divided by zero"),
+        ([4.798, 4.798], "2 of them"),
+        (limit, "call it"),
+        ({"a": 1}, "expected a number"),
+    ],
+)
+def test_a_wrong_number_gets_a_sentence_to_act_on(answer: object, words: str) -> None:
+    result = NUMBER.judge(answer)
+    assert result.status is Status.FAILED
+    assert words in said(result)
+
+
+@pytest.mark.parametrize("answer", [4.798, np.float64(4.798), np.array([4.798]), np.array(4.798)])
+def test_numpy_numbers_count_as_numbers(answer: object) -> None:
+    assert NUMBER.judge(answer).status is Status.PASSED
+
+
+def test_a_percentage_and_the_other_share_are_told_apart() -> None:
+    loss = Number(name="loss", expected=0.0403, unit="", tolerance=0.01)
+    assert "0.02 rather than 2 %" in said(loss.judge(4.03))
+    assert "the share that arrived" in said(loss.judge(0.9597))
+
+
+@pytest.mark.parametrize("answer", [2 * 4.798, 4.798 / 2, 1 / 4.798])
+def test_a_half_a_double_and_a_reciprocal_are_not_certified(answer: float) -> None:
+    """Who meets one of these by a guess learns the direction and the kind of factor, not how to compute the answer."""
+    told = said(NUMBER.judge(answer))
+    assert "too large" in told or "too small" in told
+    assert not any(word in told for word in ("twice", "half", "reciprocal", "exactly"))
+
+
+def test_where_zero_is_expected_the_tolerance_is_absolute() -> None:
+    loss = Number(name="loss", expected=0.0, unit="", tolerance=0.001)
+    assert loss.judge(0.0005).status is Status.PASSED
+    assert loss.judge(0.002).status is Status.FAILED
+
+
+def test_a_right_function_passes() -> None:
+    assert said(FUNCTION.judge(limit)) == (
+        "✓ limit: all 2 trials agree within 0.1 %; for rate_mbps=5, payload_bytes=1000 it gives 4.798 Mbit/s."
+    )
+
+
+def test_a_known_wrong_formula_gets_its_own_sentence() -> None:
+    def ethernet(rate_mbps: float, payload_bytes: int) -> float:
+        return rate_mbps * payload_bytes / (payload_bytes + 66)
+
+    assert "Preamble counted." in said(FUNCTION.judge(ethernet))
+
+
+def test_a_function_right_for_the_first_case_only_fails() -> None:
+    result = FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
+    assert result.status is Status.FAILED
+    assert "rate_mbps=100, payload_bytes=1470" in said(result)
+    assert "is a figure written into the function" in said(result)
+
+
+def test_a_slip_that_has_a_name_in_a_later_case_is_not_taken_for_a_figure_written_into_the_function() -> None:
+    thousandfold = FUNCTION.judge(
+        lambda rate_mbps, payload_bytes: limit(rate_mbps, payload_bytes) * (1, 1000)[rate_mbps > 5]
+    )
+    assert "a thousand times too large" in said(thousandfold)
+    assert "is a figure written into the function" not in said(thousandfold)
+
+
+def test_a_function_that_raises_is_quoted_not_propagated() -> None:
+    def broken(rate_mbps: float, payload_bytes: int) -> float:
+        return rate_mbps / 0
+
+    told = said(FUNCTION.judge(broken))
+    assert "raised ZeroDivisionError: division by zero (in the line `return rate_mbps / 0`)" in told
+
+
+def test_what_the_exercise_refuses_is_told_with_the_students_line_not_with_its_own() -> None:
+    def too_many(rate_mbps: float, payload_bytes: int) -> float:
+        return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)
+
+    told = said(FUNCTION.judge(too_many))
+    assert "for rate_mbps=5, payload_bytes=1000: rate_mbps must be" in told
+    assert "(in the line `return theory.udp_goodput_limit_mbps(-rate_mbps, payload_bytes)`)" in told
+    assert "raised" not in told
+
+
+def test_a_wrong_signature_is_told() -> None:
+    assert "keep the names that the cell came with" in said(FUNCTION.judge(lambda r, p: 1.0))
+
+
+def test_the_result_of_a_call_in_place_of_the_function_is_told() -> None:
+    assert "no parentheses" in said(FUNCTION.judge(4.8))
+
+
+def test_a_figure_written_into_the_function_is_suspected() -> None:
+    assert "is a figure written into the function" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042))
+
+
+@given(st.integers(min_value=1101, max_value=9999).filter(lambda n: n % 10), st.floats(min_value=-1e4, max_value=1e4))
+def test_a_wrong_number_never_earns_the_right_one(thousandths: int, answer: float) -> None:
+    check = Number(name="x", expected=lambda: thousandths / 1000, unit="", tolerance=0.001)
+    result = check.judge(answer)
+    if result.status is Status.FAILED:
+        told = said(result).replace(checks.with_unit(answer, ""), "")
+        assert f"{thousandths / 1000:.3f}" not in told
+
+
+def test_a_failed_check_names_the_call_that_gives_a_hint() -> None:
+    check = Number(name="x", expected=1, unit="", tolerance=0.1, hints=["Look."])
+    check.key = "limit"
+    assert "chapter.check.limit.hint()" in said(check.judge(2))
+    assert "hint" not in said(check.judge(1))
+
+
+def test_a_right_answer_is_taken_and_a_wrong_one_replaced() -> None:
+    assert NUMBER.take(4.8, 0.0) == 4.8
+    assert NUMBER.take(48, 0.0) == 0.0
+    assert FUNCTION.take(stub_dots, limit) is limit
+
+
+def test_a_slip_near_the_right_answer_is_found() -> None:
+    near = Number(name="x", expected=1.0, unit="", tolerance=0.01, traps=[Trap(1.02, "Near.")])
+    far = Number(name="x", expected=1.0, unit="", tolerance=0.01, traps=[Trap(1.05, "Far.")])
+    assert not near.tells_apart()
+    assert far.tells_apart()
+    assert FUNCTION.tells_apart()
+
+
+def test_a_passed_check_is_recorded_by_its_key() -> None:
+    seen: list[str] = []
+    check = Number(name="x", expected=1, unit="", tolerance=0.1)
+    check.key, check.on_pass = "limit", seen.append
+    check(2)
+    check(1)
+    assert seen == ["limit"]
+
+
+def test_a_measurement_wants_a_run() -> None:
+    check = checks.Measurement(name="run", conditions=[])
+    assert "what nl.run(...) returns" in said(check.judge([1]))
+    assert check.judge(...).status is Status.NOT_ATTEMPTED
+
+
+def test_a_prediction_that_cannot_be_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    checks.predict("loss", 50, low=0, high=1).compare(0.5, theory=0.52)
+    checks.predict("goodput", -1, unit="Mbit/s", low=0)
+    out = capsys.readouterr().out
+    assert "50 is above 1, and that cannot be. For a fraction write 0.5, not 50." in out
+    assert "predicted 50, theory 0.52, measured 0.5" in out
+    assert "-1 Mbit/s is below 0 Mbit/s" in out
+
+
+def test_a_build_names_each_condition_that_fails() -> None:
+    build = Build(
+        name="pair",
+        kind=list,
+        conditions=[
+            Condition(lambda items: len(items) == 2, "There are two flows.", "Add one."),
+            Condition(lambda items: items[0].rate == 1, "The first sends 1 Mbit/s.", "See its rate."),
+        ],
+    )
+    text = said(build.judge([1]))
+    assert "2 of 2 conditions do not hold yet." in text
+    assert "There are two flows. Add one." in text
+    assert "The first sends 1 Mbit/s. See its rate." in text
+    assert "1 of 2 conditions does not hold yet." in said(build.judge([1, 2]))
+    assert "expected a list, got 5" in said(build.judge(5))
+
+
+def test_zero_has_no_wrong_sign() -> None:
+    number = Number(name="share", expected=lambda: 2.0, unit="", tolerance=0.01, hints=["Look."])
+    assert "It is not zero." in said(number.judge(0))
+    assert "It has the wrong sign" in said(number.judge(-3))
+
+
+def test_a_choice_gives_the_reason_of_the_letter_chosen() -> None:
+    choice = Choice(name="which", answer="b", reasons={"a": "No: too low.", "b": "Yes."})
+    assert choice.judge(" B ").status is Status.PASSED
+    assert "No: too low." in said(choice.judge("a"))
+    assert "allowed: 'a', 'b'" in said(choice.judge("c"))
+    assert "allowed: 'a', 'b'" in said(choice.judge(2))
+
+
+def test_hints_come_in_stages_and_end(capsys: pytest.CaptureFixture[str]) -> None:
+    check = Number(name="x", expected=1, unit="", tolerance=0.1, hints=["Look.", "Add."])
+    for _ in range(3):
+        check.hint()
+    assert capsys.readouterr().out.splitlines() == [
+        "Hint 1 of 2: Look.",
+        "Hint 2 of 2, the last: Add.",
+        "Hint 2 of 2, the last: Add.",
+    ]
+    NUMBER.hint()
+    assert "no hint" in capsys.readouterr().out
+
+
+def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    checks.predict("goodput", 4.69, unit="Mbit/s").compare(4.798)
+    assert capsys.readouterr().out.splitlines()[1] == (
+        "goodput: predicted 4.69 Mbit/s, measured 4.798 Mbit/s; the prediction is 2.3 % below."
+    )
+    checks.predict("goodput", 4.798, unit="Mbit/s").compare(4.798)
+    assert "agree to a part in a thousand" in capsys.readouterr().out
+
+
+def test_a_missing_or_odd_prediction_never_raises(capsys: pytest.CaptureFixture[str]) -> None:
+    checks.predict("goodput", 7590, unit="Mbit/s").compare(7)
+    assert "the prediction is 1,084 times what was measured" in capsys.readouterr().out
+    checks.predict("loss", ...).compare(0.04)
+    checks.predict("loss", "much").compare(0.04)
+    checks.predict("loss", 0.1).compare(0.0)
+    out = capsys.readouterr().out
+    assert "no prediction yet" in out
+    assert "without quotes" in out
+    assert "predicted 0.1, measured 0." in out
+
+
+@given(st.floats(min_value=1e-6, max_value=1e12) | st.floats(max_value=-1e-6, min_value=-1e12))
+def test_a_printed_number_keeps_four_digits(number: float) -> None:
+    shown = float(checks.with_unit(number, ""))
+    assert abs(shown - number) <= 0.00051 * abs(number), f"printed {shown}, meant {number}, tolerance 0.05 %"
+
+
+@given(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.lists(st.integers()), st.binary()))
+def test_no_answer_makes_a_check_raise(answer: object) -> None:
+    for check in (NUMBER, FUNCTION, Build(name="b", kind=list, conditions=[])):
+        assert check.judge(answer).sentences
+
+
+@given(st.floats(min_value=0.001, max_value=1000), st.floats(min_value=-0.0049, max_value=0.0049))
+def test_the_tolerance_is_what_it_says(expected: float, error: float) -> None:
+    check = Number(name="x", expected=expected, unit="", tolerance=0.005)
+    assert check.judge(expected * (1 + error)).status is Status.PASSED
+    assert check.judge(expected * (1 + 2.1 * math.copysign(0.005, error))).status is Status.FAILED
+
+
+def test_what_conditions_look_at_is_found_by_its_words() -> None:
+    topology = Topology(
+        hosts=["h1", "h2", "h3"],
+        routers=["r1"],
+        links=[
+            Link("h1", "r1"),
+            Link("r1", "h2", rate_mbps=5, framing="ethernet", reverse={"framing": "tc"}),
+            Link("r1", "h3", rate_mbps=8, loss_rate=0.1),
+        ],
+    )
+    traffic = [Udp("h1", "h2", rate_mbps=1), Tcp("h1", "h2"), Udp("h1", "h3", rate_mbps=2)]
+    run: Any = SimpleNamespace(
+        scenario={"topology": topology.to_dict(), "traffic": [item.to_dict() for item in traffic]},
+    )
+    assert [item["rate_mbps"] for item in checks.sent(run, kind="udp")] == [1, 2]
+    assert [item["kind"] for item in checks.sent(run, src="h1", dst="h2")] == ["udp", "tcp"]
+    assert len(checks.sent(run)) == 3
+    assert [link["rate_mbps"] for link in checks.slow_links(run)] == [5, 8]
+    assert [shape.rate_mbps for shape in checks.way(run, "h1", "h2")] == [None, 5]
+    assert [checks.is_plain(shape) for shape in checks.way(run, "h1", "h2")] == [True, False]
+    assert [checks.is_plain(shape) for shape in checks.way(run, "h2", "h1")] == [True, True]
+    assert [checks.is_plain(shape) for shape in checks.way(run, "h1", "h3")] == [True, False]
+    assert checks.way(run, "h1", "nobody") == []

@@ -1,0 +1,140 @@
+"""The table of queue disciplines: every row is whole, and what a link says of it comes back as it was said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab.base.errors import ScenarioError
+from netlab.kernel import fragment
+from netlab.kernel.edits import RECIPE
+from netlab.netlink import wire
+from netlab.network import queues
+from netlab.network.link import LinkShape
+from netlab.network.queues import DISCIPLINES, Flag, Range, Wanted
+
+NEWEST = (99, 0)
+
+
+def ends(option: Flag | Range) -> tuple[Any, ...]:
+    """The values at the ends of an option's range."""
+    return (False, True) if isinstance(option, Flag) else (option.low, option.high)
+
+
+OPTIONS = [
+    pytest.param(row.name, name, value, id=f"{row.name}-{name}-{value}")
+    for row in DISCIPLINES.values()
+    for name, option in row.options.items()
+    for value in ends(option)
+]
+
+
+def test_the_disciplines_are_these() -> None:
+    assert set(DISCIPLINES) == {
+        "fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "fq", "sfq",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DISCIPLINES)
+def test_the_pocket_kernel_has_each_discipline(name: str) -> None:
+    config = fragment.render(fragment.parse((RECIPE / "pocket.config").read_text()), NEWEST)
+    assert f"{DISCIPLINES[name].symbol}=y\n" in config
+
+
+@pytest.mark.parametrize("name", DISCIPLINES)
+def test_a_row_says_what_it_is(name: str) -> None:
+    row = DISCIPLINES[name]
+    assert row.name == name
+    assert row.about.endswith(".")
+    assert row.source
+    assert row.counts in ("packets", "bytes", "packets or bytes", "kernel memory")
+    assert row.marks(b"") == 0, "statistics that are shorter than expected count nothing"
+    assert row.tc(Wanted(10)).split()[0] in (name, "pfifo")
+
+
+@pytest.mark.parametrize(("aqm", "name", "value"), OPTIONS)
+def test_every_option_at_both_ends_comes_back_from_a_file(aqm: str, name: str, value: Any) -> None:
+    link = nl.Link("h1", "h2", rate_mbps=10, aqm=aqm, aqm_options={name: value})
+    assert link.forward.problems("") == []
+    topology = nl.Topology(["h1", "h2"], links=[link])
+    read = nl.Topology.from_dict(json.loads(json.dumps(topology.to_dict())))
+    assert read.links[0].forward.aqm_options == {name: value}
+
+
+@pytest.mark.parametrize(
+    ("aqm", "options", "room", "sentence"),
+    [
+        ("dualpi2", {"target_ms": 5000}, {}, "aqm_options: target_ms must be a number from 0.001 to 4000, got 5000"),
+        ("dualpi2", {"coupling": 0}, {}, "aqm_options: coupling must be a whole number from 1 to 255, got 0"),
+        ("dualpi2", {"coupling": 1.5}, {}, "aqm_options: coupling must be a whole number from 1 to 255, got 1.5"),
+        ("dualpi2", {"any_ecn": 1}, {}, "aqm_options: any_ecn must be true or false, got 1"),
+        (
+            "dualpi2",
+            {"ecn": True},
+            {},
+            (
+                "aqm_options of dualpi2: got 'ecn'; allowed: target_ms, tupdate_ms, step_ms, step_packets, coupling, any_ecn; "
+                "did you mean any_ecn?"
+            ),
+        ),
+        ("fq", {"ecn": True}, {}, "aqm_options of fq: got 'ecn'; allowed: flow_packets, flow_rate_mbps, pacing"),
+        ("sfq", {}, {"queue_packets": 1}, "aqm='sfq' needs room for 2 to 1000000 packets, got queue_packets=1"),
+        (
+            "fq",
+            {},
+            {"queue_bytes": 30_000},
+            "aqm='fq' limits its queue in packets; give queue_packets instead of queue_bytes",
+        ),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(aqm: str, options: dict[str, Any], room: dict[str, Any], sentence: str) -> None:
+    assert LinkShape(rate_mbps=10, aqm=aqm, aqm_options=options, **room).problems("here") == [f"here: {sentence}"]
+
+
+@pytest.mark.parametrize("name", ["htb", "DualPI2", "", None, 5, ["red"]])
+def test_an_unknown_discipline_raises(name: Any) -> None:
+    with pytest.raises(ValueError, match="allowed: fifo, red, .*dualpi2, fq, sfq"):
+        queues.discipline(name)
+    with pytest.raises(ScenarioError, match="aqm: got "):
+        nl.run(nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1, aqm=name)]), [nl.Ping("h1", "h2")])
+
+
+@pytest.mark.parametrize(
+    ("aqm", "options", "arguments"),
+    [
+        ("fq_pie", {"flows": 64, "target_ms": 5, "ecn": True}, "fq_pie limit 100 flows 64 target 5000us ecn"),
+        ("fq", {}, "fq limit 100"),
+        (
+            "fq",
+            {"flow_packets": 20, "flow_rate_mbps": 2, "pacing": False},
+            "fq limit 100 flow_limit 20 maxrate 2000000bit nopacing",
+        ),
+        ("sfq", {"flow_packets": 20}, "sfq limit 100 depth 20 flows 65408"),
+        ("dualpi2", {"target_ms": 5}, "dualpi2"),
+    ],
+)
+def test_the_arguments_for_tc(aqm: str, options: dict[str, Any], arguments: str) -> None:
+    """Those of the other disciplines are in the tests of shaping."""
+    assert DISCIPLINES[aqm].tc(Wanted(10, queue_packets=100, options=options)) == arguments
+
+
+def test_options_that_tc_does_not_know_are_the_kernels_attributes() -> None:
+    """linux/pkt_sched.h: limit 1, target 3, tupdate 4, step threshold in us 8, its least queue 9, coupling 10 and the
+    mask of what is L4S 14, which are of 8 bits, and splitting off (15)."""
+    options = {"target_ms": 5, "tupdate_ms": 4, "step_ms": 0.5, "step_packets": 2, "coupling": 3, "any_ecn": True}
+    row = DISCIPLINES["dualpi2"]
+    assert row.netlink is not None
+    found = {
+        kind: int.from_bytes(value, "little")
+        for kind, value in wire.attributes(row.netlink(Wanted(10, queue_packets=100, options=options)))
+    }
+    assert found == {1: 100, 3: 5000, 4: 4000, 8: 500, 9: 2, 10: 3, 14: 3, 15: 0}
+    plain = dict(wire.attributes(row.netlink(Wanted(10))))
+    assert plain == {1: (1000).to_bytes(4, "little"), 14: b"\1", 15: b"\0"}, "the kernel's own choice for all others"
+
+
+def test_a_qdisc_that_no_link_has_counts_no_marks() -> None:
+    assert queues.marks("tbf", b"\xff" * 64) == 0

@@ -1,0 +1,415 @@
+"""Sweeps and the cache of runs, with an engine that measures nothing but counts how often it was asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import uuid
+from collections.abc import Iterator
+from concurrent import futures
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab.base.errors import NotHereError, RunError, ScenarioError
+from netlab.engines.base import OnEvent, Requirement, cancelled
+from netlab.runs import cache as run_cache
+from netlab.runs import sweeps
+from netlab.runs.cache import RunCache
+from netlab.runs.sweeps import SweepError, SweepInterrupted
+
+TOPOLOGY = nl.topologies.dumbbell(pairs=1)
+PATIENCE_S = 60.0
+
+
+def udp(rate_mbps: float, **settings: Any) -> nl.Scenario:
+    """One UDP flow; the fake engine delivers all of it."""
+    return nl.Scenario(TOPOLOGY, [nl.Udp("h1", "h2", rate_mbps=rate_mbps)], duration_s=10, **settings)
+
+
+class FakeEngine:
+    """Delivers what is offered; leaves a file for each run in `log`; fails above `fails_above_mbps`."""
+
+    name = "fake"
+    clock = "virtual"
+
+    def __init__(self, log: Path, fails_above_mbps: float = 1000.0) -> None:
+        self.log = log
+        self.fails_above_mbps = fails_above_mbps
+
+    def requirements(self) -> list[Requirement]:
+        return []
+
+    def execute(
+        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+    ) -> dict[str, Any]:
+        del on_event
+        item = plan["traffic"][0]
+        (self.log / uuid.uuid4().hex).touch()
+        self.work(item["rate_mbps"], cancel)
+        if item["rate_mbps"] > self.fails_above_mbps:
+            raise RunError(f"{item['rate_mbps']:g} Mbit/s is too much for a fake.")
+        count = round(item["rate_mbps"] * 1e6 * plan["duration_s"] / 8000)
+        return {
+            "flows": [
+                {
+                    "flow": item["label"],
+                    "sent_datagrams": count,
+                    "received_datagrams": count,
+                    "sent_bytes": 1000 * count,
+                    "received_bytes": 1000 * count,
+                    "throughput_bytes": 1028 * count,
+                    "timely_datagrams": count,
+                    "timely_bytes": 1000 * count,
+                    "timely_throughput_bytes": 1028 * count,
+                    "timely_last_s": plan["duration_s"],
+                    "first_s": 0.0,
+                    "last_s": plan["duration_s"],
+                    "duplicates": 0,
+                    "reordered": 0,
+                    "jitter_ms": 0.0,
+                    "delay_mean_ms": 1.0,
+                }
+            ],
+            "streams": [],
+            "datagrams": [],
+            "queues": [],
+            "engine": {"engine": "fake", "clock": "virtual"},
+            "kernel": "0",
+            "python": "0",
+            "tc": {},
+        }
+
+    def work(self, rate_mbps: float, cancel: threading.Event | None) -> None:
+        """Takes no time."""
+
+    def runs(self) -> int:
+        return len(list(self.log.iterdir()))
+
+
+class StuckEngine(FakeEngine):
+    """Above `stuck_above_mbps` it never comes to an end but by being cancelled."""
+
+    def __init__(self, log: Path, stuck_above_mbps: float) -> None:
+        super().__init__(log)
+        self.stuck_above_mbps = stuck_above_mbps
+        self.stuck = threading.Event()
+        self.stopped: list[float] = []
+
+    def work(self, rate_mbps: float, cancel: threading.Event | None) -> None:
+        if rate_mbps <= self.stuck_above_mbps:
+            return
+        self.stuck.set()
+        assert cancel is not None and cancel.wait(PATIENCE_S), "the run was waited for instead of cancelled"
+        self.stopped.append(rate_mbps)
+        raise cancelled()
+
+
+@contextmanager
+def interrupted_after(*events: threading.Event) -> Iterator[None]:
+    """One Ctrl-C once all these things have happened."""
+    noticed = threading.Event()
+
+    def handler(_signal: int, _frame: object) -> None:
+        if not noticed.is_set():
+            noticed.set()
+            raise KeyboardInterrupt
+
+    def interrupt() -> None:
+        if all(event.wait(PATIENCE_S) for event in events):
+            # A signal that comes just before the main thread falls asleep does not wake it.
+            while not noticed.wait(0.01):
+                os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, handler)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    directory = tmp_path / "log"
+    directory.mkdir()
+    return directory
+
+
+def kept() -> list[Path]:
+    return sorted(RunCache().directory.glob("*.json"))
+
+
+def offered(run: nl.Run) -> float:
+    return float(run.scenario["traffic"][0]["rate_mbps"])
+
+
+def test_runs_come_in_the_order_and_under_the_labels_given(log: Path) -> None:
+    """A list for an iterable, a dict for a mapping; scenarios may be dicts of a scenario file."""
+    engine = FakeEngine(log)
+    rates = [3, 1, 2]
+    runs = nl.sweep((udp(rate) for rate in rates), engine=engine)
+    assert [offered(run) for run in runs] == rates
+    labelled = nl.sweep({f"{rate} Mbit/s": udp(rate).to_dict() for rate in rates}, engine=engine)
+    assert {label: offered(run) for label, run in labelled.items()} == {f"{rate} Mbit/s": rate for rate in rates}
+
+
+def test_a_second_sweep_runs_nothing_and_gives_the_same_figures(log: Path) -> None:
+    """From the cache, table by table and with all settings; `fresh=True` runs all again."""
+    engine = FakeEngine(log)
+    scenarios = [udp(rate) for rate in (1, 2, 3)]
+    first = nl.sweep(scenarios, engine=engine)
+    assert engine.runs() == 3
+    again = nl.sweep(scenarios, engine=engine)
+    assert engine.runs() == 3
+    for one, other in zip(first, again, strict=True):
+        assert one.settings == other.settings
+        pd.testing.assert_frame_equal(one.flows, other.flows)
+    nl.sweep(scenarios, engine=engine, fresh=True)
+    assert engine.runs() == 6
+
+
+def test_equal_scenarios_run_once_and_other_seeds_run_again(log: Path) -> None:
+    """Twice the same scenario is one measurement with two labels."""
+    engine = FakeEngine(log)
+    assert len(nl.sweep([udp(1), udp(1), udp(1, seed=2)], engine=engine)) == 3
+    assert engine.runs() == 2
+
+
+def test_another_kernel_clock_or_code_makes_another_key(monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
+    """Whatever decides a figure is part of the key."""
+    engine = FakeEngine(log)
+    keys = {run_cache.key(udp(1), run_cache.conditions(engine))}
+    engine.clock = "real"
+    keys.add(run_cache.key(udp(1), run_cache.conditions(engine)))
+
+    kernel = log / "linux"
+    for content in (b"one", b"two"):
+        kernel.write_bytes(content)
+        engine.kernel = type("Kernel", (), {"path": kernel})()  # type: ignore[attr-defined]
+        keys.add(run_cache.key(udp(1), run_cache.conditions(engine)))
+    monkeypatch.setattr(run_cache, "code_hash", lambda: "edited")
+    keys.add(run_cache.key(udp(1), run_cache.conditions(engine)))
+    keys.add(run_cache.key(udp(1, sysctls={"net.ipv4.tcp_sack": 0}), run_cache.conditions(engine)))
+    assert len(keys) == 6
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"flows": [', b'{"settings": 3, "flows": 4}', b"\xff\x00\xff"])
+def test_a_damaged_entry_is_measured_again(log: Path, damage: bytes) -> None:
+    """Whatever stands in the file, the sweep neither fails nor believes it."""
+    engine = FakeEngine(log)
+    first = nl.sweep([udp(1)], engine=engine)
+    (entry,) = kept()
+    entry.write_bytes(damage)
+    again = nl.sweep([udp(1)], engine=engine)
+    assert engine.runs() == 2
+    pd.testing.assert_frame_equal(first[0].flows, again[0].flows)
+    nl.sweep([udp(1)], engine=engine)
+    assert engine.runs() == 2
+
+
+def test_prune_removes_what_was_used_longest_ago(log: Path) -> None:
+    """The cache stays within its limit, and a run that was used lately survives older writing."""
+    engine = FakeEngine(log)
+    nl.sweep([udp(rate) for rate in (1, 2, 3)], engine=engine)
+    for age, entry in enumerate(kept()):
+        os.utime(entry, (1e9 - age, 1e9 - age))
+    nl.sweep([udp(1)], engine=engine)
+    size = max(entry.stat().st_size for entry in kept())
+    (RunCache().directory / ".half-written").write_bytes(b"x" * size)
+    os.utime(RunCache().directory / ".half-written", (1.0, 1.0))
+    RunCache(limit_bytes=round(1.5 * size)).prune()
+    assert [path.suffix for path in RunCache().directory.iterdir()] == [".json"]
+    nl.sweep([udp(1)], engine=engine)
+    assert engine.runs() == 3
+
+
+def test_one_failure_leaves_the_others(log: Path) -> None:
+    """One error at the end names what failed and holds what finished, which is kept as well."""
+    engine = FakeEngine(log, fails_above_mbps=2)
+    with pytest.raises(SweepError, match="1 of 3 runs failed.*\n.*fast: 9 Mbit/s is too much") as caught:
+        nl.sweep({"slow": udp(1), "fast": udp(9), "middle": udp(2)}, engine=engine)
+    assert list(caught.value.runs) == ["slow", "middle"]
+    assert list(caught.value.failures) == ["fast"]
+    assert len(kept()) == 2
+
+
+def test_mistakes_stop_a_sweep_before_it_starts(log: Path) -> None:
+    """Every mistake in every scenario at once."""
+    engine = FakeEngine(log)
+    with pytest.raises(ScenarioError) as caught:
+        nl.sweep({"good": udp(1), "bad": udp(-1), "worse": udp(1, seed=-1)}, engine=engine)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["scenario bad", "scenario worse"]
+    assert engine.runs() == 0
+
+
+class FirstDone:
+    """Hears of a sweep's progress; `event` is set when the first run has been counted, so all are submitted."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+
+    def __call__(self, done: float, _whole: float) -> None:
+        if done == 1:
+            self.event.set()
+
+
+def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:
+    """Ctrl-C while the second of two is under way: the first is there, the next sweep runs only the other."""
+    engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
+    with futures.ThreadPoolExecutor(1) as pool:
+        with (
+            interrupted_after(first_done.event, engine.stuck),
+            pytest.raises(SweepInterrupted, match="1 of 2 runs had finished") as caught,
+        ):
+            nl.sweep({"first": udp(1), "second": udp(2)}, engine=engine, executor=pool, progress=first_done)
+        assert pool.submit(int, "7").result() == 7, "whoever made an executor closes it"
+    assert list(caught.value.runs) == ["first"]
+    assert engine.stopped == [2]
+    quick = FakeEngine(log)
+    ran = quick.runs()
+    assert len(nl.sweep([udp(1), udp(2)], engine=quick)) == 2
+    assert quick.runs() == ran + 1
+
+
+def test_interruption_leaves_none_of_the_sweeps_own_threads(log: Path) -> None:
+    """What had begun is cancelled, what had not never begins."""
+    engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
+    with interrupted_after(first_done.event, engine.stuck), pytest.raises(SweepInterrupted, match="1 of 4 runs"):
+        nl.sweep([udp(1), udp(2), udp(3), udp(4)], engine=engine, progress=first_done)
+    assert len(engine.stopped) == engine.runs() - 1
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sweep")]
+
+
+def test_progress_counts_runs_and_those_from_the_cache(log: Path) -> None:
+    """A caller's function hears of the cached runs first, then of each run."""
+    engine = FakeEngine(log)
+    nl.sweep([udp(1)], engine=engine)
+    heard: list[tuple[int, int]] = []
+    nl.sweep([udp(1), udp(2), udp(3)], engine=engine, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_runs_of_a_machine_with_other_conditions_are_not_kept(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a worker with another kernel or netlab measured is returned, but never taken for this machine's."""
+    engine = FakeEngine(log)
+    real = sweeps._measure
+    monkeypatch.setattr(sweeps, "_measure", lambda *words: ("elsewhere", real(*words)[1]))
+    assert len(nl.sweep([udp(1)], engine=engine)) == 1
+    assert kept() == []
+
+
+def test_a_sweep_without_a_writable_cache_still_runs(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It warns that the next one will take as long."""
+    monkeypatch.setenv("NETLAB_CACHE", "/proc/no-such-place")
+    with pytest.warns(UserWarning, match="will not be there the next time.*NETLAB_CACHE"):
+        assert len(nl.sweep([udp(1)], engine=FakeEngine(log))) == 1
+
+
+@pytest.mark.parametrize("executor", [futures.ThreadPoolExecutor, futures.ProcessPoolExecutor])
+def test_any_executor_will_do_and_stays_open(log: Path, executor: type[futures.Executor]) -> None:
+    """Threads or processes; whoever made an executor closes it."""
+    engine = FakeEngine(log)
+    with executor(max_workers=2) as pool:  # type: ignore[call-arg]
+        runs = nl.sweep([udp(1), udp(2)], engine=engine, executor=pool)
+        assert pool.submit(int, "7").result() == 7
+    assert [offered(run) for run in runs] == [1, 2]
+    assert engine.runs() == 2
+
+
+def test_a_sweep_on_dask(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The executor of a Dask cluster: two worker processes, runs kept here, failures as everywhere."""
+    distributed = pytest.importorskip("distributed")
+    # The workers must be able to import the fake engine.
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    engine = FakeEngine(log, fails_above_mbps=3)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        runs = nl.sweep([udp(1), udp(2), udp(3)], engine=engine, executor=client.get_executor())
+        assert [offered(run) for run in runs] == [1, 2, 3]
+        assert len(kept()) == 3
+        with pytest.raises(SweepError, match="too much for a fake"):
+            nl.sweep([udp(1), udp(9)], engine=engine, executor=client.get_executor())
+    assert engine.runs() == 4
+
+
+def test_without_a_wish_a_sweep_has_one_engine_for_all_and_the_replication_the_quickest_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = udp(1)
+    command = nl.Scenario(TOPOLOGY, [nl.Command("h1", "true"), nl.Udp("h1", "h2", rate_mbps=1)], duration_s=10)
+    asked: list[int] = []
+
+    def decide(wanted: Any = None, plans: Any = ()) -> str:
+        asked.append(len(plans))
+        return "pocket" if any(item["kind"] == "command" for own in plans for item in own["traffic"]) else "library"
+
+    monkeypatch.setattr(sweeps.engines, "decide", decide)
+    monkeypatch.setattr(
+        sweeps.engines, "choose", lambda wanted=None, plans=(): SimpleNamespace(name=wanted, clock="virtual")
+    )
+    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda engine: f"conditions of {engine.name}")
+
+    def chosen(one: bool) -> list[tuple[Any, str]]:
+        return [(task.engine, task.here) for task in sweeps._tasks({"a": plain, "b": command}, None, one).values()]
+
+    assert chosen(one=True) == [("pocket", "conditions of pocket")] * 2
+    assert chosen(one=False) == [("library", "conditions of library"), ("pocket", "conditions of pocket")]
+    assert asked == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("clock", "rates_mbps", "lanes"),
+    [
+        ("virtual", [5], 2),
+        ("real", [5], 24),
+        ("real", [20], 8),
+        ("real", [5, 20], 8),
+        ("real", [100], 2),
+        ("real", [None], 2),
+    ],
+)
+def test_in_real_time_runs_over_slow_links_wait_for_the_clock_together(
+    monkeypatch: pytest.MonkeyPatch, clock: str, rates_mbps: list[float | None], lanes: int
+) -> None:
+    monkeypatch.setattr(sweeps.os, "sched_getaffinity", lambda _pid: {0, 1})
+    tasks = [
+        sweeps._Task(
+            nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=rate)]), [nl.Tcp("h1", "h2")]),
+            "any", clock, "here",
+        )
+        for rate in rates_mbps
+    ]  # fmt: skip
+    assert sweeps._side_by_side(tasks) == lanes
+
+
+def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refuses:
+        name, clock = "native", "real"
+
+        def refuse(self, plan: Any) -> None:
+            raise NotHereError("no tahoe")
+
+        def execute(self, *_words: Any, **_more: Any) -> None:
+            raise AssertionError("nothing must start")
+
+    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda _engine: "here")
+    with pytest.raises(NotHereError, match="no tahoe"):
+        nl.sweep([udp(1)], engine=Refuses(), progress=False)
