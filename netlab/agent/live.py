@@ -15,10 +15,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
-from netlab.agent import qdiscs, stand_ins
+from netlab.agent import routing, stand_ins
 from netlab.agent.artifacts import Keeper
 from netlab.agent.capture import Capture
 from netlab.agent.files import ARTIFACTS
@@ -31,15 +32,15 @@ from netlab.agent.settings import FIRST_S
 from netlab.agent.shaping import (
     has_wire,
     hosts_without_offload,
-    queue_lines,
-    queue_options,
-    redirect_lines,
+    queue_qdiscs,
+    redirection,
     shape_network,
     wire_device,
-    wire_lines,
+    wire_qdisc,
 )
 from netlab.agent.terminals import Terminals, read_now
 from netlab.base.errors import RunError, ThroughputError
+from netlab.netlink.qdiscs import Attached, Queueing, Removed
 from netlab.protocol.plan import AgentPlan, Item, Shape
 from netlab.sockets.streams import forbid_timer_slack
 
@@ -126,8 +127,8 @@ class Live:
         self._network = Network(plan)
         directions = plan["directions"]
         self._without_offload = hosts_without_offload(directions, plan["hosts"], plan["clock"], {})
-        ip_lines, tc_lines = shape_network(directions, plan["clock"], self._without_offload)
-        self._network.configure(ip_lines, tc_lines)
+        ip_lines, queueing = shape_network(directions, plan["clock"], self._without_offload)
+        self._network.configure(ip_lines, queueing)
         with open("/etc/hosts", "w") as hosts:
             hosts.write("127.0.0.1 localhost\n")
             named = set()
@@ -164,21 +165,17 @@ class Live:
         device = wire_device(arriving)
         with self._lock:
             direction["shape"] = shape
-            _change(src, interface, queue_lines(interface, old, clock), queue_lines(interface, shape, clock))
-            before = wire_lines(device, old, clock) if has_wire(old) else []
-            after = wire_lines(device, shape, clock) if has_wire(shape) else []
+            _change(src, interface, queue_qdiscs(interface, old, clock), queue_qdiscs(interface, shape, clock))
+            before = [wire_qdisc(device, old, clock)] if has_wire(old) else []
+            after = [wire_qdisc(device, shape, clock)] if has_wire(shape) else []
             if after and not before:
                 batch("ip", [f"link add name {device} type ifb", f"link set dev {device} up"], dst)
-                batch("tc", [*after, *redirect_lines(arriving, device)], dst)
+                _make(dst, [*after, *redirection(arriving, device)])
             elif before and not after:
-                batch("tc", [f"qdisc del dev {arriving} ingress"], dst)
+                _make(dst, [Removed(arriving, ingress=True)])
                 batch("ip", [f"link del dev {device}"], dst)
             else:
                 _change(dst, device, before, after)
-            options = queue_options(shape)
-            if options is not None:
-                with visit(src):
-                    qdiscs.change(interface, shape["aqm"], options)
             self._send_frame_by_frame(*self._items)
             self._readers = queue_readers(self.plan, self._network)
         return self._now()
@@ -451,19 +448,18 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
         ) from None
 
 
-def _change(pid: int, interface: str, old: list[str], new: list[str]) -> None:
+def _change(pid: int, interface: str, old: Sequence[Attached], new: Sequence[Attached]) -> None:
     """Lead from old qdiscs of an interface to new ones, in place where they are of the same kinds."""
     if old == new:
         return
-    if [_kind(line) for line in old] == [_kind(line) for line in new]:
-        batch("tc", [line.replace("qdisc add ", "qdisc change ", 1) for line in new], pid)
-        return
-    batch("tc", [*([f"qdisc del dev {interface} root"] if old else []), *new], pid)
+    if [each.qdisc.kind for each in old] == [each.qdisc.kind for each in new]:
+        routing.tell(pid, lambda index: [(each.line, each.message(index, changed=True)) for each in new])
+    else:
+        _make(pid, [*([Removed(interface)] if old else []), *new])
 
 
-def _kind(line: str) -> str:
-    words = line.split()
-    return words[words.index("handle") + 2]
+def _make(pid: int, queueing: Sequence[Queueing]) -> None:
+    routing.tell(pid, lambda index: [(each.line, each.message(index)) for each in queueing])
 
 
 def _environment(home: str) -> dict[str, str]:

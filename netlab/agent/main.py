@@ -80,8 +80,8 @@ def experiment(
     events.tell({"event": "nodes"})
     segment_bytes = segment_bytes_by_host(plan["traffic"])
     without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, segment_bytes)
-    ip_lines, tc_lines = shape_network(plan["directions"], clock, without_offload)
-    network.configure(ip_lines, tc_lines)
+    ip_lines, queueing = shape_network(plan["directions"], clock, without_offload)
+    network.configure(ip_lines, queueing)
     events.tell({"event": "network"})
     before_traffic()
     flows = make_flows(plan, network, keeper)
@@ -104,7 +104,7 @@ def experiment(
         "kernel": platform.release(),
         "python": platform.python_version(),
         "hosts_without_offload": without_offload,
-        "tc": tc_lines,
+        "tc": {node: [each.line for each in own] for node, own in queueing.items()},
         "origin_ns": time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - origin_s) * 1e9),
         "packets_lost": lost,
         "unsaved": keeper.unsaved,

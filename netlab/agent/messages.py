@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from netlab.agent.settings import STATIC_SYSCTLS
-from netlab.agent.shaping import queue_options
 from netlab.netlink import links
 from netlab.netlink.ip_lines import Interfaces, ip_line
-from netlab.netlink.tc_lines import change, tc_line
+from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import Plan
 
 Told = list[tuple[str, bytes]]
@@ -46,24 +45,13 @@ def settings(plan: Plan, name: str) -> dict[str, str]:
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
-def configuration(ip_lines: list[str], tc_lines: list[str], own: Interfaces) -> Told:
+def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Told:
     """A node's interfaces, addresses, routes and neighbours, then its queues.
 
     Raises
     ------
     UnknownLineError
-        For a line that is none of netlab's.
+        For an `ip` line that is none of netlab's.
     """
     messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
-    return messages + [(f"tc {line}", tc_line(line, own)) for line in tc_lines]
-
-
-def options(plan: Plan, interfaces: Mapping[str, Interfaces]) -> dict[str, Told]:
-    """What queues are told beyond their `tc` line, by node."""
-    found: dict[str, Told] = {}
-    for hop in plan["directions"]:
-        wanted, aqm = queue_options(hop["shape"]), hop["shape"]["aqm"]
-        if wanted is not None:
-            made = change(interfaces[hop["src"]](hop["interface"]), aqm, wanted)
-            found.setdefault(hop["src"], []).append((f"the options of {aqm} on {hop['interface']}", made))
-    return found
+    return messages + [(f"tc {each.line}", each.message(own)) for each in queueing]

@@ -34,6 +34,7 @@ from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.agent.routing import Routing
 from netlab.base.errors import RunError
 from netlab.netlink.ip_lines import node_lines
+from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import AgentPlan
 
 LINK_PATIENCE_S = 10.0
@@ -165,7 +166,7 @@ class Network:
         for space in spaces.values():
             os.close(space)
 
-    def configure(self, ip_lines: dict[str, list[str]], tc_lines: dict[str, list[str]]) -> None:
+    def configure(self, ip_lines: dict[str, list[str]], queueing: dict[str, list[Queueing]]) -> None:
         """Addresses, routes, neighbours, offloads, then queues."""
         for own in self.plan["addresses"]:
             self.nodes[own["node"]].nameToIntf[own["interface"]].ip = own["address"].partition("/")[0]
@@ -180,10 +181,7 @@ class Network:
                 self._set_sysctls(name)
             routing = self._routing[name]
             routing.tell(messages.configuration([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces))
-            routing.tell(messages.configuration([], tc_lines.get(name, []), routing.interfaces))
-        interfaces = {name: routing.interfaces for name, routing in self._routing.items()}
-        for name, told in messages.options(self.plan, interfaces).items():
-            self._routing[name].tell(told)
+            routing.tell(messages.configuration([], queueing.get(name, []), routing.interfaces))
         for routing in self._routing.values():
             routing.close()
         self._wait_for_links()

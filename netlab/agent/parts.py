@@ -15,14 +15,11 @@ from netlab.agent.routing import Routing
 from netlab.base.errors import RunError
 from netlab.netlink import links
 from netlab.netlink.ip_lines import ip_line
-from netlab.netlink.tc_lines import tc_line
+from netlab.netlink.qdiscs import Attached, Filter, Ingress, Qdisc, Queueing, netem, tbf
 from netlab.network.congestion import CONGESTION_CONTROLS
-from netlab.network.queues import DISCIPLINES, Wanted
+from netlab.network.queues import DISCIPLINES, QueueSpec
 
-EXAMPLE = Wanted(rate_mbps=10, queue_packets=100)
-QUEUE = "qdisc add dev lo root handle 1: "
-INGRESS = "qdisc add dev lo ingress"
-FILTER = "filter add dev lo parent ffff: protocol all prio 1 matchall"
+EXAMPLE = QueueSpec(rate_mbps=10, queue_packets=100)
 
 Messages = list[tuple[str, bytes]]
 
@@ -39,14 +36,13 @@ def refusals() -> dict[str, str | None]:
     found: dict[str, str | None] = {
         "veth": _refusal(_veth),
         "ifb": _refusal(_ifb),
-        "tbf": _refused_line(QUEUE + "tbf rate 10000000bit burst 2000b limit 100000b"),
-        "netem": _refused_line(QUEUE + "netem limit 1000 delay 1000us"),
-        "ingress": _refused_line(INGRESS),
+        "tbf": _refused(_queue(tbf(10_000_000, 2000, 100_000))),
+        "netem": _refused(_queue(netem(1000, delay_us=1000))),
+        "ingress": _refused(Ingress("lo")),
     }
-    found["matchall"] = None if found["ingress"] else _refused_line(INGRESS, FILTER)
-    redirect = f"{FILTER} action mirred egress redirect dev lo"
-    found["mirred"] = None if found["matchall"] != "" else _refused_line(INGRESS, redirect)
-    found |= {row.name: _refused_line(QUEUE + row.tc(EXAMPLE)) for row in DISCIPLINES.values()}
+    found["matchall"] = None if found["ingress"] else _refused(Ingress("lo"), Filter("lo"))
+    found["mirred"] = None if found["matchall"] != "" else _refused(Ingress("lo"), Filter("lo", "lo"))
+    found |= {row.name: _refused(_queue(row.qdisc(EXAMPLE))) for row in DISCIPLINES.values()}
     return found | {name: _refused_control(name) for name in CONGESTION_CONTROLS}
 
 
@@ -62,8 +58,12 @@ def _refusal(messages: Callable[[Routing, int], Messages]) -> str:
     return ""
 
 
-def _refused_line(*lines: str) -> str:
-    return _refusal(lambda routing, _holder: [(line, tc_line(line, routing.interfaces)) for line in lines])
+def _queue(qdisc: Qdisc) -> Attached:
+    return Attached("lo", qdisc)
+
+
+def _refused(*asked: Queueing) -> str:
+    return _refusal(lambda routing, _holder: [(each.line, each.message(routing.interfaces)) for each in asked])
 
 
 def _ifb(routing: Routing, _holder: int) -> Messages:

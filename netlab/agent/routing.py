@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from netlab.agent.namespaces import visit
 from netlab.base.errors import RunError
 from netlab.netlink import wire
 from netlab.netlink.ip_lines import Interfaces
 from netlab.netlink.messages import batch
+from netlab.netlink.qdiscs import Index
 
 SOL_NETLINK = 270
 NETLINK_CAP_ACK = 10
@@ -89,3 +90,20 @@ def _more(body: bytes) -> str:
     said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
     text = said.rstrip(b"\0").decode(errors="replace")
     return f" ({text})" if text else ""
+
+
+def tell(pid: int, messages: Callable[[Index], Iterable[tuple[str, bytes]]]) -> None:
+    """Tell the kernel messages in the namespace of process `pid`, whose interfaces have the numbers that are there now.
+
+    Raises
+    ------
+    RunError
+        When the kernel refuses one.
+    """
+    routing = Routing(pid)
+    try:
+        with visit(pid):
+            ready = list(messages(socket.if_nametoindex))
+        routing.tell(ready)
+    finally:
+        routing.close()

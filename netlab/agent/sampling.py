@@ -6,7 +6,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from netlab.agent.qdiscs import QUEUE_HANDLE
+from netlab.netlink.qdiscs import QUEUE_HANDLE
 from netlab.netlink.wire import (
     NETLINK_ROUTE,
     NLM_F_DUMP,

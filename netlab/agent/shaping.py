@@ -24,9 +24,9 @@ from netlab.base.headers import (
     SMALLEST_WIRE_FRAME_BYTES,
     TCP_HEADER_BYTES,
 )
-from netlab.base.units import BITS_PER_BYTE, mbps_to_bps
+from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
+from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, netem, tbf
 from netlab.network import queues
-from netlab.network.queues import tc_rate, tc_time
 from netlab.protocol.plan import Hop, Shape
 
 LATENESS_BYTES = 504
@@ -36,7 +36,8 @@ SEGMENT_HEADER_BYTES = ETHERNET_HEADER_BYTES + IP_HEADER_BYTES + TCP_HEADER_BYTE
 ETHERNET_OVERHEAD_BYTES = ETHERNET_WIRE_BYTES - ETHERNET_HEADER_BYTES
 OFFLOAD_ABOVE_MBPS = 1000
 WIRE_LIMIT_PACKETS = 10_000_000
-IN_ORDER_RATE = "1000gbit"
+BUCKET_LIMIT_BYTES = 10**9
+IN_ORDER_RATE_BPS = 10**12
 REAL_CLOCK_BURST_S = 0.01
 # What a late timer lets through at once would stand before the wire for ever, were the wire not a little faster than the queue:
 # 4 to 5 ms of RTT at 5 Mbit/s, 9 ms at 100 Mbit/s.
@@ -63,63 +64,64 @@ def has_wire(shape: Shape) -> bool:
     )
 
 
-def queue_lines(interface: str, shape: Shape, clock: str) -> list[str]:
-    """`tc` lines for the queue and rate on the sending `interface`; none for an unlimited link."""
+def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
+    """The rate limit and the queue inside it on the sending `interface`; none for an unlimited link."""
     rate_mbps = shape["rate_mbps"]
     if rate_mbps is None:
         return []
-    frame_bytes = FRAME_BYTES + (ETHERNET_OVERHEAD_BYTES if shape["framing"] == "ethernet" else 0)
-    burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else frame_bytes) + LATENESS_BYTES
+    overhead_bytes, least_bytes = _framing(shape)
+    burst_bytes = (LARGEST_SEGMENT_BYTES if offloads(shape) else FRAME_BYTES + overhead_bytes) + LATENESS_BYTES
     if clock == "real":
         # Timers come late by the machine's clock; a bucket of one frame would lose that time.
         burst_bytes = max(burst_bytes, round(mbps_to_bps(rate_mbps) / BITS_PER_BYTE * REAL_CLOCK_BURST_S))
     # The limit is given to the inner queue; tbf's own, in bytes, must only not be smaller.
-    # Said to tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
+    # Framing is said to tbf itself: newer kernels refuse a size table (`stab`) on an inner queue, and one at the root is
     # lost on the segments that tbf splits.
-    framing = (
-        f" overhead {ETHERNET_OVERHEAD_BYTES} mpu {SMALLEST_WIRE_FRAME_BYTES}" if shape["framing"] == "ethernet" else ""
+    bucket = tbf(
+        mbps_to_bps(rate_mbps), burst_bytes, BUCKET_LIMIT_BYTES, overhead_bytes=overhead_bytes, least_bytes=least_bytes
     )
-    return [
-        f"qdisc add dev {interface} root handle 1: tbf rate {tc_rate(rate_mbps)} burst {burst_bytes}b limit 1000000000b{framing}",
-        f"qdisc add dev {interface} parent 1: handle 2: {queues.discipline(shape['aqm']).tc(wanted_queue(shape))}",
-    ]
+    queue = queues.discipline(shape["aqm"]).qdisc(queue_spec(shape))
+    return [Attached(interface, bucket), Attached(interface, queue, inner=True)]
 
 
-def wire_lines(device: str, shape: Shape, clock: str) -> list[str]:
-    """`tc` lines for the wire on the intermediate `device`."""
-    line = [f"qdisc add dev {device} root handle 1: netem limit {WIRE_LIMIT_PACKETS}"]
-    if shape["delay_ms"] or shape["jitter_ms"]:
-        line.append(f"delay {tc_time(shape['delay_ms'])}")
-        if shape["jitter_ms"]:
-            line.append(tc_time(shape["jitter_ms"]))
+def wire_qdisc(device: str, shape: Shape, clock: str) -> Attached:
+    """The wire on the intermediate `device`."""
+    delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
+    rate_bps = None
+    if not (jitter_ms and shape["reorder"]):
+        if rate_mbps is not None:
+            rate_bps = mbps_to_bps(rate_mbps * (REAL_CLOCK_WIRE_HEADROOM if clock == "real" else 1))
+        elif jitter_ms:
+            # With a rate, netem sends each packet after the one before it: that is what keeps the order.
+            rate_bps = IN_ORDER_RATE_BPS
+    wire = netem(
+        WIRE_LIMIT_PACKETS,
+        delay_us=ms_to_us(delay_ms) if delay_ms or jitter_ms else None,
+        jitter_us=ms_to_us(jitter_ms),
+        loss_rate=shape["loss_rate"],
+        burst_loss=_burst_loss(shape),
+        duplicate_rate=shape["duplicate_rate"],
+        rate_bps=rate_bps,
+        overhead_bytes=_framing(shape)[0] if rate_mbps is not None else 0,
+    )
+    return Attached(device, wire)
+
+
+def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
     burst = shape["burst_loss"]
-    if burst:
-        bad, good = burst.get("bad_loss_rate", 1.0), burst.get("good_loss_rate", 0.0)
-        line.append(
-            f"loss gemodel {_percent(burst['enter_rate'])} {_percent(burst['leave_rate'])} {_percent(bad)} {_percent(good)}"
-        )
-    elif shape["loss_rate"]:
-        line.append(f"loss random {_percent(shape['loss_rate'])}")
-    if shape["duplicate_rate"]:
-        line.append(f"duplicate {_percent(shape['duplicate_rate'])}")
-    if shape["jitter_ms"] and shape["reorder"]:
-        return [" ".join(line)]
-    if shape["rate_mbps"] is not None:
-        overhead = f" {ETHERNET_OVERHEAD_BYTES}" if shape["framing"] == "ethernet" else ""
-        headroom = REAL_CLOCK_WIRE_HEADROOM if clock == "real" else 1
-        line.append(f"rate {tc_rate(shape['rate_mbps'] * headroom)}{overhead}")
-    elif shape["jitter_ms"]:
-        # With a rate, netem sends each packet after the one before it: that is what keeps the order.
-        line.append(f"rate {IN_ORDER_RATE}")
-    return [" ".join(line)]
+    if not burst:
+        return None
+    return burst["enter_rate"], burst["leave_rate"], burst.get("bad_loss_rate", 1.0), burst.get("good_loss_rate", 0.0)
 
 
-def redirect_lines(interface: str, device: str) -> list[str]:
-    """`tc` lines that lead all that arrives at `interface` over the wire `device`."""
-    return [
-        f"qdisc add dev {interface} ingress",
-        f"filter add dev {interface} parent ffff: protocol all prio 1 matchall action mirred egress redirect dev {device}",
-    ]
+def _framing(shape: Shape) -> tuple[int, int]:
+    """Bytes that each packet counts beyond those of the queue disciplines, and bytes that it counts at least."""
+    return (ETHERNET_OVERHEAD_BYTES, SMALLEST_WIRE_FRAME_BYTES) if shape["framing"] == "ethernet" else (0, 0)
+
+
+def redirection(interface: str, device: str) -> list[Queueing]:
+    """What leads all that arrives at `interface` over the wire `device`."""
+    return [Ingress(interface), Filter(interface, device)]
 
 
 def wire_device(interface: str) -> str:
@@ -133,23 +135,23 @@ def wire_device(interface: str) -> str:
 
 def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str]
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The `ip` lines and the `tc` lines of every node; for the hosts in `without_offload`, segmentation offload is off."""
+) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
+    """The `ip` lines and the qdiscs of every node; for the hosts in `without_offload`, segmentation offload is off."""
     ip_lines: dict[str, list[str]] = {}
-    tc_lines: dict[str, list[str]] = {}
+    queueing: dict[str, list[Queueing]] = {}
     for direction in directions:
         src, dst, shape = direction["src"], direction["dst"], direction["shape"]
-        tc_lines.setdefault(src, []).extend(queue_lines(direction["interface"], shape, clock))
+        queueing.setdefault(src, []).extend(queue_qdiscs(direction["interface"], shape, clock))
         if has_wire(shape):
             device = wire_device(direction["dst_interface"])
             ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
-            tc_lines.setdefault(dst, []).extend(wire_lines(device, shape, clock))
-            tc_lines[dst].extend(redirect_lines(direction["dst_interface"], device))
+            queueing.setdefault(dst, []).append(wire_qdisc(device, shape, clock))
+            queueing[dst].extend(redirection(direction["dst_interface"], device))
     for name in without_offload:
         for direction in directions:
             if direction["src"] == name:
                 ip_lines.setdefault(name, []).append(f"link set dev {direction['interface']} gso_max_segs 1")
-    return ip_lines, tc_lines
+    return ip_lines, queueing
 
 
 def hosts_without_offload(
@@ -197,7 +199,7 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
     return False
 
 
-def wanted_queue(shape: Shape) -> queues.Wanted:
+def queue_spec(shape: Shape) -> queues.QueueSpec:
     """What this direction asks of its queue.
 
     Raises
@@ -207,19 +209,6 @@ def wanted_queue(shape: Shape) -> queues.Wanted:
     """
     if shape["rate_mbps"] is None:
         raise ValueError("a direction without a rate has no queue")
-    return queues.Wanted(
+    return queues.QueueSpec(
         shape["rate_mbps"], shape["queue_packets"], shape["queue_bytes"], shape["aqm_options"], offloads(shape)
     )
-
-
-def queue_options(shape: Shape) -> bytes | None:
-    """What the queue is told by netlink after `tc` has made it; None where `tc` says it all."""
-    row = queues.discipline(shape["aqm"])
-    if shape["rate_mbps"] is None or row.netlink is None:
-        return None
-    return row.netlink(wanted_queue(shape))
-
-
-def _percent(rate: float) -> str:
-    # To the 2**-32 that netem can draw.
-    return f"{rate * 100:.10f}%"

@@ -8,7 +8,7 @@ from netlab.netlink import wire
 from netlab.netlink.wire import attribute, u32
 
 __all__ = [
-    "NESTED", "NLM_F_CREATE", "NLM_F_EXCL", "NLM_F_REPLACE", "RTM_NEWADDR", "RTM_NEWLINK", "RTM_NEWNEIGH",
+    "NESTED", "NLM_F_CREATE", "NLM_F_EXCL", "NLM_F_REPLACE", "RTM_DELQDISC", "RTM_NEWADDR", "RTM_NEWLINK", "RTM_NEWNEIGH",
     "RTM_NEWQDISC", "RTM_NEWROUTE", "RTM_NEWTFILTER", "UnknownLineError", "attribute", "batch", "message", "nest", "text", "u32", "u64",
 ]  # fmt: skip
 
@@ -17,6 +17,7 @@ RTM_NEWADDR = 20
 RTM_NEWROUTE = 24
 RTM_NEWNEIGH = 28
 RTM_NEWQDISC = wire.RTM_NEWQDISC
+RTM_DELQDISC = 37
 RTM_NEWTFILTER = 44
 
 NLM_F_REPLACE = 0x100
@@ -27,7 +28,7 @@ NESTED = wire.NLA_F_NESTED
 
 
 class UnknownLineError(ValueError):
-    """A line of `ip` or `tc` with a word that netlab does not write."""
+    """A line of `ip` with a word that netlab does not write."""
 
 
 def nest(kind: int, *parts: bytes) -> bytes:

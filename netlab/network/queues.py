@@ -1,7 +1,7 @@
 """The queue disciplines that a link may have: a row for each, read by the host and by the guest.
 
-A row says what the discipline can be told, how `tc` is told, where its statistics count ECN marks, and what the kernel
-must have. To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`.
+A row says what the discipline can be told, the kernel's options for it, where its statistics count ECN marks, and what the
+kernel must have. To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from netlab.base.errors import one_of
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.base.units import mbps_to_bps, ms_to_us
 from netlab.base.values import is_integer, is_number, shown
-from netlab.netlink import wire
+from netlab.netlink import qdiscs, wire
+from netlab.netlink.qdiscs import Option, Qdisc, number, of_options
 
 MOST_PACKETS = 1_000_000
 SHORTEST_MS = 0.001
@@ -23,7 +24,7 @@ LONGEST_MS = 60_000
 MOST_FLOWS = 65_536
 LARGEST_RED_PACKETS = 9_000
 FASTEST_RED_MBPS = 30_000
-"""`tc` reads RED's bandwidth in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
+"""As `tc` reads RED's bandwidth, in 32 bits of bytes; it only decides how fast the average falls while nothing is sent."""
 FASTEST_FLOW_MBPS = 30_000
 """fq keeps a flow's rate in 32 bits of bytes per second."""
 LONGEST_DUALPI2_MS = 4_000
@@ -35,14 +36,6 @@ SFQ_FLOWS = 65_408
 
 TCA_CAKE_STATS_TIN_STATS = 10
 TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS = 8
-TCA_DUALPI2_LIMIT = 1
-TCA_DUALPI2_TARGET = 3
-TCA_DUALPI2_TUPDATE = 4
-TCA_DUALPI2_STEP_THRESH_US = 8
-TCA_DUALPI2_MIN_QLEN_STEP = 9
-TCA_DUALPI2_COUPLING = 10
-TCA_DUALPI2_ECN_MASK = 14
-TCA_DUALPI2_SPLIT_GSO = 15
 DUALPI2_L4S_ECT = 1
 DUALPI2_ANY_ECT = 3
 
@@ -78,7 +71,7 @@ FLOWS = Range(1, MOST_FLOWS, whole=True)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QueueSpec:
     """What a link asks of its queue.
 
     Parameters
@@ -109,14 +102,17 @@ class Wanted:
         """The room in bytes, a full frame for each packet."""
         return self.packets * FRAME_BYTES if self.queue_bytes is None else self.queue_bytes
 
-    def argument(self, name: str, option: str, say: Callable[[Any], str] = str) -> str:
-        """``" name value"`` for `tc` where the option was given, else nothing."""
-        return f" {name} {say(self.options[option])}" if option in self.options else ""
+    def time(self, word: str, kind: int, option: str) -> Option | None:
+        """An option in us of that attribute, where it was asked for in ms."""
+        return number(word, kind, ms_to_us(self.options[option]), "us") if option in self.options else None
 
-    @property
-    def ecn(self) -> str:
-        """`tc`'s argument where marks are wanted, else nothing."""
-        return " ecn" if self.options.get("ecn") else ""
+    def count(self, word: str, kind: int, option: str) -> Option | None:
+        """A whole number of that attribute, where it was asked for."""
+        return number(word, kind, self.options[option]) if option in self.options else None
+
+    def ecn(self, kind: int) -> Option | None:
+        """That attribute, where marks are wanted."""
+        return Option("ecn", wire.u32(kind, 1)) if self.options.get("ecn") else None
 
 
 @dataclass(frozen=True)
@@ -133,16 +129,14 @@ class Discipline:
         Where it is described.
     counts : str
         What its limit counts: packets, bytes, packets or bytes, or kernel memory.
-    tc : callable
-        `tc`'s arguments for what is wanted.
+    qdisc : callable
+        The qdisc, with its options, for what a link asks.
     symbol, module : str
         The kernel's configuration symbol, and the module's name where it is one.
     options : mapping
         What `aqm_options` may hold.
     marks : callable
         Packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h).
-    netlink : callable or None
-        Options that go to the kernel without `tc`, as the attributes inside TCA_OPTIONS.
     conflict : callable
         What is wrong with options that are right one by one; None when nothing is.
     room : tuple of int
@@ -155,12 +149,11 @@ class Discipline:
     about: str
     source: str
     counts: str
-    tc: Callable[[Wanted], str]
+    qdisc: Callable[[QueueSpec], Qdisc]
     symbol: str
     module: str
     options: Mapping[str, Flag | Range] = field(default_factory=dict)
     marks: Callable[[bytes], int] = lambda _statistics: 0
-    netlink: Callable[[Wanted], bytes] | None = None
     conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
     room: tuple[int, int] = (1, MOST_PACKETS)
     since: tuple[int, ...] = ()
@@ -187,28 +180,6 @@ class Discipline:
             yield f"aqm={self.name!r} needs room for {least} to {most} packets, got queue_packets={queue_packets}"
 
 
-def tc_rate(rate_mbps: float) -> str:
-    """A rate as `tc` understands it without doubt, in bit/s (its ``mbps`` would be megabytes).
-
-    >>> tc_rate(4.798)
-    '4798000bit'
-    """
-    return f"{mbps_to_bps(rate_mbps)}bit"
-
-
-def tc_time(time_ms: float) -> str:
-    """A time as every `tc` understands it, to its grain of a microsecond.
-
-    >>> tc_time(10)
-    '10000us'
-    """
-    return f"{_microseconds(time_ms)}us"
-
-
-def _microseconds(time_ms: float) -> int:
-    return ms_to_us(time_ms)
-
-
 def _counter(place: int) -> Callable[[bytes], int]:
     """Reads the 32-bit counter at that place; 0 where a kernel's statistics are shorter."""
 
@@ -231,22 +202,25 @@ def _cake_marks(statistics: bytes) -> int:
     return marks
 
 
-def _fifo(wanted: Wanted) -> str:
+def _fifo(spec: QueueSpec) -> Qdisc:
     # With segmentation offload one packet may be 45 frames: only bytes mean what the student meant.
-    if wanted.queue_bytes is not None or wanted.offload:
-        return f"bfifo limit {wanted.bytes}b"
-    return f"pfifo limit {wanted.packets}"
+    in_bytes = spec.queue_bytes is not None or spec.offload
+    return qdiscs.fifo(spec.bytes if in_bytes else spec.packets, in_bytes=in_bytes)
 
 
-def _red(wanted: Wanted) -> str:
-    options = wanted.options
-    largest = options.get("max_packets", min(wanted.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
+def _red(spec: QueueSpec) -> Qdisc:
+    options = spec.options
+    largest = options.get("max_packets", min(spec.bytes / FRAME_BYTES / 4, LARGEST_RED_PACKETS))
     low = options.get("min_packets", max(1, largest / 3))
     high = options.get("max_packets", 3 * low)
-    return (
-        f"red limit {wanted.bytes}b min {round(low * FRAME_BYTES)}b max {round(high * FRAME_BYTES)}b avpkt 1000b "
-        f"burst {_red_burst(low, high)} probability {options.get('probability', 0.1)} "
-        f"bandwidth {tc_rate(min(wanted.rate_mbps, FASTEST_RED_MBPS))}{wanted.ecn}"
+    return qdiscs.red(
+        spec.bytes,
+        round(low * FRAME_BYTES),
+        round(high * FRAME_BYTES),
+        _red_burst(low, high),
+        options.get("probability", 0.1),
+        mbps_to_bps(min(spec.rate_mbps, FASTEST_RED_MBPS)),
+        ecn=bool(options.get("ecn")),
     )
 
 
@@ -268,57 +242,64 @@ def _red_conflict(options: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _codel(wanted: Wanted) -> str:
-    times = wanted.argument("target", "target_ms", tc_time) + wanted.argument("interval", "interval_ms", tc_time)
-    return f"codel limit {wanted.packets}{times}{wanted.ecn or ' noecn'}"
+def _codel(spec: QueueSpec) -> Qdisc:
+    times = spec.time("interval", 3, "interval_ms"), spec.time("target", 1, "target_ms")
+    return of_options("codel", number("limit", 2, spec.packets), *times, spec.ecn(4) or Option("noecn", wire.u32(4, 0)))
 
 
-def _fq_codel(wanted: Wanted) -> str:
-    times = wanted.argument("target", "target_ms", tc_time) + wanted.argument("interval", "interval_ms", tc_time)
-    return f"fq_codel limit {wanted.packets}{times}{wanted.argument('flows', 'flows')}{wanted.ecn or ' noecn'}"
+def _fq_codel(spec: QueueSpec) -> Qdisc:
+    times = spec.time("interval", 3, "interval_ms"), spec.time("target", 1, "target_ms")
+    marks = spec.ecn(4) or Option("noecn", wire.u32(4, 0))
+    return of_options("fq_codel", number("limit", 2, spec.packets), spec.count("flows", 5, "flows"), *times, marks)
 
 
-def _pie(wanted: Wanted) -> str:
-    return f"pie limit {wanted.packets}{wanted.argument('target', 'target_ms', tc_time)}{wanted.ecn}"
+def _pie(spec: QueueSpec) -> Qdisc:
+    return of_options("pie", number("limit", 2, spec.packets), spec.time("target", 1, "target_ms"), spec.ecn(6))
 
 
-def _fq_pie(wanted: Wanted) -> str:
-    target = wanted.argument("target", "target_ms", tc_time)
-    return f"fq_pie limit {wanted.packets}{wanted.argument('flows', 'flows')}{target}{wanted.ecn}"
+def _fq_pie(spec: QueueSpec) -> Qdisc:
+    limit, flows = number("limit", 1, spec.packets), spec.count("flows", 2, "flows")
+    target = spec.time("target", 3, "target_ms")
+    return of_options("fq_pie", limit, flows, target, spec.ecn(10), flags=wire.NLA_F_NESTED)
 
 
-def _cake(wanted: Wanted) -> str:
-    rtt = wanted.argument("rtt", "rtt_ms", tc_time)
-    return f"cake unlimited besteffort raw no-split-gso memlimit {wanted.bytes}b{rtt}"
+def _cake(spec: QueueSpec) -> Qdisc:
+    rtt_ms = spec.options.get("rtt_ms")
+    return qdiscs.cake(spec.bytes, None if rtt_ms is None else ms_to_us(rtt_ms))
 
 
-def _fq(wanted: Wanted) -> str:
-    pacing = "" if wanted.options.get("pacing", True) else " nopacing"
-    rate = wanted.argument("maxrate", "flow_rate_mbps", tc_rate)
-    return f"fq limit {wanted.packets}{wanted.argument('flow_limit', 'flow_packets')}{rate}{pacing}"
+def _fq(spec: QueueSpec) -> Qdisc:
+    pacing = None if spec.options.get("pacing", True) else Option("nopacing", wire.u32(5, 0))
+    rate_mbps = spec.options.get("flow_rate_mbps")
+    return of_options(
+        "fq",
+        number("limit", 1, spec.packets),
+        spec.count("flow_limit", 2, "flow_packets"),
+        pacing,
+        None if rate_mbps is None else qdiscs.flow_rate(mbps_to_bps(rate_mbps)),
+    )
 
 
-def _sfq(wanted: Wanted) -> str:
-    return f"sfq limit {wanted.packets}{wanted.argument('depth', 'flow_packets')} flows {SFQ_FLOWS}"
+def _sfq(spec: QueueSpec) -> Qdisc:
+    return qdiscs.sfq(spec.packets, SFQ_FLOWS, spec.options.get("flow_packets"))
 
 
-def _dualpi2(wanted: Wanted) -> bytes:
-    options = wanted.options
-    found = wire.u32(TCA_DUALPI2_LIMIT, wanted.packets)
-    for kind, name in (
-        (TCA_DUALPI2_TARGET, "target_ms"),
-        (TCA_DUALPI2_TUPDATE, "tupdate_ms"),
-        (TCA_DUALPI2_STEP_THRESH_US, "step_ms"),
-    ):
-        if name in options:
-            found += wire.u32(kind, _microseconds(options[name]))
-    if "step_packets" in options:
-        found += wire.u32(TCA_DUALPI2_MIN_QLEN_STEP, options["step_packets"])
-    if "coupling" in options:
-        found += wire.u8(TCA_DUALPI2_COUPLING, options["coupling"])
-    found += wire.u8(TCA_DUALPI2_ECN_MASK, DUALPI2_ANY_ECT if options.get("any_ecn") else DUALPI2_L4S_ECT)
-    # `tbf` has split what is to be split.
-    return found + wire.u8(TCA_DUALPI2_SPLIT_GSO, 0)
+def _dualpi2(spec: QueueSpec) -> Qdisc:
+    coupling = spec.options.get("coupling")
+    mask, word = (DUALPI2_ANY_ECT, "any_ect") if spec.options.get("any_ecn") else (DUALPI2_L4S_ECT, "l4s_ect")
+    return of_options(
+        "dualpi2",
+        number("limit", 1, spec.packets),
+        spec.time("target", 3, "target_ms"),
+        spec.time("tupdate", 4, "tupdate_ms"),
+        spec.time("step_thresh", 8, "step_ms"),
+        spec.count("min_qlen_step", 9, "step_packets"),
+        None if coupling is None else Option(f"coupling_factor {coupling}", wire.u8(10, coupling)),
+        Option(word, wire.u8(14, mask)),
+        # `tbf` has split what is to be split.
+        Option("no_split_gso", wire.u8(15, 0)),
+        flags=wire.NLA_F_NESTED,
+    )
 
 
 DISCIPLINES: dict[str, Discipline] = {
@@ -411,8 +392,7 @@ DISCIPLINES: dict[str, Discipline] = {
             "DualQ Coupled AQM: a shallow queue with a step of marks for L4S, and PI2 for all others, coupled to share fairly.",
             "RFC 9332",
             "packets",
-            # Debian 12's tc does not know it, and passes a kind without options on: these go by netlink.
-            lambda _wanted: "dualpi2",
+            _dualpi2,
             "CONFIG_NET_SCH_DUALPI2",
             "sch_dualpi2",
             {
@@ -424,7 +404,6 @@ DISCIPLINES: dict[str, Discipline] = {
                 "any_ecn": Flag(),
             },
             marks=_counter(6),
-            netlink=_dualpi2,
             # Merged into net-next on 2025-07-23 ("DUALPI2 patch", Chia-Yu Chang), after 6.16 had been closed to features.
             since=(6, 17),
         ),

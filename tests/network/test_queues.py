@@ -14,7 +14,7 @@ from netlab.kernel.edits import RECIPE
 from netlab.netlink import wire
 from netlab.network import queues
 from netlab.network.link import LinkShape
-from netlab.network.queues import DISCIPLINES, Flag, Range, Wanted
+from netlab.network.queues import DISCIPLINES, Flag, QueueSpec, Range
 
 NEWEST = (99, 0)
 
@@ -52,7 +52,19 @@ def test_a_row_says_what_it_is(name: str) -> None:
     assert row.source
     assert row.counts in ("packets", "bytes", "packets or bytes", "kernel memory")
     assert row.marks(b"") == 0, "statistics that are shorter than expected count nothing"
-    assert row.tc(Wanted(10)).split()[0] in (name, "pfifo")
+    qdisc = row.qdisc(QueueSpec(10))
+    assert qdisc.kind == qdisc.words.split()[0]
+    assert qdisc.kind in (name, "pfifo")
+
+
+@pytest.mark.parametrize(("aqm", "name", "value"), OPTIONS)
+def test_every_option_reaches_the_kernel_and_is_shown(aqm: str, name: str, value: Any) -> None:
+    """A row whose function leaves an option out is found here, not by a student whose queue ignores it."""
+    row = DISCIPLINES[aqm]
+    usual, told = (row.qdisc(QueueSpec(10, queue_packets=1000, options=options)) for options in ({}, {name: value}))
+    is_default = value is (name == "pacing")
+    assert (told.options != usual.options) is not is_default
+    assert (told.words != usual.words) is not is_default
 
 
 @pytest.mark.parametrize(("aqm", "name", "value"), OPTIONS)
@@ -110,29 +122,31 @@ def test_an_unknown_discipline_raises(name: Any) -> None:
         (
             "fq",
             {"flow_packets": 20, "flow_rate_mbps": 2, "pacing": False},
-            "fq limit 100 flow_limit 20 maxrate 2000000bit nopacing",
+            "fq limit 100 flow_limit 20 nopacing maxrate 2000000bit",
         ),
         ("sfq", {"flow_packets": 20}, "sfq limit 100 depth 20 flows 65408"),
-        ("dualpi2", {"target_ms": 5}, "dualpi2"),
+        ("dualpi2", {"target_ms": 5}, "dualpi2 limit 100 target 5000us l4s_ect no_split_gso"),
     ],
 )
 def test_the_arguments_for_tc(aqm: str, options: dict[str, Any], arguments: str) -> None:
     """Those of the other disciplines are in the tests of shaping."""
-    assert DISCIPLINES[aqm].tc(Wanted(10, queue_packets=100, options=options)) == arguments
+    assert DISCIPLINES[aqm].qdisc(QueueSpec(10, queue_packets=100, options=options)).words == arguments
 
 
-def test_options_that_tc_does_not_know_are_the_kernels_attributes() -> None:
+def test_the_options_of_dualpi2_are_the_kernels_attributes() -> None:
     """linux/pkt_sched.h: limit 1, target 3, tupdate 4, step threshold in us 8, its least queue 9, coupling 10 and the
-    mask of what is L4S 14, which are of 8 bits, and splitting off (15)."""
+    mask of what is L4S 14, which are of 8 bits, and splitting off (15). No recorded `tc` knows them yet."""
+
+    def attributes(**spec: Any) -> dict[int, bytes]:
+        ((_kind, inside),) = wire.attributes(DISCIPLINES["dualpi2"].qdisc(QueueSpec(10, **spec)).options)
+        return dict(wire.attributes(inside))
+
     options = {"target_ms": 5, "tupdate_ms": 4, "step_ms": 0.5, "step_packets": 2, "coupling": 3, "any_ecn": True}
-    row = DISCIPLINES["dualpi2"]
-    assert row.netlink is not None
     found = {
-        kind: int.from_bytes(value, "little")
-        for kind, value in wire.attributes(row.netlink(Wanted(10, queue_packets=100, options=options)))
+        kind: int.from_bytes(value, "little") for kind, value in attributes(queue_packets=100, options=options).items()
     }
     assert found == {1: 100, 3: 5000, 4: 4000, 8: 500, 9: 2, 10: 3, 14: 3, 15: 0}
-    plain = dict(wire.attributes(row.netlink(Wanted(10))))
+    plain = attributes()
     assert plain == {1: (1000).to_bytes(4, "little"), 14: b"\1", 15: b"\0"}, "the kernel's own choice for all others"
 
 

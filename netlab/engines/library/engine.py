@@ -91,13 +91,13 @@ class LibraryEngine:
         self.refuse(plan)
         segment_bytes = _segment_bytes(plan)
         without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)
-        ip_lines, tc_lines = shape_network(plan["directions"], self.clock, without_offload)
+        ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload)
         memory_mb = MEMORY_MB
         sysctls = MACHINE_SYSCTLS
         if is_small(plan):
             memory_mb, sysctls = SMALL_MEMORY_MB, {**MACHINE_SYSCTLS, **SMALL_SYSCTLS}
         requests = make_requests(
-            plan, ip_lines, tc_lines,
+            plan, ip_lines, queueing,
             memory_bytes=memory_mb << 20, start_s=START_S, machine_sysctls=sysctls, timers=self._timers,
         )  # fmt: skip
         answers = Answers(plan, requests.queues)
@@ -132,7 +132,7 @@ class LibraryEngine:
             "kernel": answers.done["kernel"],
             "python": platform.python_version(),
             "hosts_without_offload": without_offload,
-            "tc": tc_lines,
+            "tc": {node: [each.line for each in own] for node, own in queueing.items()},
             "origin_ns": answers.done["origin_ns"],
             "packets_lost": 0,
             "unsaved": {},

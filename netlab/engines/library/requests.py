@@ -14,6 +14,7 @@ from netlab.base.errors import NotHereError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
 from netlab.netlink.ip_lines import Interfaces, node_lines
 from netlab.netlink.messages import UnknownLineError, batch
+from netlab.netlink.qdiscs import Queueing
 from netlab.network import queues
 from netlab.protocol.plan import Hop, Plan
 
@@ -94,7 +95,7 @@ def refuse_programs(plan: Plan) -> None:
 def make_requests(
     plan: Plan,
     ip_lines: dict[str, list[str]],
-    tc_lines: dict[str, list[str]],
+    queueing: dict[str, list[Queueing]],
     *,
     memory_bytes: int,
     start_s: int,
@@ -107,7 +108,7 @@ def make_requests(
     ----------
     plan : dict
         What `Scenario.plan()` makes.
-    ip_lines, tc_lines : dict
+    ip_lines, queueing : dict
         What `shape_network` makes of the plan's directions, by node.
     memory_bytes, start_s, machine_sysctls
         The kernel's memory, its clock's start in s since 1970, and settings of the whole machine.
@@ -132,17 +133,16 @@ def make_requests(
         requests.add(ENTER, _NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], told)
     lines = node_lines(plan)
-    options = messages.options(plan, interfaces)
     for name in nodes:
         requests.add(ENTER, _NUMBER.pack(number[name]))
         for key, value in messages.settings(plan, name).items():
             _add_setting(requests, key, value)
         try:
             own = [*lines[name], *ip_lines.get(name, [])]
-            told = messages.configuration(own, tc_lines.get(name, []), interfaces[name])
+            told = messages.configuration(own, queueing.get(name, []), interfaces[name])
         except UnknownLineError as error:
             raise NotHereError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
-        _add_netlink(requests, number[name], [*told, *options.get(name, [])])
+        _add_netlink(requests, number[name], told)
     _add_waits_and_queues(requests, plan, number, interfaces)
     _add_flows(requests, plan, number)
     _add_taps(requests, plan, number)

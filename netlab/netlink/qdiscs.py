@@ -1,0 +1,377 @@
+"""Queue disciplines with their options: the line of `tc` that shows one, and the message that makes it.
+
+Both are written side by side, so that they cannot differ. The arithmetic is iproute2's, so that a queue is the same as one
+that `tc` makes: times in ticks of 64 ns for netem, RED's weight and idle table from its burst and bandwidth (tc-red(8);
+S. Floyd and V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, 1993). A test holds the messages against
+those of a real `tc`.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from netlab.base.units import BITS_PER_BYTE
+from netlab.netlink.messages import (
+    NESTED,
+    NLM_F_CREATE,
+    NLM_F_EXCL,
+    RTM_DELQDISC,
+    RTM_NEWQDISC,
+    RTM_NEWTFILTER,
+    attribute,
+    message,
+    nest,
+    text,
+    u32,
+    u64,
+)
+from netlab.netlink.wire import TCA_KIND, TCA_OPTIONS, TCMSG
+
+TC_H_ROOT = 0xFFFFFFFF
+ROOT_HANDLE = 0x10000
+QUEUE_HANDLE = 0x20000
+TC_H_INGRESS = 0xFFFFFFF1
+INGRESS_HANDLE = 0xFFFF0000
+ETH_P_ALL = 3
+TC_ACT_STOLEN = 4
+TCA_EGRESS_REDIR = 1
+LINKLAYER_ETHERNET = 1
+TICKS_PER_US = 15.625
+"""A tick of the kernel's packet scheduler is 64 ns."""
+U32 = 0xFFFFFFFF
+CELL_LOG = 3
+LARGEST_WLOG = 32
+
+_RATESPEC = struct.Struct("=BBHhHI")
+_TBF = struct.Struct("=12s12sIII")
+_NETEM = struct.Struct("=IIIIII")
+_NETEM_RATE = struct.Struct("=IiIi")
+_GEMODEL = struct.Struct("=IIII")
+_RED = struct.Struct("=IIIBBBB")
+_SFQ = struct.Struct("=IiIIII48x")
+_MIRRED = struct.Struct("=IIiiiiI")
+
+Index = Callable[[str], int]
+"""The number of an interface of a node, by its name."""
+
+
+class Option(NamedTuple):
+    """One option of a qdisc: in the words of `tc`, and as the kernel's attribute."""
+
+    words: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """A queue discipline with its options.
+
+    Parameters
+    ----------
+    kind : str
+        As the kernel names it.
+    words : str
+        What `tc` would be given, from the kind on.
+    options : bytes
+        The attribute TCA_OPTIONS.
+    """
+
+    kind: str
+    words: str
+    options: bytes
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A qdisc at its place on an interface: at its root (``1:``), or inside that one (``2:``)."""
+
+    interface: str
+    qdisc: Qdisc
+    inner: bool = False
+
+    @property
+    def line(self) -> str:
+        """The line of `tc` that makes it."""
+        place = "parent 1: handle 2:" if self.inner else "root handle 1:"
+        return f"qdisc add dev {self.interface} {place} {self.qdisc.words}"
+
+    def message(self, index: Index, *, changed: bool = False) -> bytes:
+        """The message that makes it, or that gives new options to the one that is there."""
+        parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
+        body = TCMSG.pack(0, index(self.interface), handle, parent, 0) + text(TCA_KIND, self.qdisc.kind)
+        return message(RTM_NEWQDISC, 0 if changed else NLM_F_CREATE | NLM_F_EXCL, body + self.qdisc.options)
+
+
+@dataclass(frozen=True)
+class Ingress:
+    """The hook for what arrives at an interface."""
+
+    interface: str
+
+    @property
+    def line(self) -> str:
+        """The line of `tc` that makes it."""
+        return f"qdisc add dev {self.interface} ingress"
+
+    def message(self, index: Index) -> bytes:
+        """The message that makes it."""
+        body = TCMSG.pack(0, index(self.interface), INGRESS_HANDLE, TC_H_INGRESS, 0)
+        return message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, body + text(TCA_KIND, "ingress"))
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Takes all that arrives at an interface with an `Ingress` and, given a device, sends it out through that one."""
+
+    interface: str
+    device: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The line of `tc` that makes it."""
+        action = "" if self.device is None else f" action mirred egress redirect dev {self.device}"
+        return f"filter add dev {self.interface} parent ffff: protocol all prio 1 matchall{action}"
+
+    def message(self, index: Index) -> bytes:
+        """The message that makes it."""
+        action = b""
+        if self.device is not None:
+            redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(self.device))
+            action = nest(2, nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, redirect))))
+        # The protocol is in network order, below the priority.
+        body = TCMSG.pack(0, index(self.interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
+        body += text(TCA_KIND, "matchall") + nest(TCA_OPTIONS, action)
+        return message(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+@dataclass(frozen=True)
+class Removed:
+    """No more qdiscs on an interface: on its way out, or for what arrives."""
+
+    interface: str
+    ingress: bool = False
+
+    @property
+    def line(self) -> str:
+        """The line of `tc` that does it."""
+        return f"qdisc del dev {self.interface} {'ingress' if self.ingress else 'root'}"
+
+    def message(self, index: Index) -> bytes:
+        """The message that does it."""
+        handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if self.ingress else (0, TC_H_ROOT)
+        return message(RTM_DELQDISC, 0, TCMSG.pack(0, index(self.interface), handle, parent, 0))
+
+
+Queueing = Attached | Ingress | Filter | Removed
+
+
+def number(word: str, kind: int, value: int, unit: str = "") -> Option:
+    """An option that is a number of 32 bits.
+
+    >>> number("target", 1, 5000, "us").words
+    'target 5000us'
+    """
+    return Option(f"{word} {value}{unit}", u32(kind, value))
+
+
+def of_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
+    """A qdisc whose options are attributes; those that are None are the kernel's own choice.
+
+    >>> of_options("pie", number("limit", 2, 100), None).words
+    'pie limit 100'
+    """
+    known = [option for option in options if option is not None]
+    words = " ".join([name, *(option.words for option in known if option.words)])
+    return Qdisc(name, words, nest(TCA_OPTIONS | flags, *(option.data for option in known)))
+
+
+def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
+    """First in, first out, with room for so many packets, or bytes."""
+    kind, unit = ("bfifo", "b") if in_bytes else ("pfifo", "")
+    return Qdisc(kind, f"{kind} limit {limit}{unit}", attribute(TCA_OPTIONS, struct.pack("=I", limit)))
+
+
+def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: int = 0, least_bytes: int = 0) -> Qdisc:
+    """A rate limit by a bucket of tokens; each packet counts `overhead_bytes` more, and `least_bytes` at least."""
+    rate = _bytes_per_s(rate_bps)
+    spec = _RATESPEC.pack(CELL_LOG, LINKLAYER_ETHERNET, overhead_bytes, -1, least_bytes, min(rate, U32))
+    # Without iproute2's table of times by size: with a link layer given, the kernel does not read it.
+    parts = [attribute(1, _TBF.pack(spec, bytes(12), limit_bytes, _xmit_ticks(rate, burst_bytes), 0))]
+    parts.append(u32(6, burst_bytes))
+    if rate > U32:
+        parts.append(u64(4, rate))
+    words = f"tbf rate {rate_bps}bit burst {burst_bytes}b limit {limit_bytes}b"
+    if overhead_bytes:
+        words += f" overhead {overhead_bytes} mpu {least_bytes}"
+    return Qdisc("tbf", words, nest(TCA_OPTIONS, *parts))
+
+
+def netem(
+    limit_packets: int,
+    *,
+    delay_us: int | None = None,
+    jitter_us: int = 0,
+    loss_rate: float = 0.0,
+    burst_loss: tuple[float, float, float, float] | None = None,
+    duplicate_rate: float = 0.0,
+    rate_bps: int | None = None,
+    overhead_bytes: int = 0,
+) -> Qdisc:
+    """A wire: delay, jitter, loss, duplication and serialisation.
+
+    Parameters
+    ----------
+    limit_packets : int
+    delay_us, jitter_us : int, optional
+    loss_rate, duplicate_rate : float
+        Shares, in [0, 1].
+    burst_loss : tuple of float, optional
+        Gilbert and Elliott's model instead of `loss_rate`: enter rate, leave rate, loss in the bad and in the good state.
+    rate_bps : int, optional
+    overhead_bytes : int
+        What each packet counts beyond its own length.
+    """
+    words, parts = [f"netem limit {limit_packets}"], []
+    if delay_us is not None:
+        words.append(f"delay {delay_us}us" + (f" {jitter_us}us" if jitter_us else ""))
+    if burst_loss is not None:
+        words.append("loss gemodel " + " ".join(_percent(share) for share in burst_loss))
+        enter, leave, bad, good = (_share(share) for share in burst_loss)
+        parts.append(nest(5 | NESTED, attribute(2, _GEMODEL.pack(enter, leave, U32 - bad, good))))
+    elif loss_rate:
+        words.append(f"loss random {_percent(loss_rate)}")
+    if duplicate_rate:
+        words.append(f"duplicate {_percent(duplicate_rate)}")
+    if rate_bps is not None:
+        words.append(f"rate {rate_bps}bit" + (f" {overhead_bytes}" if overhead_bytes else ""))
+        rate = _bytes_per_s(rate_bps)
+        if rate > U32:
+            parts.append(u64(8, rate))
+        parts.append(attribute(6, _NETEM_RATE.pack(min(rate, U32), overhead_bytes, 0, 0)))
+    fixed = _NETEM.pack(
+        _ticks(delay_us or 0),
+        limit_packets,
+        0 if burst_loss is not None else _share(loss_rate),
+        0,
+        _share(duplicate_rate),
+        _ticks(jitter_us),
+    )
+    return Qdisc("netem", " ".join(words), attribute(TCA_OPTIONS, fixed + b"".join(parts)))
+
+
+def red(
+    limit_bytes: int,
+    low_bytes: int,
+    high_bytes: int,
+    burst_packets: int,
+    probability: float,
+    bandwidth_bps: int,
+    *,
+    ecn: bool,
+    packet_bytes: int = 1000,
+) -> Qdisc:
+    """Random Early Detection, with the numbers that tc-red(8) describes."""
+    weight_log = red_weight_log(low_bytes, burst_packets, packet_bytes)
+    cell_log, table = red_idle_table(weight_log, packet_bytes, _bytes_per_s(bandwidth_bps))
+    probability_log = red_probability_log(low_bytes, high_bytes, probability)
+    parms = _RED.pack(limit_bytes, low_bytes, high_bytes, weight_log, probability_log, cell_log, 0)
+    # A value and which of its bits count: ecn, harddrop, adaptive, nodrop.
+    flags = struct.pack("=II", int(ecn), 0xF)
+    # A probability of 1 is 0 there, as with iproute2: the kernel then takes the one of `parms`.
+    share = int(probability * 2**32) & U32
+    return Qdisc(
+        "red",
+        f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
+        f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
+        nest(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags)),
+    )
+
+
+def red_weight_log(low_bytes: int, burst_packets: int, packet_bytes: int) -> int:
+    """RED's averaging weight 2**-log: the largest with which a burst of so many packets does not pass the lower threshold.
+
+    >>> red_weight_log(12617, 21, 1000)
+    4
+    """
+    wanted = burst_packets + 1 - low_bytes / packet_bytes
+    if wanted < 1:
+        raise ValueError("the burst is too small")
+    weight = 0.5
+    for log in range(1, LARGEST_WLOG):
+        if wanted <= (1 - (1 - weight) ** burst_packets) / weight:
+            return log
+        weight /= 2
+    raise ValueError("the burst is too large")
+
+
+def red_probability_log(low_bytes: int, high_bytes: int, probability: float) -> int:
+    """How often `probability` over the thresholds' distance can be doubled before it exceeds 1."""
+    share = probability / (high_bytes - low_bytes)
+    for log in range(LARGEST_WLOG):
+        if share > 1:
+            return log
+        share *= 2
+    raise ValueError("the probability is too small")
+
+
+def red_idle_table(weight_log: int, packet_bytes: int, bytes_per_s: int) -> tuple[int, bytes]:
+    """How far the average falls while the queue is idle: the cells' length as a logarithm, and 256 cells."""
+    packet_ticks = _xmit_ticks(bytes_per_s, packet_bytes)
+    if not packet_ticks:
+        # Less than a microsecond a packet: iproute2 divides by zero and leaves the table empty.
+        return 0, bytes([*[0] * 255, 31])
+    per_tick = -math.log(1 - 1 / (1 << weight_log)) / packet_ticks
+    cell_log = next(log for log in range(LARGEST_WLOG) if 31 / per_tick / (1 << log) < 512)
+    cells = [min(31, int((cell << cell_log) * per_tick) & 0xFF) for cell in range(1, 255)]
+    return cell_log, bytes([0, *cells, 31])
+
+
+def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
+    """CAKE without a rate of its own, in one tin, counting raw frames, splitting nothing."""
+    parts = [u64(2, 0), u32(3, 3), u32(4, 0), u32(6, 0), u32(12, 0)]
+    words = f"cake unlimited besteffort raw no-split-gso memlimit {memory_bytes}b"
+    if rtt_us is not None:
+        # iproute2 takes a twentieth of the RTT as the target.
+        parts += [u32(7, rtt_us), u32(8, max(1, rtt_us // 20))]
+        words += f" rtt {rtt_us}us"
+    return Qdisc("cake", words, nest(TCA_OPTIONS, *parts, u32(9, 0), u32(10, memory_bytes), u32(17, 0)))
+
+
+def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:
+    """Stochastic fairness queueing, with room for so many packets, and so many of one flow."""
+    # struct tc_sfq_qopt_v1: quantum, perturbation, limit, divisor, flows, depth, and RED's part, which stays off.
+    options = _SFQ.pack(0, 0, limit_packets, 0, flows, depth_packets or 0)
+    depth = "" if depth_packets is None else f" depth {depth_packets}"
+    return Qdisc("sfq", f"sfq limit {limit_packets}{depth} flows {flows}", attribute(TCA_OPTIONS, options))
+
+
+def flow_rate(rate_bps: int) -> Option:
+    """The most that fq gives a flow; it keeps 32 bits of bytes per second."""
+    return Option(f"maxrate {rate_bps}bit", u32(7, min(_bytes_per_s(rate_bps), U32)))
+
+
+def _bytes_per_s(rate_bps: int) -> int:
+    return rate_bps // BITS_PER_BYTE
+
+
+def _ticks(us: float) -> int:
+    return int(us * TICKS_PER_US)
+
+
+def _xmit_ticks(rate: int, size: int) -> int:
+    """Ticks in which `size` bytes leave at `rate` bytes/s: of whole microseconds, and of a rate of 32 bits."""
+    return _ticks(int(1e6 * (size / min(rate, U32))))
+
+
+def _share(rate: float) -> int:
+    """A share of 1 as one of 2**32 - 1."""
+    return round(rate * U32)
+
+
+def _percent(rate: float) -> str:
+    # To the 2**-32 that netem can draw.
+    return f"{rate * 100:.10f}%"

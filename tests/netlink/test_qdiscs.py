@@ -1,0 +1,130 @@
+"""The netlink messages of qdiscs are those that iproute2 sends, byte for byte."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab.agent.shaping import shape_network
+from netlab.netlink import links
+from netlab.netlink.messages import batch, message
+from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, Removed, netem, red, tbf
+from netlab.network import queues
+from netlab.network.queues import QueueSpec
+from netlab.runs.experiment import Scenario
+
+RECORDED = {
+    frozenset(case["line"].split()): case
+    for case in json.loads((Path(__file__).parent.parent / "data/tc_messages.json").read_text())["cases"]
+}
+NLM_F_ACK = 4
+TCA_OPTIONS_OF_TBF = 36 + 8
+TABLE_OF_TIMES = 2
+LIMIT = 10_000_000
+TIMES = {"target_ms": 5, "interval_ms": 100, "ecn": True}
+
+
+def queue(aqm: str, packets: int | None = None, **options: object) -> Queueing:
+    spec = QueueSpec(5, queue_packets=packets, options=options)
+    return Attached("lo", queues.discipline(aqm).qdisc(spec), inner=True)
+
+
+QDISCS: list[Queueing] = [
+    Attached("lo", tbf(4_798_000, 2018, 10**9)),
+    Attached("lo", tbf(4_798_000, 2018, 10**9, overhead_bytes=24, least_bytes=84)),
+    Attached("lo", tbf(10**11, 80_504, 10**9)),
+    queue("fifo", packets=100),
+    Attached("lo", queues.discipline("fifo").qdisc(QueueSpec(5, queue_bytes=151_400)), inner=True),
+    Attached("lo", red(151_400, 12_617, 37_850, 21, 0.1, 5_000_000, ecn=False), inner=True),
+    Attached("lo", red(1_514_000, 30_280, 90_840, 50, 0.02, 30 * 10**9, ecn=True), inner=True),
+    queue("codel"),
+    queue("codel", **TIMES),
+    queue("fq_codel"),
+    queue("fq_codel", flows=64, **TIMES),
+    queue("pie"),
+    queue("pie", target_ms=15, ecn=True),
+    queue("cake", packets=100),
+    queue("cake", packets=100, rtt_ms=20),
+    Attached("lo", netem(LIMIT, rate_bps=5_000_000)),
+    Attached("lo", netem(LIMIT, delay_us=10_000, rate_bps=5_000_000, overhead_bytes=24)),
+    Attached("lo", netem(LIMIT, delay_us=10_000, jitter_us=2000, rate_bps=10**12)),
+    Attached("lo", netem(LIMIT, delay_us=0, jitter_us=2000)),
+    Attached("lo", netem(LIMIT, delay_us=10_000, loss_rate=0.02, duplicate_rate=0.01, rate_bps=5_000_000)),
+    Attached("lo", netem(LIMIT, burst_loss=(0.01, 0.3, 1.0, 0.0), rate_bps=5_000_000)),
+    Ingress("lo"),
+    Filter("lo", "lo"),
+    queue("fq"),
+    queue("fq", flow_packets=50, flow_rate_mbps=4.798, pacing=False),
+    queue("sfq"),
+    queue("sfq", flow_packets=50),
+    queue("fq_pie"),
+    queue("fq_pie", flows=64, target_ms=15, ecn=True),
+]
+
+
+def as_we_send_it(recorded: str) -> str:
+    """iproute2's message without its number and its wish for an answer, and without tbf's table, which no kernel reads."""
+    data = bytearray.fromhex(recorded)
+    data[8:12] = bytes(4)
+    struct.pack_into("=H", data, 6, struct.unpack_from("=H", data, 6)[0] & ~NLM_F_ACK)
+    if b"tbf\0" in data[:48]:
+        options, kept, at = bytes(data[TCA_OPTIONS_OF_TBF + 4 :]), b"", 0
+        while at < len(options):
+            length, kind = struct.unpack_from("=HH", options, at)
+            padded = (length + 3) & ~3
+            kept += b"" if kind == TABLE_OF_TIMES else options[at : at + padded]
+            at += padded
+        data = data[:TCA_OPTIONS_OF_TBF] + struct.pack("=HH", len(kept) + 4, 2) + kept
+        struct.pack_into("=I", data, 0, len(data))
+    return data.hex()
+
+
+def test_every_recorded_message_is_compared() -> None:
+    assert {frozenset(each.line.split()) for each in QDISCS} == set(RECORDED)
+
+
+@pytest.mark.parametrize("qdisc", QDISCS, ids=[each.line[15:70] for each in QDISCS])
+def test_a_qdisc_becomes_the_message_that_tc_sends(qdisc: Queueing) -> None:
+    """`tc` takes a line's options in any order, and sends them in its own."""
+    case = RECORDED[frozenset(qdisc.line.split())]
+    assert sorted(qdisc.line.split()) == sorted(case["line"].split())
+    assert qdisc.message(lambda name: 1).hex() == as_we_send_it(case["message"])
+
+
+def test_a_qdisc_is_changed_in_place_and_removed() -> None:
+    """RTM_NEWQDISC (36) without the flags that make one, and RTM_DELQDISC (37), as rtnetlink(7) has them."""
+    made = Attached("lo", tbf(10**6, 2018, 10**9))
+    new, changed = made.message(lambda name: 7), made.message(lambda name: 7, changed=True)
+    assert struct.unpack_from("=HH", new, 4) == (36, 0x601)
+    assert struct.unpack_from("=HH", changed, 4) == (36, 1)
+    assert new[8:] == changed[8:]
+    assert struct.unpack_from("=HH16xIII", Removed("lo").message(lambda name: 7), 4)[:1] == (37,)
+    assert Removed("lo", ingress=True).line == "qdisc del dev lo ingress"
+
+
+def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:
+    aqms = list(queues.DISCIPLINES)
+    network = nl.Topology(
+        hosts=["h1", "h2"],
+        links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, queue_packets=100, aqm=aqm) for aqm in aqms],
+    )
+    plan = Scenario(network, [nl.Ping("h1", "h2")]).plan()
+    _ip, queueing = shape_network(plan["directions"], "virtual", [])
+    made = [each for own in queueing.values() for each in own]
+    assert len(made) == len(aqms) * 2 * 5
+    for each in made:
+        assert len(each.message(lambda name: 3)) > 36
+
+
+def test_only_the_last_of_several_messages_asks_for_an_answer() -> None:
+    data = batch([links.up(2), links.up(3), links.address(3, "10.0.0.1/24")])
+    seen = []
+    at = 0
+    while at < len(data):
+        length, _kind, flags, number, _pid = struct.unpack_from("=IHHII", data, at)
+        seen.append((number, bool(flags & NLM_F_ACK)))
+        at += length
+    assert seen == [(0, False), (1, False), (2, True)]
+    assert len(message(16, 0, bytes(16))) == 32
