@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
 from netlab.course import passed
 from netlab.course.checks import Check
@@ -14,7 +15,17 @@ from netlab.course.own_figures import Own, OwnFigures
 from netlab.widgets import Panel
 
 
-@dataclass(frozen=True)
+class Exercises(SimpleNamespace):
+    """A chapter's checks, each an attribute."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no such exercise: {one_of(name, sorted(vars(self)))}")
+
+    def __repr__(self) -> str:
+        return "\n".join(f"chapter.check.{key}(...): {check.name}" for key, check in vars(self).items())
+
+
+@dataclass(frozen=True, repr=False)
 class Opened:
     """A chapter as one copy of its notebook has it.
 
@@ -26,7 +37,7 @@ class Opened:
         What the own figures are drawn from; "" for the printed ones.
     own : Own
         The figures of this copy.
-    check : Any
+    check : Exercises
         The chapter's checks, each an attribute.
     settings : module
         Networks and helpers of the chapter.
@@ -35,9 +46,12 @@ class Opened:
     topic: str
     token: str
     own: Own
-    check: Any
+    check: Exercises
     settings: ModuleType
     _panel: Callable[..., Panel] | None
+
+    def __repr__(self) -> str:
+        return f"The chapter {self.topic!r}: .check has its exercises, .own the numbers of this copy."
 
     def panel(self, **words: Any) -> Panel:
         """Return the chapter's panel; see its function for the arguments.
@@ -54,7 +68,7 @@ class Opened:
     @property
     def checks(self) -> dict[str, Check]:
         """All checks of the chapter, by the name under which the notebook calls them."""
-        return {key: value for key, value in vars(self.check).items() if isinstance(value, Check)}
+        return dict(vars(self.check))
 
 
 def opener(
@@ -80,22 +94,22 @@ def opener(
 
         A draw in which a known slip comes out near the right answer is not used: the check could not tell them apart.
         """
-        own = figures.draw(token, accept=lambda own: all(check.tells_apart() for check in _named(checks(own), topic)))
-        made = checks(own)
+        own = figures.draw(
+            token, accept=lambda own: all(check.tells_apart() for check in _named(checks(own), topic).values())
+        )
+        made = _named(checks(own), topic)
         go_on()
-        for check in _named(made, topic):
+        for check in made.values():
             check.on_pass = lambda key: passed.record(topic, key)
-        return Opened(topic, token, own, made, settings, panel)
+        return Opened(topic, token, own, Exercises(**made), settings, panel)
 
     return begin
 
 
-def _named(made: Any, topic: str) -> list[Check]:
-    found = []
-    for key, value in vars(made).items():
-        if isinstance(value, Check):
-            value.key = key
-            found.append(value)
+def _named(made: Any, topic: str) -> dict[str, Check]:
+    found = {key: value for key, value in vars(made).items() if isinstance(value, Check)}
+    for key, check in found.items():
+        check.key = key
     if not found:
         raise LookupError(f"the chapter {topic} has no check")
     return found

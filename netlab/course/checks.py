@@ -21,12 +21,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from types import EllipsisType, FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from netlab.base.errors import ScenarioError
 from netlab.base.location import PACKAGE
+from netlab.base.values import is_number, shown
+from netlab.course.time_limit import TimeIsUpError, call_within
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
@@ -36,6 +38,8 @@ _WIDTH = 96
 # How far a slip must lie from the right answer, in tolerances, for a check to tell them apart.
 _CLEAR = 3.0
 MANIFOLD = 10.0
+GREY = "#757575"
+LONGEST_CALL_S = 10.0
 _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
 
 # Factors between a wrong number and the right one, each with the sentence that names the slip. The order
@@ -63,6 +67,8 @@ _SLIPS: tuple[tuple[float, str], ...] = (
     (1e6 / 2**20, "It is 4.6 % too small: 'mega' is 1,000,000 here, not 1024 * 1024."),
     (-1.0, "The sign is the other way round."),
 )
+
+_FAR_SLIPS = {factor for factor, _ in _SLIPS if factor < 0 or max(factor, 1 / factor) >= 8}
 
 
 class Status(Enum):
@@ -101,14 +107,18 @@ class Result:
 
     def show(self) -> None:
         """Show the verdict as a coloured line in a notebook, as the same text elsewhere."""
-        kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
-        if kernel is None or not hasattr(kernel, "kernel"):
-            print(self)
-            return
-        colour = {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828", Status.NOT_ATTEMPTED: "#757575"}[self.status]
-        style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; white-space: pre-wrap"
-        bundle = {"text/plain": str(self), "text/html": f'<pre style="{style}">{html.escape(str(self))}</pre>'}
-        sys.modules["IPython"].display.display(bundle, raw=True)
+        show_text(str(self), {Status.PASSED: "#2e7d32", Status.FAILED: "#c62828"}.get(self.status, GREY))
+
+
+def show_text(text: str, colour: str) -> None:
+    """Show a text behind a coloured line in a notebook, print it elsewhere."""
+    kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    if kernel is None or not hasattr(kernel, "kernel"):
+        print(text)
+        return
+    style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; white-space: pre-wrap"
+    bundle = {"text/plain": text, "text/html": f'<pre style="{style}">{html.escape(text)}</pre>'}
+    sys.modules["IPython"].display.display(bundle, raw=True)
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,21 @@ class Trap:
     sentence: str
 
 
-@dataclass(kw_only=True)
+class Hint:
+    """A check's next hint, which only a call gives: without its parentheses it says how to call it."""
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+
+    def __call__(self) -> None:
+        """Print the next hint."""
+        self._check.give_hint()
+
+    def __repr__(self) -> str:
+        return f"For a hint add the parentheses: chapter.check.{self._check.key or '...'}.hint()"
+
+
+@dataclass(kw_only=True, repr=False)
 class Check:
     """What all checks share: a name, hints in stages, and showing.
 
@@ -149,6 +173,10 @@ class Check:
     on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
     _hints_given: int = field(default=0, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        # What a slip such as a forgotten bracket prints must hold no answer.
+        return f"Check {self.name!r}: put your answer in parentheses; .hint() helps."
+
     def __call__(self, answer: object) -> None:
         """Show the verdict on `answer`; for a check cell."""
         result = self.judge(answer)
@@ -157,8 +185,17 @@ class Check:
         result.show()
 
     def take(self, answer: _T, instead: _T) -> _T:
-        """Return `answer` if it is right, else `instead`: so a mistake in one exercise does not spoil the next."""
-        return answer if self.judge(answer).status is Status.PASSED else instead
+        """Return `answer` if it is right, else `instead`, and say so: a mistake in one exercise does not spoil the next."""
+        if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
+            return answer
+        if instead is not None:
+            what = "a working function stands in" if callable(instead) else f"{_shown(instead)} stands in"
+            show_text(f"Exercise {self.name!r} is open: {what} for your answer here.", GREY)
+        return instead
+
+    def is_harmless(self, answer: object) -> bool:  # noqa: ARG002 (a subclass looks at it)
+        """Tell whether what follows works with this answer even where it is wrong."""
+        return False
 
     def tells_apart(self) -> bool:
         """Tell whether every slip that this check knows lies clear of the right answer."""
@@ -173,8 +210,13 @@ class Check:
             return self._result(Status.FAILED, *result.sentences, f"For a hint: chapter.check.{self.key}.hint()")
         return result
 
-    def hint(self) -> None:
-        """Print the next hint; each call tells more, until the hints are used up."""
+    @property
+    def hint(self) -> Hint:
+        """What prints the next hint when it is called; each call tells more, until the hints are used up."""
+        return Hint(self)
+
+    def give_hint(self) -> None:
+        """Print the next hint."""
         if not self.hints:
             print(f"{self.name}: there is no hint for this one.")
             return
@@ -194,7 +236,7 @@ class Check:
         return Result(self.name, status, tuple(sentence for sentence in sentences if sentence))
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Number(Check):
     """One number with a unit.
 
@@ -212,6 +254,9 @@ class Number(Check):
         A sentence that a right answer earns: what to take along.
     measured : bool
         Measuring the figure, or reading it off the page, is the exercise: it may stand above the check.
+    harmless : callable, optional
+        Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall see what
+        comes of it.
 
     Examples
     --------
@@ -229,12 +274,17 @@ class Number(Check):
     traps: Sequence[Trap] = ()
     right: str = ""
     measured: bool = False
+    harmless: Callable[[float], bool] | None = None
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((_trap_number(trap, {}), trap.sentence) for trap in self.traps)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
         return all(_clear(_trap_number(trap, {}), self.figure(), self.tolerance) for trap in self.traps)
+
+    def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
+        number = None if _is_stub(answer) else _as_number(answer)[0]
+        return number is not None and self.harmless is not None and self.harmless(number)
 
     def figure(self) -> float:
         """Return the right figure, in `unit`."""
@@ -252,7 +302,7 @@ class Number(Check):
         return self._result(Status.FAILED, f"got {got}.", _diagnose(number, expected, self.tolerance, traps))
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Function(Check):
     """A function that must agree with a reference over several inputs.
 
@@ -287,6 +337,10 @@ class Function(Check):
         """What the student's function is called with in a trial: all of the case, where a subclass does not say else."""
         return dict(case)
 
+    def words(self, case: Mapping[str, Any]) -> str:
+        """How a trial is named: by its arguments."""
+        return _arguments(case)
+
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
         """What of the function's result the trial judges: all of it, where a subclass does not say else."""
         return value
@@ -306,14 +360,17 @@ class Function(Check):
                 return failure
         trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
         example = with_unit(self.reference(**self.cases[0]), self.unit)
-        return self._result(Status.PASSED, f"{trials}; for {_arguments(self.cases[0])} it gives {example}.", self.right)
+        return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
-        given = f"for {_arguments(case)}"
+        given = f"for {self.words(case)}"
         try:
-            value = function(**self.arguments(case))
+            value = call_within(LONGEST_CALL_S, function, **self.arguments(case))
             if value is not None and value is not ...:
                 value = self.part(value, case)
+        except TimeIsUpError:
+            late = f"{given} the function has not come back after {LONGEST_CALL_S:g} s: does its loop end?"
+            return self._result(Status.FAILED, late)
         except NotImplementedError:
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
@@ -347,17 +404,38 @@ class Condition:
     holds : callable
         Takes the student's object and returns a truth value.
     sentence : str
-        What is asked for, as a full sentence.
+        What must be, as a full sentence with "must" or "may": a student reads it where it is not so.
     look_at : str
         Where to look when it does not hold.
+    seen : callable
+        Takes the object and returns what is there instead: a number, some words, or an object to be quoted.
     """
 
     holds: Callable[[Any], bool]
     sentence: str
     look_at: str
+    seen: Callable[[Any], object]
+
+    def holds_for(self, answer: object) -> bool:
+        """Tell whether an object fulfils the condition; one that lacks what it looks at does not."""
+        try:
+            return bool(self.holds(answer))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return False
+
+    def complaint(self, answer: object) -> str:
+        """What must be, what is there, and where to look."""
+        try:
+            found = self.seen(answer)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            found = ""
+        if is_number(found):
+            found = with_unit(float(cast("float", found)), "")
+        words = found if isinstance(found, str) else shown(found)
+        return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Build(Check):
     """Something built (a topology, a list of flows, a measurement) that must fulfil some conditions.
 
@@ -378,23 +456,15 @@ class Build(Check):
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):
             return self._result(Status.FAILED, f"expected {_a(self.kind.__name__)}, got {_shown(answer)}.")
-        missing = [condition for condition in self.conditions if not self._holds(condition, answer)]
+        missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
         if not missing:
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
         do = "does" if len(missing) == 1 else "do"
         head = f"{len(missing)} of {len(self.conditions)} conditions {do} not hold yet."
-        return self._result(Status.FAILED, head, *(f"{c.sentence} {c.look_at}" for c in missing))
-
-    @staticmethod
-    def _holds(condition: Condition, answer: object) -> bool:
-        # An object that lacks what the condition looks at does not fulfil it.
-        try:
-            return bool(condition.holds(answer))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            return False
+        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in missing))
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Measurement(Build):
     """A run that the student made: its scenario and its figures must fulfil some conditions.
 
@@ -410,7 +480,11 @@ class Measurement(Build):
                 Status.FAILED,
                 f"expected what nl.run(...) returns, got {_shown(answer)}; keep it: my_run = nl.run(...).",
             )
-        return super()._judge(answer)
+        result = super()._judge(answer)
+        if result.status is Status.FAILED:
+            # What a command wrote to its error output is often all of the reason.
+            return self._result(Status.FAILED, *result.sentences, *cast("Run", answer).failed_commands())
+        return result
 
 
 def sent(run: Run, **words: Any) -> list[dict[str, Any]]:
@@ -431,12 +505,39 @@ def way(run: Run, src: str, dst: str) -> list[LinkShape]:
         return []
 
 
+def sending(run: Run) -> str:
+    """What a run sent, in a few words: "tcp h1 to h3, ping h1 to h3"."""
+    items = [
+        f"{item['kind']} {item['src']} to {item['dst']}" if "src" in item else f"{item['kind']} on {item.get('host')}"
+        for item in sent(run)
+    ]
+    return ", ".join(items)
+
+
+def duration(run: Run) -> str:
+    """How long a run lasted."""
+    return f"{run.scenario['duration_s']:g} s"
+
+
+def rates(shapes: Sequence[LinkShape]) -> str:
+    """The rates of some links."""
+    return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
+
+
+def not_plain(shapes: Sequence[LinkShape]) -> str:
+    """What of some links is not plain."""
+    plain = LinkShape()
+    names = ("framing", "aqm", "loss_rate")
+    found = [f"{name}={getattr(s, name)}" for s in shapes for name in names if getattr(s, name) != getattr(plain, name)]
+    return ", ".join(dict.fromkeys(found))
+
+
 def is_plain(shape: LinkShape) -> bool:
     """Tell whether a link loses nothing on purpose, has one drop-tail queue and counts as `tc` does."""
     return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Choice(Check):
     """One letter out of a few, each wrong one with its reason.
 
@@ -666,8 +767,9 @@ def _named_slip(number: float, expected: float, tolerance: float, traps: Iterabl
             return sentence
     if expected != 0:
         for factor, sentence in _SLIPS:
-            # More closely still: a factor of 1.0486 must not be found in 1514/1448.
-            if abs(factor - 1) > 2 * tolerance and _close(number, expected * factor, min(tight, 0.002)):
+            # Far from 1 a slip is as sure in a rounded answer; near it, 1.0486 must not be found in 1514/1448.
+            margin = min(tolerance, 0.05) if factor in _FAR_SLIPS else min(tight, 0.002)
+            if abs(factor - 1) > 2 * tolerance and _close(number, expected * factor, margin):
                 return sentence
         if 0 < expected < 1 and _close(number, 1 - expected, tight):
             return "Is this the share that arrived, where the share lost is asked for, or the other way round?"

@@ -18,7 +18,24 @@ MOST_TRIES = 1000
 
 
 class Own(SimpleNamespace):
-    """The figures of one student's copy, each an attribute; what follows from them too."""
+    """The numbers of one student's copy, each an attribute; what follows from them too, but it is not printed.
+
+    Parameters
+    ----------
+    drawn : mapping of str to Any
+        The numbers of the copy.
+    derived : mapping of str to Any
+        What follows from them; often an exercise's answer.
+    """
+
+    __slots__ = ("_drawn",)
+
+    def __init__(self, drawn: Mapping[str, Any], derived: Mapping[str, Any] | None = None) -> None:
+        super().__init__(**drawn, **(derived or {}))
+        self._drawn = tuple(drawn)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name} = {getattr(self, name)!r}" for name in self._drawn) or "no numbers of its own"
 
     def __getattr__(self, name: str) -> Any:
         known = ", ".join(sorted(vars(self))) or "none"
@@ -107,4 +124,4 @@ class OwnFigures:
         for name, values in self._choices.items():
             index, place = divmod(index, len(values))
             drawn[name] = values[place]
-        return Own(**drawn, **(self._derive(Own(**drawn)) if self._derive else {}))
+        return Own(drawn, self._derive(Own(drawn)) if self._derive else {})

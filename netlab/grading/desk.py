@@ -248,7 +248,7 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
 
     topic = exercise["topic"]
     figures = plain.decode(exercise["figures"])
-    own = Own(**{name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
+    own = Own({name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
 
     def opener(_topic: str, settings: Any, _checks: Any, _panel: Any = None) -> Callable[..., Any]:
         opened = types.SimpleNamespace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
 import math
 import os
@@ -165,14 +166,22 @@ class Run:
         return found[0] if found else pd.DataFrame(columns=[*captures.PACKET_COLUMNS, "capture"])
 
     def __repr__(self) -> str:
-        return (
+        first = (
             f"Run of {self.settings.get('network_s')} s with {len(self.flows)} flows "
             f"({self.settings.get('engine')} engine, {self.settings.get('clock')} time)"
         )
+        return "\n".join([first, *self.failed_commands()])
 
     def _repr_html_(self) -> str:
         shown = self.flows.dropna(axis="columns", how="all")
-        return str(shown.to_html(index=False, float_format=lambda value: f"{value:.4g}", border=0))
+        table = str(shown.to_html(index=False, float_format=lambda value: f"{value:.4g}", border=0))
+        failed = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.failed_commands())
+        return f'<div style="overflow-x: auto; white-space: nowrap">{table}</div>{failed}'
+
+    def failed_commands(self) -> list[str]:
+        """Of each command that failed a sentence: where it ran, its exit code and what it wrote to its error output."""
+        # One that still ran at the end has no exit code.
+        return [_failure(row) for row in self.commands.to_dict(orient="records") if row["exit_code"] > 0]
 
     def goodput_mbps(self, after_s: float = 0.0, before_s: float = math.inf) -> pd.Series:
         """Mean goodput of each flow over the intervals that lie within (`after_s`, `before_s`], in Mbit/s.
@@ -260,6 +269,11 @@ class Run:
             raise NetlabError(f"{path} cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NetlabError(f"{path} is not a run; it should be a file that `netlab run --output` wrote.") from None
+
+
+def _failure(row: Mapping[Any, Any]) -> str:
+    said = " ".join((row["stderr"] or row["stdout"] or "").split())
+    return f"A command on {row['host']} failed with exit code {row['exit_code']:g}: {row['command']}: {said or 'no output'}"
 
 
 TEXT = frozenset(

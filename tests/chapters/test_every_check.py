@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from netlab.course.checks import Check, Status
@@ -40,6 +42,21 @@ def test_own_figures_are_enough_for_a_class_and_their_checks_know_their_slips(ch
 def test_every_mistake_that_a_check_knows_gets_its_sentence(check: Check) -> None:
     for answer, sentence in check.mistakes():
         assert " ".join(sentence.split()) in said(check, answer)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_condition_says_what_must_be_and_nothing_else(check: Check) -> None:
+    """A student reads it where it does not hold: a bare statement of what is asked for would read as a fact."""
+    for condition in getattr(check, "conditions", ()):
+        assert re.search(r"\b(must|may)\b", condition.sentence), condition.sentence
+        assert condition.complaint(None), "an object that has nothing of what it looks at"
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_no_representation_holds_a_hint_or_a_mistakes_sentence(check: Check) -> None:
+    shown = repr(check) + repr(check.hint)
+    assert not any(hint in shown for hint in check.hints)
+    assert not any(sentence in shown for _, sentence in check.mistakes())
 
 
 @pytest.mark.parametrize("check", CHECKS)

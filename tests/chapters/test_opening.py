@@ -50,3 +50,14 @@ def test_what_is_passed_in_a_notebook_is_recorded(tmp_path, monkeypatch, capsys)
 def test_a_chapter_without_a_panel_says_so() -> None:
     with pytest.raises(LookupError, match="has no panel"):
         begin().panel()
+
+
+def test_a_misspelt_exercise_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(AttributeError, match="no such exercise: got 'limt'; allowed: limit; did you mean limit"):
+        _ = begin().check.limt
+
+
+def test_what_a_chapter_prints_of_itself_holds_no_answer() -> None:
+    chapter = begin()
+    assert repr(chapter.check) == "chapter.check.limit(...): limit"
+    assert "5" not in repr(chapter)

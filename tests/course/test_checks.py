@@ -221,10 +221,70 @@ def test_a_failed_check_names_the_call_that_gives_a_hint() -> None:
     assert "hint" not in said(check.judge(1))
 
 
-def test_a_right_answer_is_taken_and_a_wrong_one_replaced() -> None:
+def test_a_right_answer_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     assert NUMBER.take(4.8, 0.0) == 4.8
+    assert FUNCTION.take(limit, stub_dots) is limit
+    assert NUMBER.take(48, None) is None
+    assert capsys.readouterr().out == ""
+
+
+def test_what_stands_in_for_a_wrong_answer_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert NUMBER.take(48, 0.0) == 0.0
     assert FUNCTION.take(stub_dots, limit) is limit
+    assert capsys.readouterr().out.splitlines() == [
+        "Exercise 'limit' is open: 0.0 stands in for your answer here.",
+        "Exercise 'limit' is open: a working function stands in for your answer here.",
+    ]
+
+
+def test_a_wrong_design_that_can_run_is_taken_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    size = Number(name="size", expected=700, unit="bytes", tolerance=0.01, harmless=lambda size: 1 <= size <= 1472)
+    assert size.take(500, 1472) == 500
+    assert capsys.readouterr().out == ""
+    assert [size.take(given, 1472) for given in (..., 0, 5000, "500", math.nan)] == [1472] * 5
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        (1e-3, "a thousand times too small"),
+        (1e3, "a thousand times too large"),
+        (-1.0, "The sign is the other way round."),
+    ],
+)
+def test_a_slip_of_a_rounded_answer_has_its_name(factor: float, words: str) -> None:
+    """A student who works with 60 where theory has 60.16 slips by the same factor."""
+    check = Number(name="rtt", expected=60.16, unit="ms", tolerance=0.01)
+    assert words in said(check.judge(60 * factor))
+
+
+def test_a_slip_near_one_still_needs_a_close_match() -> None:
+    check = Number(name="rtt", expected=60.16, unit="ms", tolerance=0.03)
+    assert "1024" not in said(check.judge(60.16 * 1514 / 1448))
+
+
+def test_what_a_forgotten_bracket_prints_holds_no_answer() -> None:
+    check = Function(
+        name="limit", reference=limit, cases=[{"rate_mbps": 5, "payload_bytes": 1000}], unit="Mbit/s", tolerance=0.001,
+        hints=["It is rate * payload / (payload + 42)."],
+    )  # fmt: skip
+    check.key = "limit"
+    for shown in (repr(check), str(check), repr(check.hint), str(check.hint)):
+        assert "payload" not in shown
+        assert "5" not in shown
+    assert repr(check.hint) == "For a hint add the parentheses: chapter.check.limit.hint()"
+    assert "put your answer in parentheses" in repr(check)
+
+
+def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(rate_mbps: float, payload_bytes: int) -> float:
+        while rate_mbps:
+            pass
+        return payload_bytes
+
+    monkeypatch.setattr(checks, "LONGEST_CALL_S", 0.05)
+    told = said(FUNCTION.judge(endless))
+    assert "for rate_mbps=5, payload_bytes=1000 the function has not come back after 0.05 s: does its loop end?" in told
 
 
 def test_a_slip_near_the_right_answer_is_found() -> None:
@@ -264,14 +324,19 @@ def test_a_build_names_each_condition_that_fails() -> None:
         name="pair",
         kind=list,
         conditions=[
-            Condition(lambda items: len(items) == 2, "There are two flows.", "Add one."),
-            Condition(lambda items: items[0].rate == 1, "The first sends 1 Mbit/s.", "See its rate."),
+            Condition(lambda items: len(items) == 2, "There must be two flows.", "Add one.", len),
+            Condition(
+                lambda items: items[0].rate == 1,
+                "The first must send 1 Mbit/s.",
+                "See its rate.",
+                lambda items: items[0].rate,
+            ),
         ],
     )
     text = said(build.judge([1]))
     assert "2 of 2 conditions do not hold yet." in text
-    assert "There are two flows. Add one." in text
-    assert "The first sends 1 Mbit/s. See its rate." in text
+    assert "There must be two flows. Seen: 1. Add one." in text
+    assert "The first must send 1 Mbit/s. See its rate." in text
     assert "1 of 2 conditions does not hold yet." in said(build.judge([1, 2]))
     assert "expected a list, got 5" in said(build.judge(5))
 

@@ -20,6 +20,12 @@ def test_without_a_token_the_printed_figures_come() -> None:
     assert vars(FIGURES.draw()) == {"rate_mbps": 5, "payload_bytes": 1000, "bits": 8000}
 
 
+def test_what_follows_from_the_figures_is_not_printed() -> None:
+    own = FIGURES.draw()
+    assert repr(own) == "rate_mbps = 5\npayload_bytes = 1000"
+    assert own.bits == 8000
+
+
 @given(st.text(min_size=1))
 def test_a_token_gives_figures_of_the_lists_and_always_the_same(token: str) -> None:
     own = FIGURES.draw(token)

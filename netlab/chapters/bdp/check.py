@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS
-from netlab.course.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, way
+from netlab.course.checks import (
+    Condition,
+    Function,
+    Measurement,
+    Number,
+    Result,
+    Trap,
+    duration,
+    is_plain,
+    not_plain,
+    rates,
+    sending,
+    way,
+)
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -200,46 +213,56 @@ def _overfull(own: Own) -> Measurement:
                     [(flow["kind"], flow["src"], flow["dst"]) for flow in run.scenario["traffic"]]
                     == [("tcp", "h1", "h2")]
                 ),
-                "One TCP flow goes from h1 to h2, and nothing else is sent.",
+                "One TCP flow must go from h1 to h2, and nothing else may be sent.",
                 "Look at the list of traffic that you gave to `nl.run`.",
+                sending,
             ),
             Condition(
                 lambda run: run.scenario["traffic"][0]["window_bytes"] == window_bytes,
-                f"Its window is {own.window_kb} kB, that is {window_bytes} bytes.",
+                f"Its window must be {own.window_kb} kB, that is {window_bytes} bytes.",
                 "`nl.Tcp` has `window_bytes`; 1 kB is 1000 bytes.",
+                lambda run: f"window_bytes={run.scenario['traffic'][0]['window_bytes']}",
             ),
             Condition(
                 lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
-                f"One link on the way has a rate, and it is {own.rate_mbps} Mbit/s.",
+                f"Exactly one link on the way must have a rate, and it must be {own.rate_mbps} Mbit/s.",
                 "`nl.Link` has `rate_mbps`; leave the other link without one.",
+                lambda run: rates(_slow(run)),
             ),
             Condition(
                 lambda run: sum(shape.delay_ms for shape in _hops(run)) == own.delay_ms,
-                f"The delay from h1 to h2 is {own.delay_ms} ms.",
+                f"The delay from h1 to h2 must be {own.delay_ms} ms.",
                 "`nl.Link` has `delay_ms`, which holds for each direction.",
+                lambda run: f"{sum(shape.delay_ms for shape in _hops(run)):g} ms",
             ),
             Condition(
                 lambda run: (
                     len(_hops(run)) > 1
                     and all((shape.queue_packets or 0) >= _LEAST_QUEUE_PACKETS for shape in _slow(run))
                 ),
-                f"A router is on the way, and the queue before the slow link has room for {_LEAST_QUEUE_PACKETS} packets.",
+                f"A router must be on the way, and the queue before the slow link must have room for {_LEAST_QUEUE_PACKETS} packets.",
                 "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
+                lambda run: (
+                    f"{len(_hops(run))} links on the way, queue_packets={[shape.queue_packets for shape in _slow(run)]}"
+                ),
             ),
             Condition(
                 lambda run: all(map(is_plain, _hops(run))),
-                "The links are plain: nothing is lost on purpose, and they count as `tc` does.",
+                "The links must be plain: nothing is lost on purpose, and they count as `tc` does.",
                 "Leave out `loss_rate`, `aqm` and `framing`.",
+                lambda run: not_plain(_hops(run)),
             ),
             Condition(
                 lambda run: run.scenario["duration_s"] >= _LONG_ENOUGH_S,
-                f"The run lasts {_LONG_ENOUGH_S} s or more.",
+                f"The run must last {_LONG_ENOUGH_S} s or more.",
                 "`nl.run(..., duration_s=...)`.",
+                duration,
             ),
             Condition(
                 lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),
-                "The link is full.",
+                "The link must be full.",
                 "Look at `my_run.flows`: does `error` say something, or was the flow too short?",
+                lambda run: f"{run.flows['goodput_mbps'].iloc[0]:.4g} Mbit/s on a link of {own.rate_mbps}",
             ),
         ],
         right="The link is full, and the window is larger than what the path holds.",

@@ -12,7 +12,18 @@ from netlab.chapters.congestion_collapse.settings import (
     SEND_PAIRS,
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.course.checks import Build, Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.checks import (
+    Build,
+    Condition,
+    Function,
+    Measurement,
+    Number,
+    Trap,
+    duration,
+    sending,
+    sent,
+    slow_links,
+)
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -192,25 +203,31 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: _udp_mbps(run) == {("h1", "h4"): MODEST_MBPS, ("h2", "h3"): own.my_mbps},
-                    f"Two UDP flows send: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
+                    f"Two UDP flows must send: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
                     "Copy the list `senders` from above and change a rate.",
+                    sending,
                 ),
                 Condition(
                     lambda run: (
                         sorted(link["rate_mbps"] for link in slow_links(run)) == sorted([*EXITS_MBPS, MIDDLE_MBPS])
                     ),
-                    "The network is the one from above: links of 1.5, 1 and 0.5 Mbit/s and two open ones.",
+                    "The network must be the one from above: links of 1.5, 1 and 0.5 Mbit/s and two open ones.",
                     "Hand `network` to nl.run as it is.",
+                    lambda run: (
+                        "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
+                    ),
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= 30,
-                    "It runs for 30 s of network time at least.",
+                    "It must run for 30 s of network time at least.",
                     "duration_s=30",
+                    duration,
                 ),
                 Condition(
                     lambda run: _drops(run, "r2-eth2") > 0 and _drops(run, "r1-eth2") > 0,
-                    "Both queues on the way of h2 drop.",
+                    "Both queues on the way of h2 must drop.",
                     "my_run.queues has their counters.",
+                    lambda run: f"{_drops(run, 'r1-eth2'):g} drops at r1, {_drops(run, 'r2-eth2'):g} at r2",
                 ),
             ],
             right="The next cell reads the counters.",
@@ -262,36 +279,44 @@ class Checks:
             conditions=[
                 Condition(
                     lambda network: not network.problems(),
-                    "This network cannot run.",
-                    "`rescued.problems()` says why; write numbers without quotes.",
+                    "The network must be one that can run.",
+                    "Write numbers without quotes.",
+                    lambda network: " ".join(network.problems()),
                 ),
                 Condition(
                     lambda network: set(_rates(network)) == set(_GIVEN),
                     "The five links must stay: h1-r1, h2-r1, r1-r2, r2-h4, r2-h3.",
                     "Copy the network from above and change a rate.",
+                    lambda network: ", ".join(f"{link.a}-{link.b}" for link in network.links),
                 ),
                 Condition(
                     lambda network: (
                         sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items()) == 1
                         and all(_limit(shape) <= _limit(_GIVEN[link]) for link, shape in _rates(network).items())
                     ),
-                    "Exactly one link may have another rate, and none a higher one.",
+                    "Exactly one link must have another rate, and none a higher one.",
                     "Look at `rate_mbps` of your links; an open link may get a rate.",
+                    lambda network: (
+                        f"{sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items())} changed"
+                    ),
                 ),
                 Condition(
                     lambda network: all(shape.aqm == "fifo" for shape in _rates(network).values()),
                     "Every queue must be a plain one.",
                     "Leave `aqm` out: this exercise is about rates.",
+                    lambda network: ", ".join(sorted({shape.aqm for shape in _rates(network).values()})),
                 ),
                 Condition(
                     lambda network: _forecast_mbps(network)["h1-h4"] >= _LEAST_H1_MBPS,
                     f"By theory h1 must get at least {_LEAST_H1_MBPS:g} Mbit/s while h2 offers 10.",
                     "Where do h2's useless datagrams meet h1's? They must be gone before that.",
+                    lambda network: _forecast_mbps(network)["h1-h4"],
                 ),
                 Condition(
                     lambda network: sum(_forecast_mbps(network).values()) >= _LEAST_TOTAL_MBPS,
                     f"By theory both together must get at least {_LEAST_TOTAL_MBPS:g} Mbit/s.",
                     "h2's exit carries 0.5 Mbit/s. Do not take that from it.",
+                    lambda network: sum(_forecast_mbps(network).values()),
                 ),
             ],
             right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",

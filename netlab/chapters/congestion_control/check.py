@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
@@ -49,7 +49,10 @@ class Checks:
                     _times(1 / 4),
                     "This is half the window for all of the climb. The gap closes on the way: a triangle, not a rectangle.",
                 ),
-                Trap(_times(3 / 8), "This is what is sent during the climb. Asked is what is not."),
+                Trap(
+                    _times(3 / 8),
+                    "This is what is sent during the climb. The exercise asks for what is not sent: the gap above it.",
+                ),
                 Trap(
                     _times(1 / 2),
                     "This is a climb from zero. The loss leaves half of the window.",
@@ -96,13 +99,15 @@ class Checks:
                     lambda run: (
                         [(item["kind"], item["src"], item["dst"]) for item in sent(run)] == [("tcp", "h1", "h3")]
                     ),
-                    "One TCP flow is asked for, from h1 to h3, and nothing beside it.",
+                    "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
                     "The list of traffic has one item, nl.Tcp(...).",
+                    sending,
                 ),
                 Condition(
                     lambda run: all(item["congestion"] == "reno" for item in sent(run, kind="tcp")),
                     "The flow must go by Reno.",
                     'Linux goes by CUBIC if nothing is said; congestion="reno" says it.',
+                    lambda run: ", ".join(item["congestion"] or "nothing, so CUBIC" for item in sent(run, kind="tcp")),
                 ),
                 Condition(
                     lambda run: (
@@ -111,21 +116,25 @@ class Checks:
                     ),
                     "The slow link must have the rate, the delay and the queue that the text asks for.",
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
+                    lambda run: slow_links(run)[0],
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= SHORTEST_S,
                     f"The run must last {SHORTEST_S} s or more.",
                     "A tooth takes some seconds, and one wants several: duration_s=...",
+                    duration,
                 ),
                 Condition(
                     lambda run: run.scenario["interval_s"] <= COARSEST_S,
                     f"The window must be looked at every {COARSEST_S:g} s or more often.",
                     "A round trip is shorter than the usual interval of 0.1 s; interval_s=... sets it.",
+                    lambda run: f"interval_s={run.scenario['interval_s']:g}",
                 ),
                 Condition(
                     lambda run: len(loss_times_s(run)) >= FEWEST_LOSSES,
                     f"The window must be seen to fall {FEWEST_LOSSES} times or more.",
                     "Did anything limit the window before a loss did? Leave window_bytes out, and let it run longer.",
+                    lambda run: f"{len(loss_times_s(run))} times",
                 ),
             ],
             right="All that the figure below draws comes from your run.",
@@ -145,15 +154,6 @@ class Checks:
             unit="packets",
             tolerance=0.1,
             traps=[
-                Trap(
-                    bdp_packets / 2,
-                    "Half of what is needed. The whole window, path and queue together, is halved: what is left must fill "
-                    "the path.",
-                ),
-                Trap(
-                    2 * bdp_packets,
-                    "With this the loss is free, but half of it would do. The rest only makes packets wait.",
-                ),
                 Trap(
                     bdp_packets * theory.tcp_wire_bytes(),
                     "These are bytes. A queue is counted in packets here, of 1514 bytes.",

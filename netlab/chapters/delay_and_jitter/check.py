@@ -8,7 +8,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sending, sent
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 
@@ -78,6 +78,10 @@ class Checks:
                         rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) * 8 / 10))
                     ),
                     "A segment has 1448 bytes, and a byte has 8 bits.",
+                ),
+                Trap(
+                    lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log(_path_segments(goodput_mbps, rtt_s) / 10)),
+                    "`math.log` has the base e. The window doubles, so the base is 2: `math.log2`.",
                 ),
                 Trap(
                     lambda goodput_mbps, rtt_s: float(math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10))),
@@ -152,6 +156,20 @@ class Checks:
                     "A symbol is sent whole: round their number up.",
                 ),
                 Trap(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) + 67.5),
+                    "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / _cycle_us(payload_bytes, 54),
+                    "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
+                ),
+                Trap(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / (_FIXED_US + 4 * math.ceil((payload_bytes + 64 + 22) / (4 * rate_mbps)))
+                    ),
+                    "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
+                ),
+                Trap(
                     lambda payload_bytes, rate_mbps: rate_mbps,
                     "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
                 ),
@@ -177,6 +195,7 @@ class Checks:
                     "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
                 ),
             ],
+            harmless=lambda size: 1 <= size <= _LONGEST_BYTES and size == int(size),
             right="You found it without a single run.",
             hints=[
                 "Your function says what each payload gets. Which is the first that gets enough?",
@@ -185,8 +204,16 @@ class Checks:
         )
 
 
-def _commands(run: Run) -> list[str]:
-    return [item["command"] for item in run.scenario["traffic"] if item["kind"] == "command"]
+def _commands(run: Run, **words: Any) -> list[str]:
+    return [item["command"] for item in sent(run, kind="command", **words)]
+
+
+def _commands_seen(run: Run) -> str:
+    return "; ".join(f"on {item['host']}: {item['command']}" for item in sent(run, kind="command")) or "no command"
+
+
+def _measured(run: Run, column: str) -> float:
+    return float(run.flows.set_index("kind")[column]["udp"])
 
 
 def _udp(run: Run) -> dict[str, Any]:
@@ -206,42 +233,49 @@ def _buffer(own: Own) -> Measurement:
         name="a buffer that is large enough",
         conditions=[
             Condition(
-                lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run)[0])),
-                f"One command on h1 makes a netem with a delay of {own.wait_ms} ms.",
+                lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run, host="h1")[0])),
+                f"Exactly one command must run, on h1, and make a netem with a delay of {own.wait_ms} ms.",
                 f"It has the form `tc qdisc add dev h1-eth0 root netem delay {own.wait_ms}ms limit ...`.",
+                _commands_seen,
             ),
             Condition(
                 lambda run: (_udp(run)["src"], _udp(run)["dst"]) == ("h1", "h2"),
-                "One UDP flow goes from h1 to h2.",
+                "One UDP flow must go from h1 to h2.",
                 "Look at the list of traffic that you gave to `nl.run`.",
+                sending,
             ),
             Condition(
                 lambda run: (
                     math.isclose(_udp(run)["rate_mbps"], own.sent_mbps)
                     and _udp(run).get("payload_bytes") == IPERF_PAYLOAD_BYTES
                 ),
-                f"It sends {own.sent_mbps:g} Mbit/s in datagrams of {IPERF_PAYLOAD_BYTES} bytes.",
+                f"It must send {own.sent_mbps:g} Mbit/s in datagrams of {IPERF_PAYLOAD_BYTES} bytes.",
                 "`nl.Udp` has `rate_mbps` and `payload_bytes`.",
+                lambda run: f"{_udp(run)['rate_mbps']:g} Mbit/s, {_udp(run).get('payload_bytes')} bytes",
             ),
             Condition(
-                lambda run: run.flows.set_index("kind")["received_datagrams"]["udp"] >= 5000,
-                "It sends long enough for the buffer to fill: 5000 datagrams or more arrive.",
+                lambda run: _measured(run, "received_datagrams") >= 5000,
+                "It must send long enough for the buffer to fill: 5000 datagrams or more must arrive.",
                 "Give the flow a `duration_s` of 2 s, and the run 2 s more, so that the last ones can arrive.",
+                lambda run: f"{_measured(run, 'received_datagrams'):.0f} arrived",
             ),
             Condition(
-                lambda run: run.flows.set_index("kind")["delay_ms"]["udp"] > 0.99 * own.wait_ms,
-                "The datagrams were delayed.",
-                "Start the flow with `start_s=0.5`, after the command; look at `my_run.commands` for its errors.",
+                lambda run: _measured(run, "delay_ms") > 0.99 * own.wait_ms,
+                f"The datagrams must be delayed by {own.wait_ms} ms.",
+                "Start the flow with `start_s=0.5`, after the command.",
+                lambda run: f"{_measured(run, 'delay_ms'):.4g} ms on average",
             ),
             Condition(
-                lambda run: run.flows.set_index("kind")["loss_rate"]["udp"] == 0,
-                "Nothing is lost.",
+                lambda run: _measured(run, "loss_rate") == 0,
+                "No datagram may be lost.",
                 "Either the limit is too small, or the run ends before the last datagrams arrive.",
+                lambda run: f"{100 * _measured(run, 'loss_rate'):.3g} % of them were",
             ),
             Condition(
                 lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * own.needed_packets,
-                "The limit is computed, not just enormous.",
+                "The limit must be computed, not just enormous.",
                 "How many datagrams are under way at once? Take at most a quarter more.",
+                lambda run: f"limit {_limit_packets(run)}",
             ),
         ],
         right="The same rate, the same delay, and no loss: it was the buffer, not the delay.",

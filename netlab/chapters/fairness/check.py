@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netlab import theory
 from netlab.chapters.fairness.experiments import theory_share_mbps
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 
@@ -107,11 +107,13 @@ class Checks:
                     lambda run: [link["rate_mbps"] for link in slow_links(run)] == [rate_mbps, rate_mbps],
                     "Both slow links must have the rate that the exercise asks for.",
                     "Look at rate_mbps of your network.",
+                    lambda run: [link["rate_mbps"] for link in slow_links(run)],
                 ),
                 Condition(
                     lambda run: rtt_ms - 1 < _delays_ms(run) < rtt_ms + 40,
                     "With empty queues the round-trip time must be what the exercise asks for.",
                     "Look at base_rtt_ms of your network.",
+                    lambda run: f"{_delays_ms(run):.4g} ms",
                 ),
                 Condition(
                     lambda run: (
@@ -121,21 +123,25 @@ class Checks:
                     ),
                     f"Three TCP flows must send for {SHORTEST_S} s at least: h1 to h3, h1 to h2, h2 to h3.",
                     "Look at your list of traffic and at duration_s.",
+                    lambda run: f"{sending(run)}; {duration(run)}",
                 ),
                 Condition(
                     lambda run: all(link.get("aqm", "fifo") in FAIR_QUEUES for link in slow_links(run)),
                     "Both slow links must keep a queue for each flow.",
                     "Look at aqm: fq, sfq, fq_codel, fq_pie and cake serve flows in turn.",
+                    lambda run: [link.get("aqm", "fifo") for link in slow_links(run)],
                 ),
                 Condition(
                     lambda run: min(_goodputs_mbps(run)) > 0.95 * max(_goodputs_mbps(run)),
                     f"After {AFTER_S} s the three goodputs must lie within 5 % of each other.",
                     "Print my_run.goodput_mbps(after_s=20). Which flow lacks room, or is asked to slow down too early?",
+                    lambda run: [round(value, 3) for value in _goodputs_mbps(run)],
                 ),
                 Condition(
                     lambda run: sum(sorted(_goodputs_mbps(run))[:2]) > 0.93 * limit_mbps,
                     f"After {AFTER_S} s both links must be full to 93 % at least.",
                     "Does the discipline drop before a window is as long as the path?",
+                    lambda run: f"{100 * sum(sorted(_goodputs_mbps(run))[:2]) / limit_mbps:.3g} %",
                 ),
             ],
             right="Equal, and both links full. The senders are the same as before: it is the queue that is fair.",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 
@@ -33,6 +34,10 @@ class _Shares(Function):
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
         """The network, not the flow that is looked at; a copy, because a solution may well use up what it is given."""
         return {name: copy.deepcopy(value) for name, value in case.items() if name != "flow"}
+
+    def words(self, case: Mapping[str, Any]) -> str:
+        """The network, and the flow whose rate is looked at."""
+        return f"{super().words(self.arguments(case))}: the rate of flow {case['flow']!r}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
         """The rate of the trial's flow."""
@@ -71,9 +76,10 @@ def _narrowest_first_mbps(capacities_mbps: Capacities, routes: Routes, flow: str
 
 
 _NETWORKS: tuple[tuple[Capacities, Routes], ...] = (
+    # The exercise's worked number comes first.
+    ({"A": 12, "B": 6}, {"long": ["A", "B"], "a": ["A"], "b": ["B"], "c": ["B"]}),
     ({"L2": 30}, {"a": ["L2"], "b": ["L2"]}),
     ({"L1": 40, "L2": 30, "L3": 20}, {"a": ["L1", "L2"], "b": ["L3"]}),
-    ({"L1": 12, "L2": 6}, {"long": ["L1", "L2"], "a": ["L1"], "b": ["L2"], "c": ["L2"]}),
     (
         {"L1": 40, "L2": 30, "L3": 20},
         {"a": ["L1", "L2", "L3"], "b": ["L1"], "c": ["L1", "L2"], "d": ["L2"], "e": ["L3"], "f": ["L3"]},
@@ -160,38 +166,45 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: len(sent(run, kind="tcp")) == len(sent(run, kind="ping")) == 1,
-                    "One TCP transfer and one ping are asked for, and nothing beside them.",
+                    "One TCP transfer and one ping must be sent, and nothing beside them.",
                     "The list of traffic has two items, nl.Tcp(...) and nl.Ping(...).",
+                    sending,
                 ),
                 Condition(
                     lambda run: set(_ways(run)) == {("h1", "h4")},
-                    "Both go from h1 to h4.",
+                    "Both must go from h1 to h4.",
                     "Both take the sender first and the receiver second.",
+                    sending,
                 ),
                 Condition(
                     lambda run: _shape(run, "rate_mbps", "delay_ms") == [[40, 10], [30, 20], [20, 10]],
                     "Rates and delays must stay as they are.",
                     "Only `queue_packets` of `nl.topologies.portfolio` is asked for.",
+                    lambda run: f"rate and delay {_shape(run, 'rate_mbps', 'delay_ms')}",
                 ),
                 Condition(
                     lambda run: _shape(run, "queue_packets")[1] == [own.room_packets],
-                    "The queue before L2 is not the one that the text asks for.",
+                    "The queue before L2 must be the one that the text asks for.",
                     "It is the second of the three: queue_packets=(67, ..., 33).",
+                    lambda run: f"{_shape(run, 'queue_packets')[1][0]} packets",
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= SHORTEST_S,
                     f"The run must last {SHORTEST_S} s or more.",
                     "duration_s=... of nl.run; TCP needs some seconds to fill a queue.",
+                    duration,
                 ),
                 Condition(
                     lambda run: int(run.pings["rtt_ms"].notna().sum()) >= FEWEST_PINGS,
                     f"At least {FEWEST_PINGS} pings must come back.",
                     "interval_s=0.2 or shorter, for as long as the transfer lasts.",
+                    lambda run: int(run.pings["rtt_ms"].notna().sum()),
                 ),
                 Condition(
                     lambda run: run.pings["rtt_ms"].max() >= 0.95 * _full_ms(own.room_packets),
-                    "The pings have not met a full queue.",
+                    "The pings must meet a full queue.",
                     "Do they go on while the transfer sends? Is its window left to TCP?",
+                    lambda run: f"{run.pings['rtt_ms'].max():.4g} ms at most",
                 ),
             ],
             right="The longest ping is what the next cell compares with theory.",
@@ -202,11 +215,13 @@ class Checks:
             ],
         )
         wait_ms = own.most_ms - EMPTY_MS
+        room_packets = math.floor(_queue_packets(wait_ms))
         self.room = Number(
             name="largest queue before L2",
-            expected=lambda: _queue_packets(own.most_ms - EMPTY_MS),
+            expected=lambda: room_packets,
             unit="packets",
-            tolerance=0.03,
+            # One packet more would break the promise.
+            tolerance=0.999 / room_packets,
             traps=[
                 Trap(
                     _queue_packets(own.most_ms),
@@ -216,13 +231,18 @@ class Checks:
                     _queue_packets(own.most_ms - EMPTY_MS / 2),
                     "The empty path is counted one way. A round trip passes each link twice.",
                 ),
-                Trap(_queue_packets(wait_ms, 40), "This is the queue before L1. Which link is the slowest on the way?"),
-                Trap(_queue_packets(wait_ms, 20), "This is L3's rate. The way from h1 to h4 does not pass it."),
+                Trap(
+                    _queue_packets(wait_ms, 40),
+                    "This is computed with L1's rate. Which link is the slowest on the way?",
+                ),
+                Trap(
+                    _queue_packets(wait_ms, 20),
+                    "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
+                ),
                 Trap(
                     _queue_packets(wait_ms) * theory.tcp_wire_bytes(),
                     "These are bytes. A queue is counted in packets here, of 1514 bytes.",
                 ),
-                Trap(_queue_packets(wait_ms / 2), "Only the data fill the queue, but once: it counts in full."),
             ],
             right="A queue is a promise of how long one may have to wait.",
             hints=[

@@ -8,7 +8,7 @@ from typing import Any, cast
 from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 
@@ -97,33 +97,39 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: _of_own_path(run, own),
-                    f"There is one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
+                    f"There must be one link, of {own.run_mbps} Mbit/s and a round trip of {own.run_delay_ms} ms.",
                     "settings.wan(delay_ms, rate_mbps=...) makes it. The way back has no delay: give delay_ms the whole round trip.",
+                    lambda run: run.scenario["topology"]["links"],
                 ),
                 Condition(
                     lambda run: (_flow(run)["kind"], _flow(run)["src"], _flow(run)["dst"]) == ("tcp", "h1", "h2"),
-                    "The only flow is TCP from h1 to h2.",
+                    "The only flow must be TCP from h1 to h2.",
                     "nl.Tcp('h1', 'h2', ...), and nothing beside it.",
+                    sending,
                 ),
                 Condition(
                     lambda run: _flow(run)["streams"] == 1,
-                    "It is a single connection.",
+                    "It must be a single connection.",
                     "Leave `streams` out.",
+                    lambda run: f"streams={_flow(run)['streams']}",
                 ),
                 Condition(
                     lambda run: window_mbps(run) >= _NEARLY * limit_mbps,
-                    "By theory its window allows what the link allows.",
+                    "By theory its window must allow what the link allows.",
                     "How many bytes must be under way, so that a window for each round trip fills the link?",
+                    lambda run: f"window_bytes={_flow(run)['window_bytes']}",
                 ),
                 Condition(
                     lambda run: window_mbps(run) <= _SPARE * limit_mbps,
-                    "Its window is no more than a tenth larger than needed.",
+                    "Its window must be no more than a tenth larger than needed.",
                     "What is more than a busy link has under way waits in the queue.",
+                    lambda run: f"window_bytes={_flow(run)['window_bytes']}",
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= 3 and run.goodput_mbps(1).iloc[0] >= _FULL * limit_mbps,
-                    "It runs for 3 s at least, and after the first second the link is full.",
+                    "It must run for 3 s at least, and after the first second the link must be full.",
                     "run.goodput_mbps(after_s=1) says what was measured.",
+                    lambda run: f"{duration(run)}; {run.goodput_mbps(1).iloc[0]:.4g} Mbit/s",
                 ),
             ],
             right="A window that fits the path does what several small ones do.",

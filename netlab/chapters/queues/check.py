@@ -7,7 +7,7 @@ from typing import Any
 from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
-from netlab.course.checks import Condition, Function, Measurement, Trap, sent, slow_links
+from netlab.course.checks import Condition, Function, Measurement, Trap, duration, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 
@@ -79,11 +79,13 @@ class Checks:
                 ),
                 "The slow link must have the rate and the round-trip time that the exercise asks for.",
                 "Look at rate_mbps and base_rtt_ms of your network.",
+                lambda run: f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms",
             ),
             Condition(
                 lambda run: run.settings["network_s"] >= SHORTEST_S,
                 f"The run must last {SHORTEST_S} s at least.",
                 "Look at duration_s.",
+                duration,
             ),
         ]
         self.ecn_run = Measurement(
@@ -91,22 +93,28 @@ class Checks:
             conditions=[
                 *here,
                 Condition(
-                    lambda run: _senders(run) == {"cubic"}, "All TCP flows must be CUBIC.", "Look at congestion=."
+                    lambda run: _senders(run) == {"cubic"},
+                    "All TCP flows must be CUBIC.",
+                    "Look at congestion=.",
+                    lambda run: ", ".join(sorted(map(str, _senders(run)))),
                 ),
                 Condition(
                     lambda run: run.queues["marks"].max() > 0,
                     "The queue must have marked packets.",
                     "Two must agree: the queue marks (aqm_options), and the sender asks for it (sysctls).",
+                    lambda run: f"{run.queues['marks'].max():g} marks",
                 ),
                 Condition(
                     lambda run: run.flows["retransmits"].sum() == 0,
                     "No segment may have been sent again.",
                     "Was there room for slow start? Or did the queue drop what it might have marked?",
+                    lambda run: f"{run.flows['retransmits'].sum():g} retransmissions",
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run) > 0.88 * limit_mbps,
                     f"After {WARM_UP_S} s the goodput must be 88 % of the link's limit at least.",
                     "Print run.goodput_mbps(after_s=5). Does the queue speak too early for this path?",
+                    _goodput_mbps,
                 ),
             ],
             right="The sender slowed down each time, and not one packet was lost.",
@@ -120,7 +128,12 @@ class Checks:
             name="full and nearly empty",
             conditions=[
                 *here,
-                Condition(lambda run: _senders(run) == {"dctcp"}, "The sender must be DCTCP.", "Look at congestion=."),
+                Condition(
+                    lambda run: _senders(run) == {"dctcp"},
+                    "The sender must be DCTCP.",
+                    "Look at congestion=.",
+                    lambda run: ", ".join(sorted(map(str, _senders(run)))),
+                ),
                 Condition(
                     lambda run: (
                         _slow_link(run).get("aqm") == "red"
@@ -129,16 +142,19 @@ class Checks:
                     ),
                     "The queue must be a step of marks.",
                     "chapter.settings.marking(threshold, rate_mbps, base_rtt_ms) builds it.",
+                    lambda run: f"aqm={_slow_link(run).get('aqm', 'fifo')}, {_slow_link(run).get('aqm_options')}",
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run) > 0.99 * limit_mbps,
                     f"After {WARM_UP_S} s the goodput must be 99 % of the link's limit at least.",
                     "The queue runs empty at times: let it grow a little longer before it marks.",
+                    _goodput_mbps,
                 ),
                 Condition(
                     lambda run: _mean_rtt_ms(run) - run.flows["rtt_min_ms"].min() < own.most_wait_ms,
                     f"After {WARM_UP_S} s packets must wait less than the exercise allows, on average.",
                     "Much stands in the queue and is not needed there: let it mark earlier.",
+                    lambda run: f"{_mean_rtt_ms(run) - run.flows['rtt_min_ms'].min():.3g} ms",
                 ),
             ],
             right="The link is full, and the queue is a quarter of a BDP at most.",

@@ -7,7 +7,7 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sent, slow_links
+from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 
@@ -187,33 +187,39 @@ class Checks:
                     lambda run: (
                         _rates_mbps(run, "h1") == [SENSOR_MBPS] and _rates_mbps(run, "h2") == [own.my_video_mbps]
                     ),
-                    f"The sensor sends 1 Mbit/s from h1 and the video {own.my_video_mbps:g} Mbit/s from h2, both UDP to h3.",
+                    f"The sensor must send 1 Mbit/s from h1 and the video {own.my_video_mbps:g} Mbit/s from h2, both UDP to h3.",
                     "Compare with the list `senders` above.",
+                    sending,
                 ),
                 Condition(
                     lambda run: [item["streams"] for item in _updates(run)] == [1],
-                    "The update is one TCP connection from h2 to h3.",
+                    "The update must be one TCP connection from h2 to h3.",
                     "More connections would be another trick, and the next chapters' subject.",
+                    lambda run: f"{sum(item['streams'] for item in _updates(run))} connections",
                 ),
                 Condition(
                     lambda run: len(sent(run)) == 3 and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS],
-                    "Nothing else sends, and the only link with a rate has 5 Mbit/s.",
+                    "Nothing else may send, and the only link with a rate must have 5 Mbit/s.",
                     "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
+                    lambda run: f"{sending(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
                 ),
                 Condition(
                     lambda run: run.scenario["duration_s"] >= 30,
-                    "The run takes 30 s of network time at least.",
+                    "The run must take 30 s of network time at least.",
                     "duration_s=30; the first 10 s are not counted.",
+                    duration,
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
-                    f"TCP gets {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
+                    f"TCP must get {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
                     "Which queue serves flows in turn and, when its room is full, drops from the longest?",
+                    lambda run: f"{_goodput_mbps(run, 'tcp', 'h2'):.4g} Mbit/s",
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run, "udp", "h1") >= _SAFE_SENSOR_MBPS,
-                    "The sensor keeps what it sends.",
+                    "The sensor must keep what it sends.",
                     "It asks for less than its fair share, so a fair queue has no reason to drop it.",
+                    lambda run: f"{_goodput_mbps(run, 'udp', 'h1'):.4g} Mbit/s",
                 ),
             ],
             right="No sender has changed. The queue has.",

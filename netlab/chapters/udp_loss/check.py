@@ -12,7 +12,20 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.course.checks import Condition, Function, Measurement, Number, Result, Trap, is_plain, sent, way
+from netlab.course.checks import (
+    Condition,
+    Function,
+    Measurement,
+    Number,
+    Result,
+    Trap,
+    is_plain,
+    not_plain,
+    rates,
+    sending,
+    sent,
+    way,
+)
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -154,38 +167,45 @@ def _overload(own: Own) -> Measurement:
         conditions=[
             Condition(
                 lambda run: [flow["kind"] for flow in run.scenario["traffic"]] == ["udp"] and len(_flows(run)) == 1,
-                "One UDP flow goes from h1 to h2, and nothing else is sent.",
+                "One UDP flow must go from h1 to h2, and nothing else may be sent.",
                 "Look at the list of traffic that you gave to `nl.run`.",
+                sending,
             ),
             Condition(
                 lambda run: all(flow["payload_bytes"] == own.payload_bytes for flow in _flows(run)),
-                f"Its datagrams carry {own.payload_bytes} bytes.",
+                f"Its datagrams must carry {own.payload_bytes} bytes.",
                 "`nl.Udp` has `payload_bytes`; left out it is 1000.",
+                lambda run: f"payload_bytes={_flows(run)[0]['payload_bytes']}",
             ),
             Condition(
                 lambda run: [shape.rate_mbps for shape in _slow(run)] == [own.rate_mbps],
-                f"One link on the way has a rate, and it is {own.rate_mbps} Mbit/s.",
+                f"Exactly one link on the way must have a rate, and it must be {own.rate_mbps} Mbit/s.",
                 "`nl.Link` has `rate_mbps`. Build a network with h1, h2 and one link between them, and give that one to `nl.run`.",
+                lambda run: rates(_slow(run)),
             ),
             Condition(
                 lambda run: all(shape.queue_packets == own.queue_packets for shape in _slow(run)),
-                f"Its queue has room for {own.queue_packets} packets.",
+                f"Its queue must have room for {own.queue_packets} packets.",
                 "`nl.Link` has `queue_packets`.",
+                lambda run: f"queue_packets={_slow(run)[0].queue_packets}",
             ),
             Condition(
                 lambda run: all(map(is_plain, _slow(run))),
-                "The link is plain: nothing is lost on purpose, and it counts as `tc` does.",
+                "The link must be plain: nothing is lost on purpose, and it counts as `tc` does.",
                 "Leave out `loss_rate`, `aqm` and `framing`.",
+                lambda run: not_plain(_slow(run)),
             ),
             Condition(
                 lambda run: min(_sending_s(run)) >= _LONG_ENOUGH_S,
-                f"The flow sends for {_LONG_ENOUGH_S} s or more.",
+                f"The flow must send for {_LONG_ENOUGH_S} s or more.",
                 "`nl.run(..., duration_s=...)`; a flow without a duration of its own sends to the end.",
+                lambda run: f"{min(_sending_s(run)):g} s",
             ),
             Condition(
                 lambda run: run.flows["loss_rate"].iloc[0] > 0.02,
-                "The link was never idle: more was offered than it can carry, so something was lost.",
-                "Look at `my_run.flows`: the loss rate is near zero. Offer more.",
+                "The link must never be idle: more must be offered than it can carry, so that something is lost.",
+                "Offer more.",
+                lambda run: f"{100 * run.flows['loss_rate'].iloc[0]:.3g} % were lost",
             ),
         ],
         right="Your link was busy all the time. What it carried, it could not have carried more of.",

@@ -72,8 +72,14 @@ def test_the_run_that_is_asked_for_passes() -> None:
     ("run", "sentence"),
     [
         (lambda: made(asked(traffic=[nl.Tcp("h1", "h3")])), "must go by Reno"),
-        (lambda: made(asked(nl.Tcp("h2", "h3", congestion="reno"))), "One TCP flow is asked for"),
-        (lambda: made(asked(chapter.settings.burst())), "One TCP flow is asked for"),
+        (
+            lambda: made(asked(nl.Tcp("h2", "h3", congestion="reno"))),
+            "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
+        ),
+        (
+            lambda: made(asked(chapter.settings.burst())),
+            "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
+        ),
         (lambda: made(asked(path=chapter.settings.path())), "the rate, the delay and the queue"),
         (lambda: made(asked(duration_s=10)), "must last 20 s"),
         (lambda: made(asked(interval_s=0.1)), "every 0.05 s or more often"),
@@ -90,6 +96,15 @@ def test_another_run_is_told_what_it_lacks(run: Any, sentence: str) -> None:
 
 def test_what_the_run_printed_is_no_run() -> None:
     assert chapter.check.sawtooth.judge(SimpleNamespace()).status is Status.FAILED
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_half_and_double_the_queue_hear_no_more_than_their_neighbours(factor: float) -> None:
+    """Else the queue of exercise 2, tried once more, would give the answer away."""
+    right = chapter.check.free.figure()
+    told = said(chapter.check.free, factor * right)
+    assert "about a factor of two" in told
+    assert "half" not in told.lower()
 
 
 @cache

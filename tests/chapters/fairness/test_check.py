@@ -71,7 +71,9 @@ def test_each_condition_is_looked_for_in_what_ran(opened: SimpleNamespace) -> No
         "the rate that the exercise asks for": stand_in(
             crossing(own.rate_mbps + 1, own.base_rtt_ms, **fair), (2, 2, 2)
         ),
-        "what the exercise asks for. Look at base_rtt_ms": stand_in(opened.network, (1.9, 1.9, 1.9), base_ms=300),
+        "the round-trip time must be what the exercise asks for. Seen: 300 ms.": stand_in(
+            opened.network, (1.9, 1.9, 1.9), base_ms=300
+        ),
         "h1 to h3, h1 to h2, h2 to h3": stand_in(opened.network, (1.9, 1.9, 1.9), pairs=(*THREE[:2], ("h2", "h1"))),
         "60 s at least": stand_in(opened.network, (1.9, 1.9, 1.9), seconds=30),
         "a queue for each flow": stand_in(crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300), (1.9, 1.9, 1.9)),

@@ -60,15 +60,18 @@ def test_a_connection_that_fills_the_link_passes(window_bytes: int) -> None:
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (measured(rate_mbps=900), "There is one link, of 1000 Mbit/s"),
+        (measured(rate_mbps=900), "There must be one link, of 1000 Mbit/s"),
         (measured(delay_ms=50), "a round trip of 25 ms"),
-        (measured(streams=2), "It is a single connection."),
-        (measured(window_bytes=1_000_000), "By theory its window allows what the link allows."),
+        (measured(streams=2), "It must be a single connection. Seen: streams=2."),
+        (measured(window_bytes=1_000_000), "its window must allow what the link allows. Seen: window_bytes=1000000."),
         (measured(window_bytes=None), "no more than a tenth larger"),
         (measured(window_bytes=2 * NEEDED_BYTES), "no more than a tenth larger"),
-        (measured(duration_s=1), "It runs for 3 s at least"),
-        (measured(goodput_mbps=500.0), "the link is full"),
-        (measured(more=[nl.Udp("h1", "h2", rate_mbps=1)]), "The only flow is TCP"),
+        (measured(duration_s=1), "It must run for 3 s at least"),
+        (measured(goodput_mbps=500.0), "the link must be full. Seen: 3 s; 500 Mbit/s."),
+        (
+            measured(more=[nl.Udp("h1", "h2", rate_mbps=1)]),
+            "The only flow must be TCP from h1 to h2. Seen: tcp h1 to h2, udp h1 to h2.",
+        ),
         (NEEDED_BYTES, "expected what nl.run(...) returns"),
     ],
 )

@@ -88,12 +88,12 @@ def test_a_run_that_saves_tcp_passes() -> None:
     ("run", "sentence"),
     [
         (measured(video_mbps=4), "the video 9 Mbit/s from h2"),
-        (measured(streams=4), "The update is one TCP connection"),
-        (measured(rate_mbps=10), "the only link with a rate has 5 Mbit/s"),
-        (measured(more=[nl.Tcp("h1", "h3")]), "Nothing else sends"),
-        (measured(duration_s=5), "The run takes 30 s"),
-        (measured(tcp_mbps=0.01), "TCP gets 1.7 Mbit/s at least"),
-        (measured(sensor_mbps=0.5), "The sensor keeps what it sends"),
+        (measured(streams=4), "The update must be one TCP connection from h2 to h3. Seen: 4 connections."),
+        (measured(rate_mbps=10), "rates [10]"),
+        (measured(more=[nl.Tcp("h1", "h3")]), "Nothing else may send"),
+        (measured(duration_s=5), "at least. Seen: 5 s."),
+        (measured(tcp_mbps=0.01), "TCP must get 1.7 Mbit/s at least"),
+        (measured(sensor_mbps=0.5), "The sensor must keep what it sends. Seen: 0.5 Mbit/s."),
         (SimpleNamespace(), "expected what nl.run(...) returns"),
     ],
 )
