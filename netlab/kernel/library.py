@@ -25,7 +25,9 @@ from netlab.kernel.edits import RECIPE, edits
 from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
-PROGRAM = "netlab-library"
+WASM = "wasm"
+"""The machine of a kernel as WebAssembly, which runs on every processor."""
+PROGRAM, WASM_PROGRAM = "netlab-library", "netlab-library.wasm"
 MNEXEC = "mnexec"
 FAILURE = "failure"
 FILES = (PROGRAM, "config", "build.json")
@@ -253,8 +255,8 @@ def compile_into(
     KernelError
         When an option does not take or a step fails.
     """
-    _configure(tree, version, variables, log, cross)
     make = _make(cross)
+    configure(tree, version, variables, log, make)
     jobs = len(os.sched_getaffinity(0))
     programs.run(
         [*make, f"-j{jobs}", _target(tree)],
@@ -277,9 +279,15 @@ def _target(tree: Path) -> str:
     return own if f"\n{own}:" in (tree / "Makefile").read_text() else "vmlinux_o"
 
 
-def _configure(tree: Path, version: Version, variables: dict[str, str | None], log: Path, cross: str) -> None:
-    wanted = options()
-    make, doing = _make(cross), "configure the library kernel"
+def configure(tree: Path, version: Version, variables: dict[str, str | None], log: Path, make: list[str]) -> None:
+    """Configure a `twin`; `make` is the words that begin its builds.
+
+    Raises
+    ------
+    KernelError
+        When an option does not take.
+    """
+    wanted, doing = options(), "configure the library kernel"
     programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)
     config = tree / ".config"
     with config.open("a") as file:
@@ -305,11 +313,9 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
     )  # fmt: skip
     kept = [word for name in EXPORTS for word in ("-G", name)]
     programs.run([f"{cross}objcopy", *kept, str(whole), str(kernel)], cwd=tree, log=log, doing=doing)
-    headers = tree / "library-headers"
-    headers.mkdir(exist_ok=True)
-    _write_headers(tree, headers)
+    headers = write_headers(tree)
     objects = []
-    for source in sorted((HOME / "host").glob("*.c")):
+    for source in [*sorted((HOME / "host").glob("*.c")), *sorted((HOME / "native").glob("*.c"))]:
         made = tree / f"library-{source.stem}.o"
         flags = [f"{flag}={HOME}=." if flag == "-ffile-prefix-map" else flag for flag in HOST_FLAGS]
         # The cage filters the machine's own system calls and must not see the kernel's numbers.
@@ -325,11 +331,14 @@ def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None
     programs.run([f"{cross}strip", str(program)], log=log, doing=doing)
 
 
-def _write_headers(tree: Path, headers: Path) -> None:
-    """The kernel's own numbers of its system calls and its `struct tcp_info`: the machine's may be others."""
+def write_headers(tree: Path) -> Path:
+    """A folder with the kernel's own numbers of its system calls and its `struct tcp_info`: the machine's may be others."""
+    headers = tree / "library-headers"
+    headers.mkdir(exist_ok=True)
     numbers = (tree / "arch" / ARCHITECTURE / "include/generated/uapi/asm/unistd_64.h").read_text()
     (headers / "library_unistd.h").write_text(numbers)
     (headers / "library_tcp.h").write_text((tree / "include/uapi/linux/tcp.h").read_text())
+    return headers
 
 
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:

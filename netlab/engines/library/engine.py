@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import select
-import signal
 import struct
-import subprocess
 import threading
 from typing import Any, cast
 
@@ -15,8 +11,10 @@ from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
 from netlab.base import scratch
 from netlab.base.errors import KernelError, RunError
-from netlab.engines.base import OnEvent, Requirement, cancelled, refuse_lacking, refuse_media
+from netlab.engines.base import OnEvent, Requirement, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
+from netlab.engines.library.child import ChildProgram
+from netlab.engines.library.program import OnAnswers, Program
 from netlab.engines.library.requests import EXACT_TIMERS, Requests, Timers, make_requests, refuse_programs
 from netlab.kernel import library
 from netlab.protocol.plan import Outcome, Plan
@@ -36,15 +34,8 @@ SMALL_SYSCTLS = {
     "net.ipv4.udp_mem": "24576 32768 49152",
 }
 START_S = 1_700_000_000
-POLL_S = 0.05
-READ_BYTES = 1 << 20
 CONFINED_FILES = 1
 CONFINED_CALLS = 2
-ENDINGS = {
-    signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
-    signal.SIGTERM: "it was asked to end",
-}
-
 _FRAME = struct.Struct("<II")
 
 
@@ -102,30 +93,16 @@ class LibraryEngine:
         )  # fmt: skip
         answers = Answers(plan, requests.queues)
         on_event({"event": "agent"})
-        process = subprocess.Popen(
-            [str(self.kernel.path), str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={},
-            bufsize=0,
-            start_new_session=True,
-        )
+        running = start_program(self.kernel)
         try:
-            _tell(process, requests)
-            _listen(process, answers, on_event, cancel)
+            running.send(requests.to_bytes())
+            running.listen(_reader(answers, on_event), cancel)
         finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            ending = running.close()
         if answers.failure is not None:
             raise RunError(explain(answers.failure, requests))
         if not answers.done:
-            raise RunError(f"The library kernel's program ended without a result: {_ending(process.returncode)}.")
+            raise RunError(f"The library kernel's program ended without a result: {ending}.")
         confined = answers.done["confined"]
         outcome = {
             **answers.counters(),
@@ -147,6 +124,23 @@ class LibraryEngine:
             },
         }
         return cast("Outcome", outcome)
+
+
+def start_program(kernel: library.LibraryKernel) -> Program:
+    """Start the program of a kernel, here.
+
+    Raises
+    ------
+    KernelError
+        When it is WebAssembly and there is nothing here that runs it.
+    """
+    if kernel.machine != library.WASM:
+        return ChildProgram(kernel.path)
+    try:
+        from netlab.engines.library.sandbox import SandboxProgram
+    except ImportError as error:
+        raise KernelError(f"{kernel.path} needs the package wasmtime ({error}): pip install wasmtime.") from error
+    return SandboxProgram(kernel.path)
 
 
 def kernel_requirement() -> Requirement:
@@ -211,36 +205,14 @@ def _keep_packets(taps: list[str], packets: dict[int, bytearray]) -> str | None:
     return str(folder)
 
 
-def _tell(process: subprocess.Popen[bytes], requests: Requests) -> None:
-    assert process.stdin is not None
-    data = memoryview(requests.to_bytes())
-    try:
-        while data:
-            data = data[process.stdin.write(data) :]
-        # It stays open: its end would tell the program that we are gone.
-    except BrokenPipeError:
-        # What it has to say about that comes on its output.
-        return
-
-
-def _listen(
-    process: subprocess.Popen[bytes], answers: Answers, on_event: OnEvent, cancel: threading.Event | None
-) -> None:
-    assert process.stdout is not None
-    source = process.stdout.fileno()
+def _reader(answers: Answers, on_event: OnEvent) -> OnAnswers:
+    """What cuts a stream of answers into frames and books them."""
     waiting = bytearray()
     told_s = 0.0
-    while True:
-        if cancel is not None:
-            while not select.select([source], [], [], POLL_S)[0]:
-                if cancel.is_set():
-                    raise cancelled()
-            if cancel.is_set():
-                raise cancelled()
-        data = os.read(source, READ_BYTES)
-        if not data:
-            return
-        waiting += data
+
+    def take(data: bytes) -> bool:
+        nonlocal told_s
+        waiting.extend(data)
         at = 0
         while len(waiting) - at >= _FRAME.size:
             kind, length = _FRAME.unpack_from(waiting, at)
@@ -250,11 +222,14 @@ def _listen(
             answers.take(kind, bytes(waiting[at : at + length]))
             at += length
             if kind in (DONE, FAILED):
-                return
+                return True
         del waiting[:at]
         if answers.progress_s > told_s:
             told_s = answers.progress_s
             on_event({"event": "progress", "t_s": told_s})
+        return False
+
+    return take
 
 
 def explain(failure: str, requests: Requests) -> str:
@@ -268,9 +243,3 @@ def explain(failure: str, requests: Requests) -> str:
         where = requests.nodes[int(words[1])] if int(words[1]) >= 0 else "the whole kernel"
         return f"The setting {words[2].replace('/', '.')} was refused in {where}: {words[3]}."
     return failure
-
-
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"its status is {status}"
-    return ENDINGS.get(signal.Signals(-status), f"it was ended by {signal.Signals(-status).name}")

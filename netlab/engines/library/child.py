@@ -1,0 +1,76 @@
+"""The library kernel's program as a child process, which has nothing but a pipe for requests and one for answers."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+from netlab.engines.base import cancelled
+from netlab.engines.library.program import OnAnswers
+
+POLL_S = 0.05
+READ_BYTES = 1 << 20
+ENDINGS = {
+    signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
+    signal.SIGTERM: "it was asked to end",
+}
+
+
+class ChildProgram:
+    """A `program.Program`."""
+
+    def __init__(self, path: Path) -> None:
+        self._process = subprocess.Popen(
+            [str(path), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    def send(self, requests: bytes) -> None:
+        """Give it requests."""
+        assert self._process.stdin is not None
+        data = memoryview(requests)
+        try:
+            while data:
+                data = data[self._process.stdin.write(data) :]
+            # It stays open: its end would tell the program that we are gone.
+        except BrokenPipeError:
+            # What it has to say about that comes on its output.
+            return
+
+    def listen(self, on_answers: OnAnswers, cancel: threading.Event | None) -> None:
+        """Hand on its answers."""
+        assert self._process.stdout is not None
+        source = self._process.stdout.fileno()
+        while True:
+            if cancel is not None:
+                while not select.select([source], [], [], POLL_S)[0]:
+                    if cancel.is_set():
+                        raise cancelled()
+                if cancel.is_set():
+                    raise cancelled()
+            data = os.read(source, READ_BYTES)
+            if not data or on_answers(data):
+                return
+
+    def close(self) -> str:
+        """End it, and say how it ended."""
+        process = self._process
+        if process.poll() is None:
+            process.kill()
+        status = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        if status >= 0:
+            return f"its status is {status}"
+        return ENDINGS.get(signal.Signals(-status), f"it was ended by {signal.Signals(-status).name}")

@@ -1,0 +1,32 @@
+"""The library kernel's program, running: a child process, or WebAssembly in this one.
+
+Requests go in while it runs and answers come out; whoever listens may send more.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+OnAnswers = Callable[[bytes], bool]
+"""Takes bytes of answers, which may end within a frame; True when no more are wanted."""
+
+
+class Program(Protocol):
+    """One run of the program."""
+
+    def send(self, requests: bytes) -> None:
+        """Give it requests; from any thread, also while it runs."""
+
+    def listen(self, on_answers: OnAnswers, cancel: threading.Event | None) -> None:
+        """Hand on answers until no more are wanted, or it has ended.
+
+        Raises
+        ------
+        RunCancelled
+            When `cancel` was set.
+        """
+
+    def close(self) -> str:
+        """End it if need be, free what it holds, and say how it ended, in part of a sentence."""
