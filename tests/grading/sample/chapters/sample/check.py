@@ -52,10 +52,16 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: run.settings["scenario"]["traffic"][0]["rate_mbps"] > own.rate_mbps,
-                    "The sender offers more than the link carries.",
+                    "The sender must offer more than the link carries.",
                     "Look at rate_mbps of the flow.",
+                    lambda run: run.settings["scenario"]["traffic"][0]["rate_mbps"],
                 ),
-                Condition(lambda run: run.flows.loss_rate[0] > 0.1, "More than a tenth is lost.", "Offer more."),
+                Condition(
+                    lambda run: run.flows.loss_rate[0] > 0.1,
+                    "More than a tenth must be lost.",
+                    "Offer more.",
+                    lambda run: run.flows.loss_rate[0],
+                ),
             ],
         )
         self.letter = Choice(
