@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from netlab.network.link import Link
     from netlab.network.topology import Topology
     from netlab.runs.experiment import Scenario, run
+    from netlab.runs.replications import interval, repeat
     from netlab.runs.sweeps import sweep
     from netlab.traffic import Command, Ping, Tcp, Udp
 
@@ -37,10 +38,12 @@ _HOMES = {
     "Tcp": "netlab.traffic",
     "Topology": "netlab.network.topology",
     "Udp": "netlab.traffic",
+    "interval": "netlab.runs.replications",
     "lasting": "netlab.engines",
     "live": "netlab.lab.live",
     "preflight": "netlab.engines",
     "progress": "netlab.course.catalogue",
+    "repeat": "netlab.runs.replications",
     "run": "netlab.runs.experiment",
     "sweep": "netlab.runs.sweeps",
 }
@@ -63,11 +66,13 @@ __all__ = [
     "Topology",
     "Udp",
     "checks",
+    "interval",
     "lasting",
     "live",
     "plots",
     "preflight",
     "progress",
+    "repeat",
     "run",
     "sweep",
     "theory",
@@ -88,7 +93,8 @@ def __getattr__(name: str) -> Any:
         for kind in importlib.import_module("netlab.traffic").KINDS.values():
             if kind.__name__ == name:
                 return kind
-    raise AttributeError(f"module 'netlab' has no attribute {name!r}")
+    guess = next((f"; did you mean {known}?" for known in __all__ if known.lower() == name.lower()), "")
+    raise AttributeError(f"module 'netlab' has no attribute {name!r}{guess}")
 
 
 def __dir__() -> list[str]:

@@ -1,35 +1,164 @@
-"""Several draws of one figure: their mean, and how sure it is."""
+"""A measurement made again with other seeds: the table of its runs, and how sure its mean is."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent import futures
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
+from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.progress_bar import Progress
+from netlab.base.values import is_integer, plain, shown
+from netlab.engines.base import Engine
+from netlab.network.topology import Topology
+from netlab.runs.experiment import Scenario
+from netlab.runs.sweeps import sweep
+from netlab.traffic import Traffic
 
-def mean_and_half(values: Any) -> tuple[float, float]:
-    """Return the mean, and half the width of its 95 % interval (Student's t over the draws).
+DEFAULT_SEEDS = 10
+
+
+class Interval(NamedTuple):
+    """A mean and half the width of its 95 % interval, both in the unit of the values."""
+
+    mean: float
+    half_width: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4g} ± {self.half_width:.2g}"
+
+
+def interval(values: Any) -> Interval:
+    """Return the mean of several independent values, and half the width of its 95 % interval.
+
+    If the measurement were made again and again with as many values each, 95 of 100 such intervals would hold the true
+    mean. That is so where the values are independent (a seed each) and not far from normally distributed.
 
     Parameters
     ----------
     values : sequence of float
-        Independent draws, two or more.
+        Two or more, such as a column of what `netlab.repeat` returns.
 
     Returns
     -------
-    tuple of float
-        Both in the values' own unit.
+    Interval
+        Mean and half width, in the values' own unit: `mean, half = netlab.interval(values)`.
+
+    Raises
+    ------
+    NetlabError
+        With fewer than two values, or where one is missing (NaN): to leave values out is a decision of its own.
 
     References
     ----------
-    Student, "The Probable Error of a Mean", Biometrika 6, 1908.
+    Student, "The Probable Error of a Mean", Biometrika 6, 1908: the half width is t * s / sqrt(n).
 
     Examples
     --------
-    >>> mean, half = mean_and_half([1.0, 2.0, 3.0])
-    >>> round(mean, 3), round(half, 3)
-    (2.0, 2.484)
+    >>> print(interval([1.0, 2.0, 3.0]))
+    2 ± 2.5
+    >>> mean, half = interval([1.0, 2.0, 3.0])
+    >>> round(half, 3)
+    2.484
     """
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return float(np.mean(values)), float(half)
+    try:
+        given = np.asarray(list(values), dtype=float)
+    except (TypeError, ValueError):
+        raise NetlabError(f"interval() takes a list or a column of numbers, got {shown(values)}.") from None
+    if given.ndim != 1 or len(given) < 2:
+        raise NetlabError(
+            f"An interval needs two values or more, got {given.size}: one value says nothing of how far others lie from it."
+        )
+    if not np.isfinite(given).all():
+        raise NetlabError(
+            f"{(~np.isfinite(given)).sum()} of {len(given)} values are missing (NaN) or infinite. Say what they mean before you "
+            "leave them out: values.dropna()."
+        )
+    half = stats.t.ppf(0.975, len(given) - 1) * np.std(given, ddof=1) / np.sqrt(len(given))
+    return Interval(float(np.mean(given)), float(half))
+
+
+def repeat(
+    network: Topology | Scenario | Mapping[str, Any],
+    traffic: Sequence[Traffic] = (),
+    duration_s: float = 10.0,
+    *,
+    seeds: int | Iterable[int] = DEFAULT_SEEDS,
+    sysctls: Mapping[str, Any] | None = None,
+    executor: futures.Executor | None = None,
+    fresh: bool = False,
+    engine: str | Engine | None = None,
+    progress: bool | Progress = True,
+) -> pd.DataFrame:
+    """Run the same scenario with several seeds; return all flows in one table.
+
+    Parameters
+    ----------
+    network, traffic, duration_s, sysctls
+        As for `netlab.run`: a network and the rest, or a whole `Scenario` (whose own seed is not used).
+    seeds : int or iterable of int
+        How many (10 means the seeds 1 to 10), or which.
+    executor, fresh, engine, progress
+        As for `netlab.sweep`, which runs them side by side and keeps them for the next time.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of each run's `flows`, with the column `seed` before them.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in the scenario or its seeds; nothing has been started.
+    SweepError
+        When runs failed; its `runs` has the others by seed.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> table = nl.repeat(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3")], seeds=10)  # doctest: +SKIP
+    >>> nl.interval(table["goodput_mbps"])  # doctest: +SKIP
+    """
+    chosen, wrong = _seeds(seeds)
+    try:
+        scenario = Scenario.given(network, traffic, duration_s, sysctls=sysctls)
+    except ScenarioError as error:
+        raise ScenarioError([*error.problems, *wrong]) from None
+    if wrong:
+        raise ScenarioError(wrong)
+    runs = sweep(
+        {seed: replace(scenario, seed=seed) for seed in chosen},
+        executor=executor,
+        fresh=fresh,
+        engine=engine,
+        progress=progress,
+    )
+    tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
+    table = pd.concat(tables, ignore_index=True)
+    return table[["seed", *(name for name in table if name != "seed")]]
+
+
+def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
+    """The seeds, and a sentence for each thing that is wrong with them."""
+    given = plain(given)
+    if isinstance(given, int) and is_integer(given):
+        number = given
+        return list(range(1, number + 1)), [] if number >= 1 else [f"seeds must be 1 or more, got {number}"]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return [], [f"seeds must be a whole number or a list of whole numbers, got {shown(given)}"]
+    chosen = [plain(seed) for seed in given]
+    wrong = [f"seeds: {shown(seed)} is no whole number from 0 to 2**64 - 1" for seed in chosen if not _is_seed(seed)]
+    if not chosen:
+        wrong.append("seeds must hold one seed or more, got none")
+    if len(set(map(str, chosen))) < len(chosen):
+        wrong.append("seeds must differ: the same seed gives the same run")
+    return chosen, wrong
+
+
+def _is_seed(seed: object) -> bool:
+    return isinstance(seed, int) and is_integer(seed) and 0 <= seed < 2**64

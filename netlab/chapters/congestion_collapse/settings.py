@@ -76,7 +76,7 @@ FIGURES = OwnFigures(
     derive=_derived,
 )
 
-mean_and_interval = replications.mean_and_half
+mean_and_interval = replications.interval
 
 
 def both(runs: Mapping[Any, Run], after_s: float = 5) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs import experiment, sweeps
 from netlab.runs.experiment import Scenario
-from netlab.runs.replications import mean_and_half
+from netlab.runs.replications import interval
 from netlab.traffic import Command, Tcp, Udp
 
 __all__ = [
@@ -242,7 +242,7 @@ def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:
     rows = []
     for rate in loss_rates:
         reno = runs["reno", rate]
-        mean_mbps, half_mbps = mean_and_half(reno.goodput_mbps(after_s=SETTLED_S))
+        mean_mbps, half_mbps = interval(reno.goodput_mbps(after_s=SETTLED_S))
         rtt_ms = float(reno.intervals.query(f"t_s > {SETTLED_S}")["rtt_ms"].mean())
         rows.append(
             {

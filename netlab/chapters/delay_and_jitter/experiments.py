@@ -24,7 +24,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs import experiment
 from netlab.runs.experiment import Scenario
-from netlab.runs.replications import mean_and_half
+from netlab.runs.replications import interval
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Command, Tcp, Udp
 
@@ -118,7 +118,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Mean goodput and its 95 % interval (Student's t), and the share sent again, over the seeds."""
     rows = []
     for (name, jitter_ms), group in table.groupby(["tcp", "jitter_ms"], sort=False):
-        mean_mbps, half_mbps = mean_and_half(group.goodput_mbps)
+        mean_mbps, half_mbps = interval(group.goodput_mbps)
         rows.append(
             {
                 "TCP": name,

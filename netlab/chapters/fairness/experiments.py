@@ -28,7 +28,7 @@ from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT
 from netlab.runs import sweeps
 from netlab.runs.experiment import Scenario
-from netlab.runs.replications import mean_and_half
+from netlab.runs.replications import interval
 from netlab.traffic import Tcp
 
 PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))
@@ -165,7 +165,7 @@ def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, floa
     means, halves, expected = [], [], []
     for congestion, queue, heard in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
-        mean, half = mean_and_half(mine["part"])
+        mean, half = interval(mine["part"])
         means.append(mean)
         halves.append(half)
         exponent = theory.RTT_EXPONENTS[congestion, heard]
@@ -187,7 +187,7 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for congestion, queue, _ in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
-        exponent, half = mean_and_half(mine["exponent"])
+        exponent, half = interval(mine["exponent"])
         queueing_ms = float((mine["near_rtt_ms"] - NEAR_MS).mean())
         rows.append(
             {
@@ -254,7 +254,7 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
     means, halves, expected = [], [], []
     for congestion in ("reno", "cubic"):
         mine = found[found["congestion"] == congestion]
-        mean, half = mean_and_half(mine["ratio"])
+        mean, half = interval(mine["ratio"])
         means.append(mean)
         halves.append(half)
         expected.append(own_ratio(mine, congestion))
@@ -288,9 +288,9 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
         mine = found[found["congestion"] == congestion]
         row = {"": NAMES[congestion]}
         for pair in ROUTES:
-            mean, half = mean_and_half(mine[pair])
+            mean, half = interval(mine[pair])
             row[pair] = f"{mean:.2f} ± {half:.2f}"
-        ratio, half = mean_and_half(mine["ratio"])
+        ratio, half = interval(mine["ratio"])
         row["long / short"] = f"{ratio:.2f} ± {half:.2f}"
         rows.append(row)
     ratio = 2 * PUBLISHED_CROSSING["h1-h3"] / (PUBLISHED_CROSSING["h1-h2"] + PUBLISHED_CROSSING["h2-h3"])

@@ -17,7 +17,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs import sweeps
 from netlab.runs.experiment import Scenario
-from netlab.runs.replications import mean_and_half
+from netlab.runs.replications import interval
 from netlab.traffic import Ping, Tcp
 from netlab.traffic.base import Traffic
 
@@ -154,12 +154,12 @@ def shares_table(runs: Mapping[int, Run]) -> pd.DataFrame:
         fair = fair_data_mbps(pairs)
         for pair, theirs in zip(pairs, PUBLISHED_MBPS[number], strict=True):
             values = table[pair]
-            rows.append((number, pair, fair[pair], *mean_and_half(values), values.min(), values.max(), theirs))
+            rows.append((number, pair, fair[pair], *interval(values), values.min(), values.max(), theirs))
         if number != 4:
             total = table.sum(axis=1)
             link = theory.tcp_goodput_limit_mbps(30)
             theirs = sum(PUBLISHED_MBPS[number])
-            rows.append((number, "together", link, *mean_and_half(total), total.min(), total.max(), theirs))
+            rows.append((number, "together", link, *interval(total), total.min(), total.max(), theirs))
     columns = ["experiment", "pair", "fair", "mean", "+-", "least", "most", "published"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -252,7 +252,7 @@ def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
     for name, run in runs.items():
         got = by_draw(run, pairs)
         table[name] = got.mean()
-        table[f"+- {name}"] = {pair: mean_and_half(got[pair])[1] for pair in pairs}
+        table[f"+- {name}"] = {pair: interval(got[pair])[1] for pair in pairs}
     table.loc["together"] = table.sum().where(~table.columns.str.startswith("+-"))
     return table
 
@@ -293,7 +293,7 @@ def head_starts(draws: int = 3) -> pd.DataFrame:
     rows = []
     for name, (number, _, _) in cases.items():
         got = by_draw(runs[name], EXPERIMENTS[number])
-        rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), mean_and_half(got["h1-h4"])[1]))
+        rows.append((name, *[*got.mean(), np.nan][:3], got.sum(axis=1).mean(), interval(got["h1-h4"])[1]))
     rows.insert(1, ("2, published", 12.61, 9.22, 8.14, 29.97, np.nan))
     rows.insert(4, ("3, published", 18.00, 10.84, np.nan, 28.84, np.nan))
     return pd.DataFrame(rows, columns=["experiment", "h1-h4", "second", "third", "together", "+- of h1-h4"])

@@ -107,7 +107,7 @@ FIGURES = OwnFigures(
     derive=_derived,
 )
 
-mean_and_interval = replications.mean_and_half
+mean_and_interval = replications.interval
 
 
 def goodputs(runs: Mapping[Any, Run], after_s: float) -> pd.DataFrame:

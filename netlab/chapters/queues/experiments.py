@@ -26,7 +26,7 @@ from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
 from netlab.runs import sweeps
 from netlab.runs.experiment import Scenario
-from netlab.runs.replications import mean_and_half
+from netlab.runs.replications import interval
 from netlab.traffic import Ping, Tcp, Traffic
 
 WARM_UP_S = 5
@@ -276,12 +276,10 @@ def together(seeds: Iterable[int]) -> pd.DataFrame:
         row = {"": name}
         for place, flow in enumerate(("DCTCP", "CUBIC")):
             labels = [run.flows["flow"].iloc[place] for run in runs]
-            goodput, half = mean_and_half(
+            goodput, half = interval(
                 [late(run, label)["goodput_mbps"].mean() for run, label in zip(runs, labels, strict=True)]
             )
-            wait, _ = mean_and_half(
-                [late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)]
-            )
+            wait, _ = interval([late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)])
             row[f"{flow} (Mbit/s)"] = f"{goodput:.0f} ± {half:.0f}"
             row[f"{flow} waits (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
         rows.append(row)

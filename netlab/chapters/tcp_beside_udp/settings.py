@@ -130,7 +130,7 @@ def goodputs(runs: Mapping[Any, Run]) -> pd.DataFrame:
     )
 
 
-mean_and_interval = replications.mean_and_half
+mean_and_interval = replications.interval
 
 
 def fair_table(run: Run, video_mbps: float) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs import experiment, sweeps
 from netlab.runs.experiment import Scenario
-from netlab.runs.replications import mean_and_half
+from netlab.runs.replications import interval
 from netlab.traffic import Udp
 
 RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS
@@ -153,8 +153,8 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
         expected = theory.udp_shares_mbps(offered, RATE_MBPS)
         for index, src in enumerate(("h1", "h2")):
             mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
-            goodput, half = mean_and_half(mine["goodput_mbps"])
-            lost, lost_half = mean_and_half(mine["loss_rate"])
+            goodput, half = interval(mine["goodput_mbps"])
+            lost, lost_half = interval(mine["loss_rate"])
             rows.append(
                 {
                     "scenario": scenario,
