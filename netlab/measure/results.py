@@ -43,10 +43,13 @@ FLOW_COLUMNS = (
     "rtt_max_ms",
     "jitter_ms",
     "delay_ms",
+    "delay_min_ms",
+    "delay_max_ms",
     "sent_datagrams",
     "received_datagrams",
     "duplicates",
     "reordered",
+    "receiver_drops",
     "error",
 )
 INTERVAL_COLUMNS = (
@@ -108,10 +111,11 @@ class Run:
     ----------
     flows : pandas.DataFrame
         A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of any
-        flow with the same `start_s` arrives (for UDP its own first) and ends with the flow: those of flows with the same
-        start and end can be summed;
+        flow with the same `start_s` arrives (for UDP its own first) and ends with the flow: those of flows with the same start and end can be summed;
         `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `loss_rate`: for UDP
-        1 - received / sent, for TCP segments sent again / segments sent, for a ping 1 - replies / requests.
+        1 - (received + receiver_drops) / sent, for TCP segments sent again / segments sent, for a ping 1 - replies /
+        requests; `receiver_drops`: datagrams that came through the network and found the receiver's socket full;
+        `delay_ms`, `delay_min_ms`, `delay_max_ms`: one-way delay of the datagrams received.
     intervals : pandas.DataFrame
         A row per flow and interval; `t_s` is the interval's end, counters (`retransmits`) run from the flow's start,
         the rest is the interval's mean (goodput) or the state at its end. `ca_state` is what congestion control is doing with

@@ -27,19 +27,24 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
         if "sent_bytes" not in counted:
             return {}
         received, sent = counted["received_datagrams"], counted["sent_datagrams"]
+        # What a full socket dropped had come through the network. Where the network makes duplicates, some of it may be these.
+        came = min(sent, received + counted["receiver_drops"])
         active_s, timely_bytes, timely_throughput_bytes = self._timely()
         return {
             "sent_bytes": counted["sent_bytes"],
             "received_bytes": counted["received_bytes"],
             "goodput_mbps": rate_mbps(timely_bytes, active_s),
             "throughput_mbps": rate_mbps(timely_throughput_bytes, active_s),
-            "loss_rate": 1 - received / sent if sent else math.nan,
+            "loss_rate": 1 - came / sent if sent else math.nan,
             "jitter_ms": counted["jitter_ms"] if received else math.nan,
             "delay_ms": counted["delay_mean_ms"] if received else math.nan,
+            "delay_min_ms": counted["delay_min_ms"] if received else math.nan,
+            "delay_max_ms": counted["delay_max_ms"] if received else math.nan,
             "sent_datagrams": sent,
             "received_datagrams": received,
             "duplicates": counted["duplicates"],
             "reordered": counted["reordered"],
+            "receiver_drops": counted["receiver_drops"],
         }
 
     def _timely(self) -> tuple[float, int, int]:

@@ -34,7 +34,10 @@ def udp(sent: int, received: int, first_s: float = 0.0, last_s: float = 10.0, **
         "duplicates": 0,
         "reordered": 0,
         "jitter_ms": 0.5,
+        "delay_min_ms": 8.0,
         "delay_mean_ms": 10.0,
+        "delay_max_ms": 15.0,
+        "receiver_drops": 0,
         "first_s": first_s if received else None,
         "last_s": last_s if received else None,
         "timely_datagrams": received,
@@ -87,7 +90,7 @@ def test_udp_goodput_is_over_the_flows_own_time() -> None:
     assert flow.goodput_mbps == pytest.approx(400 * 8000 / 4e6)
     assert flow.throughput_mbps == pytest.approx(400 * 8224 / 4e6)
     assert flow.loss_rate == pytest.approx(0.2)
-    assert (flow.delay_ms, flow.jitter_ms) == (10, 0.5)
+    assert (flow.delay_min_ms, flow.delay_ms, flow.delay_max_ms, flow.jitter_ms) == (8, 10, 15, 0.5)
 
 
 def test_what_a_queue_delivers_late_does_not_raise_the_rate() -> None:
@@ -106,8 +109,20 @@ def test_a_flow_that_ends_after_the_run_ends_with_it() -> None:
 def test_nothing_received_is_a_loss_of_one_and_no_delay() -> None:
     flow = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(500, 0)]).flows.iloc[0]
     assert (flow.loss_rate, flow.goodput_mbps, flow.received_datagrams) == (1, 0, 0)
-    assert math.isnan(flow.delay_ms)
-    assert math.isnan(flow.jitter_ms)
+    assert all(math.isnan(value) for value in (flow.delay_min_ms, flow.delay_ms, flow.delay_max_ms, flow.jitter_ms))
+
+
+def test_what_a_full_socket_dropped_is_no_loss_of_the_network() -> None:
+    """Of 500 datagrams 400 were received and 60 found the socket full, so the network lost 40."""
+    flow = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(500, 400, receiver_drops=60)]).flows.iloc[0]
+    assert flow.loss_rate == pytest.approx(0.08)
+    assert (flow.received_datagrams, flow.receiver_drops) == (400, 60)
+    assert flow.goodput_mbps == pytest.approx(400 * 8000 / 10e6)
+
+
+def test_duplicates_that_a_full_socket_dropped_make_no_loss_below_zero() -> None:
+    flow = measured([nl.Udp("h1", "h2", rate_mbps=1)], [udp(500, 480, receiver_drops=60)]).flows.iloc[0]
+    assert flow.loss_rate == 0
 
 
 def test_nothing_sent_is_no_loss() -> None:

@@ -74,7 +74,10 @@ class FakeEngine:
                     "duplicates": 0,
                     "reordered": 0,
                     "jitter_ms": 0.0,
+                    "delay_min_ms": 1.0,
                     "delay_mean_ms": 1.0,
+                    "delay_max_ms": 1.0,
+                    "receiver_drops": 0,
                 }
             ],
             "streams": [],
