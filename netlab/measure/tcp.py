@@ -40,12 +40,13 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
         if not streams:
             return row | {"received_bytes": 0, "goodput_mbps": 0.0, "throughput_mbps": 0.0}
         # One time for all streams of a flow, so that their sum is the flow's.
-        active_s = max(s["last_s"] for s in streams) - begin_s
+        active_s = max(s["last_s"] for s in streams) - self._begin_s(begin_s)
         retransmits = sum(s["retransmits"] or 0 for s in streams)
         segments_out = sum(s["segments_out"] or 0 for s in streams)
         return row | {
             "sent_bytes": sum(s["sent_bytes"] or 0 for s in streams),
             "received_bytes": sum(s["received_bytes"] for s in streams),
+            "completion_s": self._completion_s(streams),
             "goodput_mbps": goodput_mbps(sum(s["received_bytes"] for s in streams), active_s),
             "throughput_mbps": goodput_mbps(sum(s["throughput_bytes"] for s in streams), active_s),
             "retransmits": retransmits,
@@ -57,8 +58,21 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
             "rtt_max_ms": max((s["rtt_max_ms"] for s in streams if s["rtt_max_ms"] is not None), default=math.nan),
         }
 
+    def _begin_s(self, shared_s: float) -> float:
+        """When its time begins: a transfer's with the call of connect, so that one whose bytes all come at once has a rate."""
+        if self.item["num_bytes"] is None:
+            return shared_s
+        return min(stream["connect_s"] for stream in self.totals["streams"])
+
+    def _completion_s(self, streams: list[Row]) -> float:
+        """From the call of connect to the arrival of the last byte asked for; NaN where it did not come."""
+        asked = self.item["num_bytes"]
+        if asked is None or sum(s["received_bytes"] for s in streams) < asked:
+            return math.nan
+        return float(max(s["last_s"] for s in streams) - self._begin_s(math.nan))
+
     def _stream(self, own: StreamTotals, rtts_ms: list[float], begin_s: float) -> Row:
-        active_s = own["last_s"] - begin_s
+        active_s = own["last_s"] - self._begin_s(begin_s)
         return {
             **own,
             "flow": self.item["label"],

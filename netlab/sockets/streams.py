@@ -189,23 +189,33 @@ class TcpReceiver:
         Bytes that were read from the connection before this receiver got it and do not count.
     window_bytes : int | None
         Largest receive window to advertise; the same that `options.tune_tcp` was given.
+    num_bytes : int | None
+        How many bytes will come, where that is known: the arrival of the last one is then exact.
 
     Attributes
     ----------
     received_bytes : int
         Bytes that have arrived in order; exact at any moment, because the kernel counts them.
     first_s, last_s : float | None
-        Arrival of the first and of the last bytes (to the kernel's tick where the end of the stream came
-        later).
+        Arrival of the first and of the last bytes (without `num_bytes` to the kernel's tick where the end of the
+        stream came later).
     finished : bool
         True once the peer has closed (or reset, see `error`) or `stop` was called.
     error : OSError | None
         A reset, for instance.
     """
 
-    def __init__(self, sock: socket.socket, *, skipped_bytes: int = 0, window_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        *,
+        skipped_bytes: int = 0,
+        window_bytes: int | None = None,
+        num_bytes: int | None = None,
+    ) -> None:
         self.sock = sock
         self._window_bytes = window_bytes
+        self._num_bytes = num_bytes
         self.first_s: float | None = None
         self.last_s: float | None = None
         self.finished = False
@@ -234,7 +244,7 @@ class TcpReceiver:
         receive = self.sock.recv_into
         try:
             # The first read returns with the first bytes and tells when they came; the others wait for much.
-            count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC)
+            count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC)
             if count:
                 self.first_s = time.monotonic()
                 if self._window_bytes is not None:
@@ -243,13 +253,15 @@ class TcpReceiver:
             read_s = time.monotonic()
             while count:
                 self._read_bytes += count
-                count = receive(nowhere, RECEIVE_CHUNK_BYTES, socket.MSG_TRUNC | socket.MSG_WAITALL)
+                if self._read_bytes == self._num_bytes:
+                    self.last_s = read_s
+                count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC | socket.MSG_WAITALL)
                 before_s, read_s = read_s, time.monotonic()
                 if count == RECEIVE_CHUNK_BYTES and read_s > before_s:
                     self._wake_rarely(count / (read_s - before_s))
         except OSError as error:
             self.error = error
-        if self.first_s is not None:
+        if self.first_s is not None and self.last_s is None:
             self.last_s = max(self.first_s, self._last_arrival_s())
         self.finished = True
 
@@ -260,10 +272,16 @@ class TcpReceiver:
         except OSError:
             pass
 
+    def _chunk_bytes(self) -> int:
+        # What is left to come and no more: the read then ends with the last byte and does not wait for the stream's end.
+        left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
+        return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
+
     def _wake_rarely(self, bytes_per_s: float) -> None:
         # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
-        # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about.
-        if self._window_bytes is not None:
+        # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
+        # last bytes of a transfer, fewer than such a mark, would not wake the reader when they come.
+        if self._window_bytes is not None or self._num_bytes is not None:
             return
         rtt_ms = tcp_info.read(self.sock).rtt_min_ms
         if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:

@@ -31,9 +31,12 @@ class TcpItem(FlowItem):
 
 
 class StreamTotals(StreamState):
-    """A connection at its end: arrival of its first bytes, and its end. `throughput_bytes` counts headers and all segments."""
+    """A connection at its end: the call of connect, arrival of its first bytes, and its end (the arrival of its last byte
+    where `num_bytes` came). `throughput_bytes` counts headers and all segments.
+    """
 
     stream: int
+    connect_s: float
     first_s: float
     last_s: float
     throughput_bytes: float
@@ -58,7 +61,8 @@ class Tcp(Flow):
     duration_s : float or None
         How long it sends, in s; None is until the run ends.
     num_bytes : int or None
-        Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end.
+        Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end. How long that
+        took is `completion_s` of the run's flows.
     congestion : str
         reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.network.congestion` says what each goes by.
     streams : int

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
+from tests.completion import HANDSHAKE_WITHOUT_LAST_ACK
 from tests.engines.parity import AsInPocket, differences, lateness
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
@@ -58,6 +59,20 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
     ),
     "window": (dumbbell(), [nl.Tcp("h1", "h2", window_bytes=16_000)], {}),
     "bytes": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=500_000)], {}),
+    "one segment": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=1448)], {}),
+    "bytes of several streams": (dumbbell(), [nl.Tcp("h1", "h2", num_bytes=500_001, streams=3)], {}),
+    "pages beside bulk": (
+        dumbbell(**TWO),
+        [nl.Tcp("h1", "h3"), *(nl.Tcp("h2", "h4", num_bytes=100_000, start_s=1.03 + 0.25 * k) for k in range(8))],
+        {},
+    ),
+    "many bytes, short and fast": (
+        dumbbell(rate_mbps=5000, delay_ms=0.1, queue_packets=1000),
+        [nl.Tcp("h1", "h2", num_bytes=50_000_000)],
+        {"duration_s": 0.5},
+    ),
+    "handshake's last ACK lost": (*HANDSHAKE_WITHOUT_LAST_ACK, {}),
+    "a handshake that never ends": (dumbbell(delay_ms=700), [nl.Tcp("h1", "h2")], {"duration_s": 2}),
     "small segments": (dumbbell(), [nl.Tcp("h1", "h2", mss_bytes=500)], {}),
     "streams": (dumbbell(), [nl.Tcp("h1", "h2", streams=4)], {}),
     "fast": (dumbbell(rate_mbps=100, queue_packets=200), [nl.Tcp("h1", "h2")], {}),
@@ -65,7 +80,8 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
     "equal rivals": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4")], {}),
     "late rival": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)], {}),
     "TCP beside UDP": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=4)], {}),
-    "switch": (switched(), [nl.Tcp("h1", "h2"), nl.Tcp("h3", "h2")], {}),
+    # With samples each 0.1 s, one falls on the moment of a packet, which the pocket kernel has 1 ns later.
+    "switch": (switched(), [nl.Tcp("h1", "h2"), nl.Tcp("h3", "h2")], {"interval_s": 0.097}),
     "even": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.123, payload_bytes=700)], {}),
     "overload": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=20)], {}),
     "random moments": (dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.9, spacing="random")], {}),

@@ -25,8 +25,8 @@ LINK_MBPS = PAYLOAD_BYTES * 8 / FRAME_S / 1e6
 DURATION_S = 2.0
 
 
-def tcp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
-    """Counters of a connection: what came until the flow's end."""
+def tcp_totals(label: str, arrivals_s: list[float], last_s: float | None = None) -> dict[str, Any]:
+    """Counters of a connection: what came until the flow's end, or until its last byte at `last_s`."""
     arrivals_s = [at_s for at_s in arrivals_s if at_s <= DURATION_S]
     received_bytes = PAYLOAD_BYTES * len(arrivals_s)
     stream = {
@@ -40,8 +40,9 @@ def tcp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
         "marks": 0,
         "rtt_ms": 1.0,
         "rtt_min_ms": 1.0,
+        "connect_s": 0.0,
         "first_s": min(arrivals_s, default=0.0),
-        "last_s": DURATION_S,
+        "last_s": DURATION_S if last_s is None else last_s,
     }
     return {"flow": label, "error": None, "streams": [stream] if arrivals_s else []}
 
@@ -78,10 +79,14 @@ def udp_totals(label: str, arrivals_s: list[float]) -> dict[str, Any]:
 def measured(kinds: list[str], arrivals_s: list[list[float]]) -> Run:
     """A run whose flows, all started at 0, received data at these times."""
     topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1)])
-    flows = [nl.Tcp("h1", "h2") if kind == "tcp" else nl.Udp("h1", "h2", rate_mbps=1) for kind in kinds]
-    plan = nl.Scenario(topology, flows, duration_s=DURATION_S).plan()
+    made = {
+        "tcp": nl.Tcp("h1", "h2"),
+        "udp": nl.Udp("h1", "h2", rate_mbps=1),
+        "unfinished": nl.Tcp("h1", "h2", num_bytes=10**9),
+    }
+    plan = nl.Scenario(topology, [made[kind] for kind in kinds], duration_s=DURATION_S).plan()
     totals = [
-        (tcp_totals if kind == "tcp" else udp_totals)(item["label"], own)
+        (udp_totals if kind == "udp" else tcp_totals)(item["label"], own)
         for kind, item, own in zip(kinds, plan["traffic"], arrivals_s, strict=True)
     ]
     raw: Any = {"flows": totals, "streams": [], "datagrams": [], "queues": []}
@@ -91,7 +96,7 @@ def measured(kinds: list[str], arrivals_s: list[list[float]]) -> Run:
 @st.composite
 def links(draw: st.DrawFn) -> tuple[list[str], list[float], list[list[float]]]:
     """Flows by kind, their latencies behind a link, and when the link sent each one's frames: one a frame's time at most."""
-    kinds = draw(st.lists(st.sampled_from(["tcp", "udp"]), min_size=1, max_size=6))
+    kinds = draw(st.lists(st.sampled_from(["tcp", "udp", "unfinished"]), min_size=1, max_size=6))
     behind_s = [draw(st.sampled_from([0.0, 0.004, 0.05])) for _ in kinds]
     begin_s = draw(st.sampled_from([0.01, 0.2]))
     # The queue may go on sending for a while after the flows' end.
@@ -133,6 +138,26 @@ def test_the_sum_over_a_link_never_exceeds_what_it_carries(
     bound_mbps = LINK_MBPS * (shared_s + spread_s + late_s + FRAME_S) / shared_s
     total_mbps = run.flows.goodput_mbps.sum()
     assert total_mbps <= bound_mbps * (1 + 1e-9), f"sum {total_mbps:.6g}, bound {bound_mbps:.6g} Mbit/s"
+
+
+@given(
+    st.lists(st.floats(0.001, DURATION_S), min_size=1, max_size=20).map(sorted),
+    st.lists(st.floats(0.001, DURATION_S), max_size=20).map(sorted),
+)
+def test_a_finished_transfers_goodput_is_its_bytes_over_its_completion_time(
+    arrivals_s: list[float], others_s: list[float]
+) -> None:
+    """Whatever came beside it, and also where all came at one moment; it is never more than over the time of arrival."""
+    num_bytes = PAYLOAD_BYTES * len(arrivals_s)
+    topology = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=1)])
+    flows = [nl.Tcp("h1", "h2", num_bytes=num_bytes), nl.Tcp("h1", "h2")]
+    plan = nl.Scenario(topology, flows, duration_s=DURATION_S).plan()
+    own, other = (item["label"] for item in plan["traffic"])
+    totals = [tcp_totals(own, arrivals_s, arrivals_s[-1]), tcp_totals(other, others_s)]
+    raw: Any = {"flows": totals, "streams": [], "datagrams": [], "queues": []}
+    flow = to_run(raw, plan, {"scenario": {}}).flows.iloc[0]
+    assert flow.completion_s == arrivals_s[-1]
+    assert flow.goodput_mbps * flow.completion_s == pytest.approx(num_bytes * 8 / 1e6)
 
 
 def test_a_late_starter_shares_the_time_of_those_that_started_with_it() -> None:

@@ -73,6 +73,21 @@ def test_a_fast_short_path_is_read_rarely_unless_its_window_is_what_is_asked_abo
         assert (watermark_bytes > 1448) == rarely, f"the kernel wakes the reader for {watermark_bytes} bytes"
 
 
+@pytest.mark.parametrize("num_bytes", [1, 1448, 3_000_000, 150_000_001])
+def test_the_last_byte_asked_for_is_told_when_it_comes_and_not_at_the_streams_end(num_bytes: int) -> None:
+    near, far = tcp_pair()
+    with near, far:
+        receiver = TcpReceiver(far, num_bytes=num_bytes)
+        (thread,) = run_all(receiver)
+        near.sendall(bytes(num_bytes))
+        assert wait_for(lambda: receiver.last_s is not None)
+        last_s = receiver.last_s
+        assert not receiver.finished
+        near.close()
+        thread.join()
+        assert (receiver.last_s, receiver.received_bytes) == (last_s, num_bytes)
+
+
 def test_bytes_read_before_the_receiver_got_the_connection_do_not_count() -> None:
     near, far = tcp_pair()
     with near, far:

@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from netlab.agent.flows.base import Flow, Place, sleep_until
@@ -32,11 +33,24 @@ def _tune(end: socket.socket, item: TcpItem) -> None:
     )
 
 
-class TcpStream:
-    """One connection: both of its sockets are ours."""
+def _shares(item: TcpItem) -> list[int | None]:
+    """How many bytes each of a flow's connections sends."""
+    streams, num_bytes = item["streams"], item["num_bytes"]
+    if num_bytes is None:
+        return [None] * streams
+    share, rest = divmod(num_bytes, streams)
+    return [share + (number < rest) for number in range(streams)]
 
-    def __init__(self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem) -> None:
+
+class TcpStream:
+    """One connection: both of its sockets are ours. `num_bytes` is its share of the bytes asked for."""
+
+    def __init__(
+        self, src_pid: int, dst_pid: int, address: str, port: int, item: TcpItem, num_bytes: int | None
+    ) -> None:
         self.address = (address, port)
+        self.num_bytes = num_bytes
+        self._window_bytes = item["window_bytes"]
         with visit(dst_pid):
             self.listener = socket.socket()
         _tune(self.listener, item)
@@ -48,14 +62,32 @@ class TcpStream:
         self.sink: socket.socket | None = None
         self.sender: TcpSender | None = None
         self.receiver: TcpReceiver | None = None
+        self.receiving = threading.Thread(target=self._receive, daemon=True)
+        self.connect_s = 0.0
         self.last_info: StreamState = {}
+        self._is_closed = False
 
-    def connect(self) -> None:
-        """Handshake; both ends are in this process, so the listener's side is taken right after."""
+    def send(self, end_s: float) -> None:
+        """Connect and send at once, until `end_s` (monotonic); the receiver accepts in a thread of its own."""
         self.source.settimeout(CONNECT_PATIENCE_S)
+        self.connect_s = time.monotonic()
         self.source.connect(self.address)
-        self.sink, _ = self.listener.accept()
+        self.sender = TcpSender(self.source, end_s=end_s, num_bytes=self.num_bytes)
+        self.sender.run()
+
+    def _receive(self) -> None:
+        try:
+            sink, _ = self.listener.accept()
+        except OSError:
+            # The flow ended before a connection came.
+            return
         self.listener.close()
+        self.receiver = TcpReceiver(sink, window_bytes=self._window_bytes, num_bytes=self.num_bytes)
+        self.sink = sink
+        if self._is_closed:
+            sink.close()
+            return
+        self.receiver.run()
 
     def read(self) -> StreamState | None:
         """Cumulative counters and present state of both ends."""
@@ -85,6 +117,10 @@ class TcpStream:
 
     def close(self) -> None:
         """End both sides at once: a reset drops what the sender still holds, so nothing runs on after the flow's end."""
+        self._is_closed = True
+        with suppress(OSError):
+            # Closing alone would leave its thread waiting for a connection.
+            self.listener.shutdown(socket.SHUT_RDWR)
         for end in (self.source, self.sink, self.listener):
             if end is not None:
                 try:
@@ -95,11 +131,12 @@ class TcpStream:
 
 
 class _Ended(NamedTuple):
-    """A connection after its end: its last reading, arrival of the first bytes and the end, both monotonic."""
+    """A connection after its end: its last reading; the call of connect, arrival of the first bytes and the end, monotonic."""
 
     state: StreamState
+    connect_s: float
     first_s: float | None
-    last_s: float | None
+    last_s: float
 
 
 class TcpFlow(Flow["TcpItem"]):
@@ -108,7 +145,9 @@ class TcpFlow(Flow["TcpItem"]):
     def __init__(self, item: TcpItem, place: Place) -> None:
         super().__init__(item, place)
         src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), item["address"]
-        self.streams = [TcpStream(src, dst, address, place.port + k, item) for k in range(item["streams"])]
+        self.streams = [
+            TcpStream(src, dst, address, place.port + k, item, share) for k, share in enumerate(_shares(item))
+        ]
         self._ended: dict[int, _Ended] = {}
         self._told_end: set[int] = set()
 
@@ -123,32 +162,25 @@ class TcpFlow(Flow["TcpItem"]):
         return item["mss_bytes"]
 
     def launch(self, origin_s: float) -> None:
-        """Start every stream in a thread of its own."""
+        """Start every stream: its receiver, and its sender at its time, each in a thread of its own."""
         self._origin_s = origin_s
         for number, stream in enumerate(self.streams):
+            stream.receiving.start()
             self._start(self._run, number, stream)
 
     def _run(self, number: int, stream: TcpStream) -> None:
         sleep_until(self._origin_s + self.start_s)
         end_s = self._origin_s + self.end_s
-        stream.connect()
-        assert stream.sink is not None
-        num_bytes = self.item["num_bytes"]
-        if num_bytes is not None:
-            share, rest = divmod(num_bytes, len(self.streams))
-            num_bytes = share + (number < rest)
-        stream.receiver = TcpReceiver(stream.sink, window_bytes=self.item["window_bytes"])
-        stream.sender = TcpSender(stream.source, end_s=end_s, num_bytes=num_bytes)
-        reading = threading.Thread(target=stream.receiver.run, daemon=True)
-        reading.start()
-        stream.sender.run()
-        if num_bytes is not None:
-            reading.join(max(0.0, end_s - time.monotonic()))
+        try:
+            stream.send(end_s)
+        except OSError:
+            stream.close()
+            raise
+        if stream.num_bytes is not None:
+            stream.receiving.join(max(0.0, end_s - time.monotonic()))
         else:
             sleep_until(end_s)
-        info = stream.read() or stream.last_info
-        finished_s = stream.receiver.last_s if stream.receiver.finished else time.monotonic()
-        self._ended[number] = _Ended(info, stream.receiver.first_s, finished_s)
+        self._ended.setdefault(number, self._end_of(stream))
         stream.close()
 
     def sample(self, at_s: float) -> list[StreamSample]:
@@ -203,12 +235,19 @@ class TcpFlow(Flow["TcpItem"]):
             self.streams[number].close()
 
     def _open_ones(self) -> dict[int, _Ended]:
-        now_s = time.monotonic()
         return {
-            number: _Ended(stream.read() or stream.last_info, stream.receiver.first_s, now_s)
+            number: self._end_of(stream)
             for number, stream in enumerate(self.streams)
-            if number not in self._ended and stream.receiver is not None
+            if number not in self._ended and stream.sender is not None
         }
+
+    @staticmethod
+    def _end_of(stream: TcpStream) -> _Ended:
+        receiver = stream.receiver
+        first_s, last_s = (None, None) if receiver is None else (receiver.first_s, receiver.last_s)
+        return _Ended(
+            stream.read() or stream.last_info, stream.connect_s, first_s, time.monotonic() if last_s is None else last_s
+        )
 
     def _row(self, number: int, ended: _Ended, first_s: float) -> StreamTotals:
         state = ended.state
@@ -218,7 +257,8 @@ class TcpFlow(Flow["TcpItem"]):
         return {
             **state,
             "stream": number,
+            "connect_s": ended.connect_s - self._origin_s,
             "first_s": first_s - self._origin_s,
-            "last_s": (ended.last_s or first_s) - self._origin_s,
+            "last_s": ended.last_s - self._origin_s,
             "throughput_bytes": (state.get("segments_in") or 0) * (segment_bytes + header_bytes),
         }

@@ -181,9 +181,8 @@ def _beside_pages(case: Case) -> Scenario:
 
 def page_times_s(run: Run) -> list[float]:
     """How long each page took, from the start of its connection to its last byte, in s."""
-    pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")].set_index("flow")
-    ends = run.streams.set_index("flow")["last_s"]
-    return [float(ends[flow] - pages["start_s"][flow]) for flow in pages.index if flow in ends]
+    pages = run.flows[(run.flows["kind"] == "tcp") & (run.flows["src"] == "h2")]
+    return [float(value) for value in pages["completion_s"].dropna()]
 
 
 def compared() -> pd.DataFrame:

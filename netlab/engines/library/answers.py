@@ -24,7 +24,7 @@ Row = dict[str, Any]
 _READING = "QQQIIIIIIIIII"
 _STREAM = struct.Struct("<IIIxxxx" + _READING)
 _QUEUE = struct.Struct("<IIIIIIIxxxxQ")
-_TCP = struct.Struct("<IIIxxxxQQ" + _READING)
+_TCP = struct.Struct("<IIIxxxxQQQ" + _READING)
 _UDP = struct.Struct("<IIQQQQQQdqqqQQQQQQ")
 _INTERVAL = struct.Struct("<QQQ")
 _ECHO = struct.Struct("<QQQ")
@@ -178,7 +178,7 @@ class Answers:
 
     def _tcp_summary(self, number: int, errors: list[str]) -> Row:
         streams = self._items[number]["streams"]
-        rows = [_tcp_row(fields) for fields in self._tcp.get(number, []) if fields[3] != NONE]
+        rows = [_tcp_row(fields) for fields in self._tcp.get(number, []) if fields[4] != NONE]
         if len(rows) < streams and not errors:
             errors.append(f"{streams - len(rows)} of {streams} connections delivered nothing before the flow's end")
         return {"streams": rows, "error": "; ".join(errors) or None}
@@ -238,13 +238,14 @@ def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
 
 
 def _tcp_row(fields: tuple[Any, ...]) -> Row:
-    _item, stream, has_reading, first_ns, last_ns, *reading = fields
+    _item, stream, has_reading, connect_ns, first_ns, last_ns, *reading = fields
     row = _reading(reading) if has_reading else {}
     segments_out = row.get("segments_out", 0)
     segment_bytes = row["sent_bytes"] / segments_out if segments_out else 0.0
     return {
         **row,
         "stream": stream,
+        "connect_s": connect_ns / 1e9,
         "first_s": first_ns / 1e9,
         "last_s": last_ns / 1e9,
         "throughput_bytes": row.get("segments_in", 0) * (segment_bytes + IP_HEADER_BYTES + TCP_HEADER_BYTES),

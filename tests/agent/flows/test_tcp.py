@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netlab.agent.flows.tcp import TcpFlow
-from tests.agent.flows.places import ADDRESS, place, run, stay_here
+from tests.agent.flows.places import ADDRESS, PATIENCE_S, place, run, stay_here
+from tests.waiting import wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +45,7 @@ def test_a_number_of_bytes_is_divided_among_the_streams_to_the_byte(tmp_path: Pa
     assert totals["error"] is None
     assert [row["received_bytes"] for row in totals["streams"]] == [66_668, 66_667, 66_667]
     for row in totals["streams"]:
-        assert 0 <= row["first_s"] <= row["last_s"]
+        assert 0 <= row["connect_s"] <= row["first_s"] <= row["last_s"]
         assert row["throughput_bytes"] > row["received_bytes"]
 
 
@@ -70,6 +74,72 @@ def test_a_connection_that_is_refused_is_the_flows_error(tmp_path: Path) -> None
     flow.streams[0].listener.close()
     run(flow)
     assert "refused" in str(flow.totals()["error"])
+
+
+class LateListener:
+    """A listener whose connections are accepted only when `may_accept` is set, though the kernel has made them."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
+        self.may_accept = threading.Event()
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        self.may_accept.wait(PATIENCE_S)
+        return self.listener.accept()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.listener, name)
+
+
+def test_the_sender_sends_before_the_receiver_accepts(tmp_path: Path) -> None:
+    flow = TcpFlow(item(num_bytes=1448), place(tmp_path, duration_s=60))
+    (stream,) = flow.streams
+    listener = LateListener(stream.listener)
+    stream.listener = listener  # type: ignore[assignment]
+    flow.launch(time.monotonic())
+    assert wait_for(lambda: stream.sender is not None and stream.sender.sent_bytes == 1448)
+    assert stream.sink is None
+    assert flow.sample(0.1) == []
+    listener.may_accept.set()
+    flow.finish(time.monotonic() + PATIENCE_S)
+    totals = flow.totals()
+    assert totals["error"] is None
+    assert [row["received_bytes"] for row in totals["streams"]] == [1448]
+
+
+def test_what_nobody_accepted_before_the_flows_end_was_not_delivered(tmp_path: Path) -> None:
+    flow = TcpFlow(item(), place(tmp_path, duration_s=0.2))
+    (stream,) = flow.streams
+    listener = LateListener(stream.listener)
+    stream.listener = listener  # type: ignore[assignment]
+    run(flow)
+    totals = flow.totals()
+    assert totals["streams"] == []
+    assert totals["error"] == "1 of 1 connections delivered nothing before the flow's end"
+    listener.may_accept.set()
+    assert wait_for(lambda: not stream.receiving.is_alive())
+
+
+def test_a_receiver_to_which_nobody_came_ends_with_the_flow(tmp_path: Path) -> None:
+    flow = TcpFlow(item(), place(tmp_path))
+    (stream,) = flow.streams
+    stream.receiving.start()
+    stream.close()
+    assert wait_for(lambda: not stream.receiving.is_alive())
+
+
+def test_stop_ends_a_connection_that_is_not_accepted_yet(tmp_path: Path) -> None:
+    flow = TcpFlow(item(), place(tmp_path, duration_s=60))
+    (stream,) = flow.streams
+    listener = LateListener(stream.listener)
+    stream.listener = listener  # type: ignore[assignment]
+    flow.launch(time.monotonic())
+    assert wait_for(lambda: stream.sender is not None and stream.sender.sent_bytes > 0)
+    flow.stop()
+    assert wait_for(lambda: stream.sender is not None and stream.sender.ended_s is not None)
+    listener.may_accept.set()
+    assert wait_for(lambda: not stream.receiving.is_alive())
+    assert "delivered nothing" in str(flow.totals()["error"])
 
 
 def test_each_connection_takes_a_port(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The panel runs what its controls say and shows waits, use of the link and pages. No kernel is needed."""
 
+import math
 from types import SimpleNamespace
 
 import pandas as pd
@@ -13,12 +14,10 @@ def measured(rtt_ms: float, ping_ms: float, bytes_per_s: float, page_s: float | 
     """A run with these constant figures; without pages that came through when `page_s` is None."""
     t_s = [2.0, 4.0, 8.0, 12.0]
     flows = pd.DataFrame(
-        {"flow": ["bulk", "page"], "kind": "tcp", "src": ["h1", "h2"], "start_s": [0.0, 3.0]},
+        {"flow": ["bulk", "page"], "kind": "tcp", "src": ["h1", "h2"], "completion_s": [math.nan, page_s or math.nan]},
     )
-    ends = {"flow": [], "last_s": []} if page_s is None else {"flow": ["page"], "last_s": [3.0 + page_s]}
     return SimpleNamespace(
         flows=flows,
-        streams=pd.DataFrame(ends),
         intervals=pd.DataFrame({"flow": "bulk", "t_s": t_s, "rtt_ms": rtt_ms}),
         pings=pd.DataFrame({"t_s": t_s, "rtt_ms": ping_ms}),
         queues=pd.DataFrame({"interface": "r1-eth2", "t_s": t_s, "sent_bytes": [int(bytes_per_s * t) for t in t_s]}),

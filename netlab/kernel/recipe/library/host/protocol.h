@@ -116,7 +116,7 @@ struct queue_sample {
 struct tcp_total {
 	uint32_t item, stream;
 	uint32_t has_reading, zero;
-	uint64_t first_ns, last_ns;	/* first is NONE where nothing came */
+	uint64_t connect_ns, first_ns, last_ns;	/* first is NONE where nothing came */
 	struct reading reading;
 };
 

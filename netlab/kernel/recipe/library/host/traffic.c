@@ -69,8 +69,8 @@ struct traffic {
 	struct moment ended;
 	/* TCP */
 	struct moment read_out;
-	int receiving, finished, has_total, told_end;
-	uint64_t read_bytes, first_ns, last_ns;
+	int finished, has_total, told_end;
+	uint64_t read_bytes, connect_ns, first_ns, last_ns;
 	struct reading total, last_reading;
 	int has_last_reading;
 	/* UDP */
@@ -234,7 +234,7 @@ void add_flow(const struct flow *flow, const char *label)
 	t->flow.congestion[sizeof(flow->congestion) - 1] = 0;
 	t->label = strcpy(allocate(strlen(label) + 1), label);
 	t->source = t->sink = t->listener = -1;
-	t->first_ns = NONE;
+	t->first_ns = t->last_ns = NONE;
 	moment_make(&t->ended);
 	if (flow->kind == FLOW_TCP) {
 		if (payload_file < 0)
@@ -261,7 +261,7 @@ static int read_stream(struct traffic *t, struct reading *reading)
 {
 	struct tcp_info ours, theirs;
 
-	if (!t->receiving || read_info(t->source, &ours) < 0 || read_info(t->sink, &theirs) < 0)
+	if (t->sink < 0 || read_info(t->source, &ours) < 0 || read_info(t->sink, &theirs) < 0)
 		return 0;
 	*reading = (struct reading){
 		/* The kernel counts the closing FIN as one byte. */
@@ -295,19 +295,28 @@ static uint64_t last_arrival_ns(struct traffic *t)
 }
 
 /* A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while the path
- * holds far less than the buffer: not on a long path, nor where the window is what is asked about.
+ * holds far less than the buffer: not on a long path, nor where the window is what is asked about. The last bytes of a
+ * transfer, fewer than such a mark, would not wake the reader when they come.
  */
 static void wake_rarely(struct traffic *t, uint64_t bytes, uint64_t took_ns)
 {
 	struct tcp_info info;
 	uint64_t unread;
 
-	if (t->flow.window_bytes || read_info(t->sink, &info) < 0)
+	if (t->flow.window_bytes || t->flow.num_bytes != NONE || read_info(t->sink, &info) < 0)
 		return;
 	if (info.tcpi_min_rtt < SHORT_RTT_US) {
 		unread = (unsigned __int128)bytes * READ_EVERY_NS / took_ns;
 		set(t->sink, SOL_SOCKET, SO_RCVLOWAT, unread > MOST_UNREAD_BYTES ? MOST_UNREAD_BYTES : unread);
 	}
+}
+
+/* What is left to come and no more: the read then ends with the last byte and does not wait for the stream's end. */
+static uint64_t chunk_bytes(const struct traffic *t)
+{
+	uint64_t left = t->flow.num_bytes == NONE ? 0 : t->flow.num_bytes - t->read_bytes;
+
+	return left && left < RECEIVE_CHUNK_BYTES ? left : RECEIVE_CHUNK_BYTES;
 }
 
 static int receive_tcp(void *argument)
@@ -316,10 +325,16 @@ static int receive_tcp(void *argument)
 	/* MSG_TRUNC never touches the buffer. */
 	void *nowhere = t;
 	uint64_t read_ns, before_ns;
-	long count;
+	long count = call(accept4, t->listener, NULL, NULL, 0);
 
+	/* The flow ended before a connection came. */
+	if (count < 0)
+		return 0;
+	t->sink = count;
+	call(close, t->listener);
+	t->listener = -1;
 	/* The first read returns with the first bytes and tells when they came; the others wait for much. */
-	count = call(recvfrom, t->sink, nowhere, RECEIVE_CHUNK_BYTES, MSG_TRUNC, NULL, NULL);
+	count = call(recvfrom, t->sink, nowhere, chunk_bytes(t), MSG_TRUNC, NULL, NULL);
 	if (count > 0) {
 		t->first_ns = now_ns();
 		/* The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew. */
@@ -329,14 +344,16 @@ static int receive_tcp(void *argument)
 	read_ns = now_ns();
 	while (count > 0) {
 		t->read_bytes += count;
-		count = call(recvfrom, t->sink, nowhere, RECEIVE_CHUNK_BYTES, MSG_TRUNC | MSG_WAITALL, NULL, NULL);
+		if (t->read_bytes == t->flow.num_bytes)
+			t->last_ns = read_ns;
+		count = call(recvfrom, t->sink, nowhere, chunk_bytes(t), MSG_TRUNC | MSG_WAITALL, NULL, NULL);
 		before_ns = read_ns;
 		read_ns = now_ns();
 		if (count == RECEIVE_CHUNK_BYTES && read_ns > before_ns)
 			wake_rarely(t, count, read_ns - before_ns);
 	}
 	/* After the flow's end nothing counts: a reset that comes late through a full queue ends the read only then. */
-	if (t->first_ns != NONE && !t->has_total) {
+	if (t->first_ns != NONE && t->last_ns == NONE && !t->has_total) {
 		uint64_t last_ns = last_arrival_ns(t);
 
 		t->last_ns = last_ns > t->first_ns ? last_ns : t->first_ns;
@@ -391,6 +408,8 @@ static void close_tcp(struct traffic *t)
 	struct { int on, seconds; } reset = { 1, 0 };
 	int *ends[] = { &t->source, &t->sink, &t->listener };
 
+	/* Closing alone would leave its thread waiting for a connection. */
+	call(shutdown, t->listener, SHUT_RDWR);
 	for (int i = 0; i < 3; i++) {
 		if (*ends[i] < 0)
 			continue;
@@ -410,21 +429,18 @@ static int run_tcp(void *argument)
 
 	enter_node(t->flow.src);
 	sleep_until(origin_ns + t->flow.start_ns);
+	t->connect_ns = now_ns();
 	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &patience, sizeof(patience));
 	result = call(connect, t->source, &address, sizeof(address));
 	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &for_ever, sizeof(for_ever));
-	if (result >= 0)
-		result = t->sink = call(accept4, t->listener, NULL, NULL, 0);
 	if (result < 0) {
 		t->failed = result == -EINPROGRESS ? ETIMEDOUT : -result;
 		t->tried = "connect";
+		close_tcp(t);
 		moment_come(&t->ended);
 		return 0;
 	}
-	call(close, t->listener);
-	t->listener = -1;
-	t->receiving = 1;
-	start_thread(receive_tcp, t);
+	/* As applications do: the receiver accepts on its own. */
 	send_tcp(t, end_ns);
 	if (t->flow.num_bytes != NONE)
 		moment_wait(&t->read_out, end_ns);
@@ -432,7 +448,7 @@ static int run_tcp(void *argument)
 		sleep_until(end_ns);
 	if (!read_stream(t, &t->total))
 		t->total = t->last_reading;
-	if (!t->finished)
+	if (t->last_ns == NONE)
 		t->last_ns = now_ns();
 	t->has_total = 1;
 	/* The receiver's thread still reads from it: the reset ends that. */
@@ -703,6 +719,7 @@ static void launch(struct traffic *t, const struct go *go)
 {
 	switch (t->flow.kind) {
 	case FLOW_TCP:
+		start_thread(receive_tcp, t);
 		start_thread(run_tcp, t);
 		break;
 	case FLOW_UDP:
@@ -737,7 +754,7 @@ static void sample_streams(uint32_t step)
 		if (t->has_total) {
 			t->told_end = 1;
 			sample->reading = t->total;
-			known = 1;
+			known = t->has_last_reading;
 		} else {
 			known = read_stream(t, &sample->reading);
 		}
@@ -792,6 +809,7 @@ static void tell_tcp(const struct traffic *t)
 				   .first_ns = NONE, .reading = t->total };
 
 	if (t->has_total && t->first_ns != NONE) {
+		total.connect_ns = t->connect_ns - origin_ns;
 		total.first_ns = t->first_ns - origin_ns;
 		total.last_ns = t->last_ns - origin_ns;
 	}
