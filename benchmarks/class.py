@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
+from harness import used_s
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -149,11 +149,6 @@ def forget_runs(place: Path) -> None:
         if entry.name != "runs":
             (place / entry.name).symlink_to(entry)
     os.environ["NETLAB_CACHE"] = str(place)
-
-
-def used_s() -> float:
-    """Processor time of this process and its ended children, in s."""
-    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def unequal(what: str, graded: Graded, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:

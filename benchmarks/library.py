@@ -16,16 +16,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import resource
 import shutil
-import statistics
 import subprocess
 import tempfile
-import time
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+from harness import cost, in_turns, table
 
 import netlab as nl
 
@@ -81,41 +79,36 @@ def ns3_program(place: Path) -> Path | None:
     return program
 
 
-def used_s() -> float:
-    """Processor seconds of this process and of the children that have ended."""
-    both = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in both)
-
-
 def measure(row: Row, engine: str, ns3: Path | None = None) -> tuple[float, float, float]:
     """Wall seconds, processor seconds and goodput of one run."""
-    scenario = row.scenario()
-    began_s, before_s = time.monotonic(), used_s()
-    if engine == "ns3":
-        words = (row.pairs, row.streams, row.rate_mbps, DELAY_MS, row.queue_packets, row.duration_s)
-        goodput_mbps = float(subprocess.run([str(ns3), *map(str, words)], check=True, capture_output=True).stdout)
-    else:
-        goodput_mbps = float(nl.run(scenario, engine=engine, progress=False).flows.goodput_mbps.sum())
-    return time.monotonic() - began_s, used_s() - before_s, goodput_mbps
+    scenario, found_mbps = row.scenario(), []
+
+    def run() -> None:
+        if engine == "ns3":
+            words = (row.pairs, row.streams, row.rate_mbps, DELAY_MS, row.queue_packets, row.duration_s)
+            found_mbps.append(
+                float(subprocess.run([str(ns3), *map(str, words)], check=True, capture_output=True).stdout)
+            )
+        else:
+            found_mbps.append(float(nl.run(scenario, engine=engine, progress=False).flows.goodput_mbps.sum()))
+
+    return *cost(run), found_mbps[0]
 
 
-def table(names: list[str], engines: list[str], repetitions: int) -> None:
+def side_by_side(names: list[str], engines: list[str], repetitions: int) -> None:
     """Every row in every engine, in turns."""
     with tempfile.TemporaryDirectory() as place:
         ns3 = ns3_program(Path(place)) if "ns3" in engines else None
         engines = [engine for engine in engines if engine != "ns3" or ns3]
         for engine in engines:
             measure(Row(1, 5, 1), engine, ns3)
-        found = defaultdict(list)
-        for _ in range(repetitions):
-            for name in names:
-                for engine in engines:
-                    found[name, engine].append(measure(ROWS[name], engine, ns3))
-    print(f"{'run':<48}{'engine':<10}{'wall s':>10}{'cpu s':>10}{'Mbit/s':>12}")
-    for (name, engine), rows in found.items():
-        wall_s, cpu_s, mbps = (statistics.median(column) for column in zip(*rows, strict=True))
-        print(f"{name:<48}{engine:<10}{wall_s:>10.3f}{cpu_s:>10.3f}{mbps:>12.3f}")
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; medians of {repetitions}")
+        contestants = {
+            f"{name} ({engine})": lambda name=name, engine=engine: measure(ROWS[name], engine, ns3)
+            for name in names
+            for engine in engines
+        }
+        found = in_turns(contestants, repetitions)
+    table("Whole runs", ["wall s", "cpu s", "Mbit/s"], found)
 
 
 def grid(duration_s: float, interval_s: float) -> list[nl.Scenario]:
@@ -136,9 +129,7 @@ def sweep(engine: str) -> None:
     """One by one, without traffic's time (what a run costs beside its traffic), and as a sweep."""
 
     def told(name: str, run_all: Callable[[], object]) -> None:
-        began_s, before_s = time.monotonic(), used_s()
-        run_all()
-        wall_s, cpu_s = time.monotonic() - began_s, used_s() - before_s
+        wall_s, cpu_s = cost(run_all)
         print(f"{name:<48}{wall_s:>8.2f} s of wall time{cpu_s:>8.2f} s of processor{1000 * cpu_s / 96:>8.1f} ms each")
 
     def one_by_one(scenarios: list[nl.Scenario]) -> None:
@@ -163,7 +154,7 @@ def main() -> None:
         sweep(arguments.engine[0])
         return
     names = [name for name in ROWS if not arguments.rows or name.partition(":")[0] in arguments.rows]
-    table(names, arguments.engine, arguments.repetitions)
+    side_by_side(names, arguments.engine, arguments.repetitions)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness import in_turns
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 ADDRESS = "10.99.77.2"
 PERF = """
@@ -162,10 +164,9 @@ def iperf3(network: Network, name: str, *options: str) -> Contestant:
 
 def compare(title: str, figures: list[str], contestants: list[Contestant], seconds: float, repeats: int) -> None:
     """Run the contestants in turn and print medians; the last one is the measure of the others."""
-    outcomes: dict[str, list[Outcome]] = {contestant.name: [] for contestant in contestants}
-    for _ in range(repeats):
-        for contestant in contestants:
-            outcomes[contestant.name].append(contestant.run(seconds))
+    outcomes = in_turns(
+        {contestant.name: lambda run=contestant.run: run(seconds) for contestant in contestants}, repeats
+    )
 
     def median(name: str, what: str) -> float:
         values: list[float] = [getattr(outcome, what) for outcome in outcomes[name]]
