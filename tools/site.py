@@ -109,6 +109,7 @@ def _put_together(
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (source / "readme.md").write_text(_without_links(readme), encoding="utf-8")
+    shutil.copytree(ROOT / "docs" / "pictures", source / "docs" / "pictures")
     for page in ("glossary.md", "symbols.md"):
         shutil.copy(ROOT / "docs" / page, source / page)
     for folder, notebooks in (
@@ -190,8 +191,8 @@ def _directive(value: object) -> str:
 
 
 def _without_links(text: str) -> str:
-    """Keep a link's words where it leads to a file of the clone."""
-    return re.sub(r"\[([^\]]+)\]\((?!https?:|#)[^)]*\)", r"\1", text)
+    """Keep a link's words where it leads to a file of the clone; pictures stay."""
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)[^)]*\)", r"\1", text)
 
 
 def _sphinx(source: Path, target: Path, audience: str) -> int:
