@@ -30,6 +30,7 @@ FLOW_COLUMNS = (
     "streams",
     "start_s",
     "duration_s",
+    "completion_s",
     "sent_bytes",
     "received_bytes",
     "goodput_mbps",
@@ -111,8 +112,10 @@ class Run:
     ----------
     flows : pandas.DataFrame
         A row per flow. `goodput_mbps`: application data delivered once, over a time that begins when the first data of any
-        flow with the same `start_s` arrives (for UDP its own first) and ends with the flow: those of flows with the same start and end can be summed;
-        `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `loss_rate`: for UDP
+        flow with the same `start_s` arrives (for UDP its own first; for TCP with `num_bytes` the call of connect) and ends
+        with the flow: those of flows with the same start and end can be summed;
+        `throughput_mbps`: the same with IP and transport headers, retransmissions and duplicates; `completion_s`: from the
+        call of connect to the arrival of the last of `num_bytes`, NaN where it did not come; `loss_rate`: for UDP
         1 - (received + receiver_drops) / sent, for TCP segments sent again / segments sent, for a ping 1 - replies /
         requests; `receiver_drops`: datagrams that came through the network and found the receiver's socket full;
         `delay_ms`, `delay_min_ms`, `delay_max_ms`: one-way delay of the datagrams received.

@@ -55,6 +55,7 @@ def stream(received: int, first_s: float, last_s: float, **more: Any) -> dict[st
         "received_bytes": received,
         "sent_bytes": received,
         "throughput_bytes": received * 1.5,
+        "connect_s": 0.0,
         "first_s": first_s,
         "last_s": last_s,
         "retransmits": 0,
@@ -156,6 +157,45 @@ def test_tcp_goodput_runs_from_the_first_byte_to_the_flows_end() -> None:
     assert flow.throughput_mbps == pytest.approx(6.0)
     assert (flow.retransmits, flow.loss_rate, flow.congestion) == (5, 0.05, "cubic")
     assert (flow.rtt_ms, flow.rtt_min_ms, flow.rtt_max_ms) == (20, 19, 20)
+
+
+def test_a_finished_transfer_has_its_completion_time_and_its_goodput_over_it() -> None:
+    """Also one of a single segment, whose bytes all come at one moment."""
+    row = {"streams": [stream(1448, 2.15, 2.15, connect_s=2.0)]}
+    flow = measured([nl.Tcp("h1", "h2", start_s=2, num_bytes=1448)], [row]).flows.iloc[0]
+    assert flow.completion_s == pytest.approx(0.15)
+    assert flow.goodput_mbps == pytest.approx(1448 * 8 / 0.15e6)
+    assert flow.throughput_mbps == pytest.approx(1.5 * flow.goodput_mbps)
+
+
+def test_a_transfer_of_several_streams_is_complete_with_the_last_one() -> None:
+    rows = [stream(500, 0.1, 0.4), stream(500, 0.2, 0.8, stream=1)]
+    run = measured([nl.Tcp("h1", "h2", streams=2, num_bytes=1000)], [{"streams": rows}])
+    assert run.flows.completion_s[0] == pytest.approx(0.8)
+    assert run.flows.goodput_mbps[0] == pytest.approx(8000 / 0.8e6)
+    assert list(run.streams.goodput_mbps) == pytest.approx([4000 / 0.4e6, 4000 / 0.8e6])
+
+
+@pytest.mark.parametrize(
+    ("traffic", "streams"),
+    [
+        (nl.Tcp("h1", "h2"), [stream(1000, 0.1, 10.0)]),
+        (nl.Tcp("h1", "h2", num_bytes=1001), [stream(1000, 0.1, 10.0)]),
+        (nl.Tcp("h1", "h2", streams=2, num_bytes=1000), [stream(500, 0.1, 0.4)]),
+        (nl.Tcp("h1", "h2", num_bytes=1000), []),
+        (nl.Udp("h1", "h2", rate_mbps=1), None),
+        (nl.Ping("h1", "h2"), None),
+    ],
+    ids=["no bytes asked for", "a byte missing", "a stream missing", "nothing came", "UDP", "ping"],
+)
+def test_what_did_not_complete_has_no_completion_time(traffic: Any, streams: list[Any] | None) -> None:
+    row = {"streams": streams, "echoes": [], **udp(9, 9)}
+    assert math.isnan(measured([traffic], [row]).flows.completion_s[0])
+
+
+def test_a_transfer_cut_off_by_the_runs_end_has_its_goodput_from_the_call_of_connect() -> None:
+    row = {"streams": [stream(5_000_000, 0.5, 10.0)]}
+    assert measured([nl.Tcp("h1", "h2", num_bytes=10**8)], [row]).flows.goodput_mbps[0] == pytest.approx(4.0)
 
 
 def test_a_flows_streams_add_up_over_one_time() -> None:
