@@ -51,9 +51,9 @@ def by_delay(delays_ms: Iterable[float], duration_s: float = 10) -> pd.DataFrame
 
 
 def tcp_in_ten_seconds_mbps(delay_ms: float) -> float:
-    """What theory says of TCP in `by_delay`: data first arrive after the handshake, three delays after the start."""
+    """What theory says of TCP in `by_delay`: data first arrive right behind the handshake, two delays after the start."""
     # Not quite to the end: the round that would arrive at this very moment does not count.
-    active_s = 10 - 3 * delay_ms / 1000 - 1e-6
+    active_s = 10 - 2 * delay_ms / 1000 - 1e-6
     return theory.slow_start_goodput_mbps(CABLE_MBPS, delay_ms, active_s, framing="ethernet")
 
 
