@@ -140,7 +140,7 @@ class Panel:
         return not worker.is_alive()
 
     def close(self) -> None:
-        """Stop the run that is under way and remove the panel."""
+        """Stop the run that is going on and remove the panel."""
         self._cancel.set()
         self.box.close()
 

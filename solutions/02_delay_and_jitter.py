@@ -85,7 +85,7 @@ print(by_delay.round(2).to_string(index=False))
 # UDP does not notice. What is sent arrives, later. The delay is not a part of any formula for its goodput.
 #
 # TCP suffers, most of all above 300 ms, and the dashed line knows by how much. A TCP sender does not know what the path takes. It begins
-# with a *window* of 10 segments: so many may be under way without an acknowledgement. Each acknowledgement lets the window grow, and it
+# with a *window* of 10 segments: so many may be in flight without an acknowledgement. Each acknowledgement lets the window grow, and it
 # doubles once in each round-trip time. (This is *slow start*.) In round $k$, counted from 0, it has $10 \cdot 2^k$ segments. The path
 # takes
 #

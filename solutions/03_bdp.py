@@ -28,7 +28,7 @@ print(nl.preflight())
 #
 # Write three figures down before you see them. Nobody grades them.
 #
-# TCP's sender may have so many bytes under way: that is its *window*. Then it must wait for acknowledgements. Here the
+# TCP's sender may have so many bytes in flight: that is its *window*. Then it must wait for acknowledgements. Here the
 # window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, and the way there and back takes 16 ms. Nobody else is there.
 #
 # - How many Mbit/s of data arrive?
@@ -52,7 +52,7 @@ rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, uni
 # | $D$ | `delay_ms` | ms | one-way propagation delay of a link |
 # | $T$ | `rtt_ms` | ms | round-trip time (*RTT*), queueing included |
 # | $T_0$ | `base_rtt_ms` | ms | round-trip time with empty queues |
-# | $W$ | `window_bytes` | bytes | data under way without acknowledgement |
+# | $W$ | `window_bytes` | bytes | data in flight |
 # | $Q$ | `queue_packets` | packets | room in the queue before the slowest link |
 # | $B$ | `bdp_bytes` | bytes | bandwidth-delay product, $R \cdot T_0$ |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
@@ -111,7 +111,7 @@ print(experiments.rtt_table(lab, one_by_one).to_string(index=False))
 #
 # ## Part 2: window or link?
 #
-# A TCP receiver says how many bytes it has room for: the *receive window* $W$. So much may be under way. Then the sender waits until an
+# A TCP receiver says how many bytes it has room for: the *receive window* $W$. So much may be in flight. Then the sender waits until an
 # acknowledgement comes back, one round-trip time $T$ after the segment left. So in each round-trip time it sends at most one window:
 #
 # $$G \le \frac{W}{T}$$
@@ -281,7 +281,7 @@ print(experiments.transfer_table(lab, one_by_one).to_string(index=False))
 # On single *links* all agree within two per cent. On *paths* all are below, and segments were sent again.
 #
 # There is a second window. TCP does not know the path, so the sender keeps a *congestion window*. At first it doubles in each round-trip
-# time (*slow start*), until the queue overflows. Later it grows slowly, and is cut after each loss. What is under way fills
+# time (*slow start*), until the queue overflows. Later it grows slowly, and is cut after each loss. What is in flight fills
 # the pipe ($B$), then the queue ($Q$); when both are full, a segment is dropped. CUBIC, Linux's usual congestion control, then goes on with 70 %
 # of it. If that is less than the pipe holds, the link has idle times:
 #

@@ -25,7 +25,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# One host sends by TCP over 10 Mbit/s. The round trip takes 40 ms, so 33 full packets are under way when the link is just
+# One host sends by TCP over 10 Mbit/s. The round trip takes 40 ms, so 33 full packets are in flight when the link is just
 # full. Write two figures down before you see them.
 #
 # - The queue holds nearly nothing. How many packets' worth of sending time does *one* lost packet cost?
@@ -53,13 +53,13 @@ nl.plots.topology(network, title="h1 and h2 share the slow link to h3")
 # |---|---|---|---|
 # | $R$ | `rate_mbps` | Mbit/s | rate of a link |
 # | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time, queueing included |
-# | $W$ | `cwnd_segments` | segments | data under way without acknowledgement |
+# | $W$ | `cwnd_segments` | segments | data in flight |
 # | $B$ | `bdp_bytes` | bytes | bandwidth-delay product |
 # | $Q$ | `queue_packets` | packets | room in the queue before the link |
 # | $M$ | `mss_bytes` | bytes | application data in a full TCP segment, 1448 |
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
 #
-# A full segment has 1514 bytes on this link. A sender keeps a *congestion window*, $W$: so many segments may be under way.
+# A full segment has 1514 bytes on this link. A sender keeps a *congestion window*, $W$: so many segments may be in flight.
 # Each *acknowledgement* (ACK) says how far the receiver has everything, and lets new segments out.
 #
 # ## Part 1: watch a window
@@ -130,7 +130,7 @@ cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 # reason is fast recovery: for a round trip the sender works with about half a window before the climb even begins. That is about $W/2$
 # segments more (8, 17 and 33), about half of the gap at 5 and 10 Mbit/s, a third at 20. The rest we have not tested.
 #
-# So one lost packet is worth itself and more than a hundred others. Its price grows with the square of what is under way. That is the
+# So one lost packet is worth itself and more than a hundred others. Its price grows with the square of what is in flight. That is the
 # trouble of TCP on fast, long paths, and we come back to it.
 #
 # ## Part 3: make a loss free
@@ -231,7 +231,7 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # Slow start doubles the window in each round trip, so when the queue overflows, about a hundred segments of one window are lost. Reno
 # goes on with half of its window and repairs: without SACK it learns of the next gap only when the repair of the last one has been
 # acknowledged, so it repairs one segment in each round trip. 112 retransmissions in round trips of 82 ms and more take more than nine
-# seconds, and that is the pause. No timeout is counted, so timers are not the reason. Tahoe forgets what is under way and
+# seconds, and that is the pause. No timeout is counted, so timers are not the reason. Tahoe forgets what is in flight and
 # sends everything after the first gap again, from a window of one, doubling: 366 retransmissions, many of them needless, but within two
 # seconds.
 #

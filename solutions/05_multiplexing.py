@@ -190,8 +190,8 @@ chapter.check.room(largest_queue_packets)
 # 40 ms. The lab's means are 8 to 22 ms below ours. Shares are luck, waits are not. So this gap wants a reason.
 #
 # Here is one. The lab's network was built with Mininet, which gives the limit to `netem`, the part of Linux that delays packets. `netem` counts
-# *all* packets that have not left it: those that wait for the link, and those under way on it. On a busy L2, 49.5 packets
-# are under way ($30 \text{ Mbit/s} \cdot 20 \text{ ms}$). Of the limit of 100 only 50 remain for waiting. In the same way 34 remain before L1 and
+# *all* packets that have not left it: those that wait for the link, and those in flight on it. On a busy L2, 49.5 packets
+# are in flight ($30 \text{ Mbit/s} \cdot 20 \text{ ms}$). Of the limit of 100 only 50 remain for waiting. In the same way 34 remain before L1 and
 # 16 before L3. (netlab keeps the two apart.) If this is right, the same experiments with these *rooms* give the published waits. Nothing is fitted.
 
 # %% id="lab"

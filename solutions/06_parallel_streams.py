@@ -63,7 +63,7 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 # | $K$ | `streams` | | connections of `h1` |
 # | $N$ | `flows` | | all connections on a link |
 # | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time |
-# | $W$ | `window_bytes` | bytes | the most that one connection may have under way |
+# | $W$ | `window_bytes` | bytes | the most that one connection may have in flight |
 # | $M$ | `mss_bytes` | bytes | data in a full TCP segment, here 1448 |
 # | $p$ | `loss_rate` | fraction | chance that a segment is lost |
 # | $R$ | `rate_mbps` | Mbit/s | rate of the link |
@@ -83,7 +83,7 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 #
 # ## Part 1: K windows
 #
-# A sender may have $W$ bytes under way. An acknowledgement is back after $T$. So it sends a window per round trip, whatever the
+# A sender may have $W$ bytes in flight. An acknowledgement is back after $T$. So it sends a window per round trip, whatever the
 # link could carry.
 #
 # ### Exercise 1: K windows
@@ -142,7 +142,7 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 
 # %% [markdown] id="windows-why"
 # **Why do they differ?** Our measurement and theory agree. `lab9` has 3250 Mbit/s with one connection (3300 after slow start) and 9500 with eight. It
-# does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB under way; we set 8 MiB (8.39 MB) and came within 3 %. So its limit was
+# does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB in flight; we set 8 MiB (8.39 MB) and came within 3 %. So its limit was
 # probably a buffer of about this size.
 #
 # ### Exercise 2: do it with one

@@ -353,7 +353,7 @@ print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 # PFTK is too low at 5 to 10 %: it lets a loss cost the rest of its round, and Linux knows better (selective acknowledgements). At 20 to 30 %
 # it is nearer than the square root, a quarter to a third too low. It stops doubling too early and is several times too high at 60 %.
 #
-# *Waiting* is a half or less of the measurement at 40 %, where a second segment under way still helps, and about half to
+# *Waiting* is a half or less of the measurement at 40 %, where a second segment in flight still helps, and about half to
 # two thirds of it at 50 and 60 %. There single waits of up to two minutes decide, and four connections differ by a lot.
 #
 # Linux's newer loss detection, RACK (RFC 8985), does with fewer than three duplicate acknowledgements.

@@ -53,7 +53,7 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # |---|---|---|---|
 # | $T$ | `rtt_ms` | ms (in formulas s) | round-trip time, queueing included |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
-# | $W$ | `cwnd_segments` | segments | window: data under way without acknowledgement |
+# | $W$ | `cwnd_segments` | segments | window: data in flight without acknowledgement |
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
 # | $n$ | `losses_per_s` | 1/s | how often a flow hears of a loss |
 # | $e$ | `exponent` | | how much distance costs: $G$ is proportional to $T^{-e}$ |
@@ -168,7 +168,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 #   Put that into $G \propto 1/(T\sqrt p)$.
 # - **CUBIC's own**: the same with CUBIC's formula by lot, $G \propto T^{-1/4} p^{-3/4}$.
 #
-# The last two hold where losses fall by lot. We call them the sender's own *optimum* (of what, stands behind the summary).
+# The last two hold where losses are random. We call them the sender's own *optimum* (of what, stands behind the summary).
 #
 # The table has theory for two links of 5 Mbit/s and 300 ms for all.
 
@@ -333,7 +333,7 @@ print(experiments.published_table(experiments.distances(steep, seeds=1)).to_stri
 # theory and with both of our queues. The exponents printed here come from one run each, and the table of part 1 says how far
 # single runs lie apart: the second digit means nothing.
 #
-# RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "in step". By lot we see less, and the
+# RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "synchronized". By lot we see less, and the
 # RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.
 
 # %% [markdown] id="whose-text"
@@ -371,7 +371,7 @@ experiments.lot_figure()
 # - In the panel: let Reno's `h1` gain what 300 packets of `drop-tail` gave it, at a tenth of the wait. Try the queues `gentle RED` and
 #   `one for each flow`.
 # - In the panel: CUBIC, drop-tail, 100 packets. Move `h1` from 300 to 1500 ms. Is CUBIC hurt less by distance than Reno, and why?
-# - Drop-tail made Reno's flows lose in step. How many flows on one link does it take until losses fall by lot? Measure the
+# - Drop-tail made Reno's flows lose in step. How many flows on one link does it take until losses are random? Measure the
 #   exponent with 2, 4, 8 and 16 flows, half of them far.
 # - The queue makes distances more alike. Which drop-tail queue makes `h1` and `h2` equal within 20 %, and what does
 #   that cost in waiting?

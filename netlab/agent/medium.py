@@ -102,7 +102,7 @@ class Medium:
                 continue
             sent = self._dcf.begin()
             _sleep_until(sent.heard_ns)
-            # What came meanwhile found the medium busy, and the frame under way still in its queue.
+            # What came meanwhile found the medium busy, and the frame in flight still in its queue.
             self._collect(sent.heard_ns)
             if sent.winner is not None:
                 frame = self._dcf.take(sent.winner)

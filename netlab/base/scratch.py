@@ -63,7 +63,7 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> P
             return Path(name).absolute()
         reasons.append(f"{name}: {reason}")
     raise EngineError(
-        "A run needs a directory on disk, and none will do:\n  "
+        "A run found no suitable directory on disk:\n  "
         + "\n  ".join(reasons)
         + f"\nSet TMPDIR to a writable directory that allows programs and has {free_bytes >> 20} MB free."
     )

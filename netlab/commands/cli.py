@@ -61,9 +61,7 @@ COMMANDS = {
     "assign": Command(
         "write a chapter's notebooks for a class, with figures of each student's own", "netlab.grading.assign_command"
     ),
-    "grade": Command(
-        "judge a class's notebooks of one chapter, behind walls, and write its grades", "netlab.grading.command"
-    ),
+    "grade": Command("grade a class's notebooks of one chapter in a sandbox", "netlab.grading.command"),
     "new-chapter": Command("write the skeleton of a chapter, which runs as it is", "netlab.course.new_chapter.command"),
 }
 

@@ -134,7 +134,7 @@ def differences(engine: Engine) -> list[str]:
         )
     if engine.clock == "real":
         found += [
-            "a run takes as long as its network time, so long ones are shorter, and their figures shake more.",
+            "a run takes as long as its network time, so long ones are shorter, and their results vary more.",
             "figures differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
         ]
     missing = ["Wi-Fi links"] if engine.clock == "real" else []

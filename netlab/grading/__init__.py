@@ -1,1 +1,1 @@
-"""Grading: submissions read, judged behind walls, and reported; and the notebooks that a class is given."""
+"""Grading: submissions read, graded in a sandbox, and reported; and the notebooks that a class is given."""

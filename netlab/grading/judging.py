@@ -1,4 +1,4 @@
-"""One submission judged: answers taken, run behind walls, held against hidden cases outside."""
+"""One submission graded: answers taken, run in the sandbox, held against hidden cases outside."""
 
 from __future__ import annotations
 
@@ -178,11 +178,11 @@ class Examination:
     def _mark(self, wanted: Wanted, exercise: Exercise | Words, taken: Taken, outcome: Outcome | None) -> Marked:
         mark = Marked(wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["not attempted."], answer=taken.source or "")
         if taken.source is None:
-            mark.status, mark.sentences = MISSING, ["Its cell is not in the notebook."]
+            mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
         elif not taken.attempted:
             return mark
         elif isinstance(exercise, Words):
-            mark.status, mark.sentences = REVIEW, ["A person reads this answer."]
+            mark.status, mark.sentences = REVIEW, ["This answer is graded by hand."]
         elif outcome is not None and outcome.ending is not Ending.ANSWERED:
             mark.status = TIMED_OUT if outcome.ending is Ending.TIMED_OUT else CRASHED
             mark.sentences = [f"The answer gave no result: {outcome.reason}."]

@@ -71,7 +71,7 @@ def live(
     sysctls : mapping, optional
         Kernel settings of every node.
     wall_limit_s : float
-        Longest time in s on the wall's clock that one command may take.
+        Longest wall-clock time in s that one command may take.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def run_script(
     directory : Path, optional
         Where it runs; None is the present one.
     wall_limit_s : float
-        Longest time on the wall's clock in s.
+        Longest wall-clock time in s.
     keys : str
         With `write`, the lines that Mininet's prompt gets where the script opens it.
 

@@ -31,7 +31,7 @@ class Session:
     now_s : float
         Network time in s since the network was built, as the guest told it last.
     wall_limit_s : float
-        Longest time in s on the wall's clock that a request may take.
+        Longest wall-clock time in s that a request may take.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Session:
                     else ""
                 )
                 raise RunError(
-                    f"Stopped after {self.wall_limit_s:g} s on the wall's clock, at {self.now_s:.3f} s of network time. "
+                    f"Stopped after {self.wall_limit_s:g} s of wall-clock time, at {self.now_s:.3f} s of network time. "
                     f"{why}The lab can be used on; a larger wall_limit_s allows more."
                 )
             if interrupts.by_hand:
@@ -99,7 +99,7 @@ class Session:
                 if not interrupts.nothing_came():
                     self.guest.close()
                     raise RunError(
-                        "The lab did not answer any more and was closed. Open another with netlab.live(...)."
+                        "The lab stopped responding and was closed. Open another with netlab.live(...)."
                     ) from None
                 continue
             if "text" in said:

@@ -1,6 +1,6 @@
 """A host's terminal: its pty is in the guest, the keys and the screen are anywhere.
 
-While somebody is connected the lab goes on in turns, paced by the wall's clock; when nobody is, or nobody types for long (JupyterLab's
+While somebody is connected the lab goes on in turns, paced by wall-clock time; when nobody is, or nobody types for long (JupyterLab's
 own terminals stay open when a browser's tab is closed), it stands still again. The
 terminal is offered on a socket of this user's, and `netlab attach` joins it from any shell, one of JupyterLab's
 terminals above all.
@@ -98,7 +98,7 @@ class Terminal:
             ended = answer["ended"]
             with contextlib.suppress(OSError):
                 peer.sendall(answer["text"].encode())
-            # Ahead of the wall's clock: wait, unless a key comes. Far behind it (something took long): start anew.
+            # Ahead of wall-clock time: wait, unless a key comes. Far behind it (something took long): start anew.
             ahead_s = (answer["now_s"] - network_s) - (time.monotonic() - wall_s)
             if ahead_s < -MOST_BEHIND_S:
                 wall_s, network_s = time.monotonic(), answer["now_s"]

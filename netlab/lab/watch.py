@@ -81,7 +81,7 @@ class Growing:
             self._output.update(pio.renderers["netlab"].to_mimebundle(self._figure.to_dict()), raw=True)
 
     def draw_now_and_then(self, run: Callable[[], Run]) -> None:
-        """Draw once a second on the wall's clock, however often this is called."""
+        """Draw once a second of wall-clock time, however often this is called."""
         if time.monotonic() - self._drawn_s >= EVERY_S:
             self.draw(run())
             self._drawn_s = time.monotonic()

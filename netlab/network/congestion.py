@@ -54,7 +54,7 @@ CONGESTION_CONTROLS: dict[str, CongestionControl] = {
         ),
         CongestionControl(
             "bbr",
-            "Paces at the rate that it measures the path to deliver, and keeps little more than one BDP under way.",
+            "Paces at the rate that it measures the path to deliver, and keeps little more than one BDP in flight.",
             "Cardwell et al., ACM Queue 14(5), 2016",
             "CONFIG_TCP_CONG_BBR",
             "tcp_bbr",

@@ -42,7 +42,7 @@ def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Li
     Raises
     ------
     ScenarioError
-        With every option that netlab has no like of.
+        With every option that netlab does not support.
     """
     problems: list[str] = []
     hosts: list[str] = []

@@ -113,7 +113,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         Raises
         ------
         ScenarioError
-            With every option of a link that netlab has no like of.
+            With every option of a link that netlab does not support.
         """
         from netlab.network import mininet_form
 

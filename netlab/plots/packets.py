@@ -143,7 +143,7 @@ def time_sequence(
 
 
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
-    """How much of a connection's data is under way: sent beyond the last acknowledgement, as `connection` sees it.
+    """How much of a connection's data is in flight: sent beyond the last acknowledgement, as `connection` sees it.
 
     Returns
     -------

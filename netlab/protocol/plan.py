@@ -100,7 +100,7 @@ class CaptureItem(TypedDict):
 
 
 class Plan(Addressing):
-    """What is to run. `drain_s` is how long a packet sent at the very end may still be under way."""
+    """What is to run. `drain_s` is how long a packet sent at the very end may still be in flight."""
 
     hosts: list[str]
     routers: list[str]

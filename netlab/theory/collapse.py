@@ -23,7 +23,7 @@ class FifoNetwork(NamedTuple):
 def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
     """Share of the arriving traffic that a FIFO link sends on.
 
-    Holds for unresponsive flows over a long time. Misleads for flows in step with each other; see
+    Holds for unresponsive flows over a long time. Misleads for synchronized flows; see
     `udp_shares_mbps`.
 
     Parameters

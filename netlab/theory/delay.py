@@ -1,4 +1,4 @@
-"""Paths: their slowest link, their delays, and what is under way on them."""
+"""Paths: their slowest link, their delays, and what is in flight on them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def bottleneck(path: Sequence[AnyHop]) -> int:
 
 
 def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
-    """Bandwidth-delay product: the bytes that must be under way to keep a link busy for a round-trip time.
+    """Bandwidth-delay product: the bytes that must be in flight to keep a link busy for a round-trip time.
 
     Holds with the round-trip time of the empty path. Misleads with a round-trip time measured under load,
     which has the queue in it and grows with the window.

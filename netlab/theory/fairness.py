@@ -287,10 +287,10 @@ def cubic_optimum_mbps(
 
 
 RTT_EXPONENTS: Mapping[tuple[str, str], float] = {
-    ("reno", "by lot"): 1.0,
-    ("reno", "in step"): 2.0,
-    ("cubic", "by lot"): 0.25,
-    ("cubic", "in step"): 1.0,
+    ("reno", "random"): 1.0,
+    ("reno", "synchronized"): 2.0,
+    ("cubic", "random"): 0.25,
+    ("cubic", "synchronized"): 1.0,
 }
 """By how much a long round-trip time costs, by congestion control and by who hears of the losses; see `rtt_shares_mbps`."""
 

@@ -39,7 +39,7 @@ def _segments_mbps(segments_per_s: Array, mss_bytes: int) -> Array:
 
 
 def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
-    """The most that a transfer with at most `window_bytes` under way can reach: a window per round-trip time.
+    """The most that a transfer with at most `window_bytes` in flight can reach: a window per round-trip time.
 
     Holds while the link is faster than this. Misleads above the link's own limit, and where the buffer that
     was asked for is not the window: Linux doubles `SO_RCVBUF` and keeps a part of it for its own bookkeeping.
@@ -216,7 +216,7 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
     """The lowest marking threshold that keeps a link full for DCTCP: a seventh of the bandwidth-delay product.
 
     A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
-    by the root of what is under way, and a short queue bridges the swing. Holds as an upper bound, for a few flows that
+    by the root of what is in flight, and a short queue bridges the swing. Holds as an upper bound, for a few flows that
     are in step and a queue that marks by its length at this moment: less may do. Misleads where senders send in
     bursts that are longer, and says nothing about senders that halve.
 
@@ -260,7 +260,7 @@ def dctcp_queue_packets(
     """Between what lengths the queue of DCTCP flows swings behind a marking threshold K.
 
     It rises to K + N, one segment for each of the N flows in the round-trip time until marks are heard of, and falls by
-    sqrt(2 N (BDP + K)) / 2. Holds for flows in step with the same round-trip time; a lower end below 0 says that
+    sqrt(2 N (BDP + K)) / 2. Holds for synchronized flows with the same round-trip time; a lower end below 0 says that
     the link runs empty. Misleads for few packets, where bursts decide, and when senders start.
 
     Parameters

@@ -112,14 +112,14 @@ def test_guests_die_with_the_program_that_started_them(number: signal.Signals) -
     program = textwrap.dedent(
         f"""
         import netlab as nl
-        nl.run({LONG!r}, progress=lambda done, whole: print("under way", flush=True))
+        nl.run({LONG!r}, progress=lambda done, whole: print("in flight", flush=True))
         """
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == b"under way\n"
+    assert process.stdout.readline() == b"in flight\n"
     assert guests()
     process.send_signal(number)
     process.wait(20)

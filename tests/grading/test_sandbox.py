@@ -1,4 +1,4 @@
-"""Student code behind walls: what it cannot read, and what it leaves behind."""
+"""Student code in the sandbox: what it cannot read, and what it leaves behind."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_a_shell_in_a_host_runs_beside_the_wall_clock_and_stands_still_when_it_i
         person.sees("h1:~#")
         person.type("exit\n")
         assert person.leave() == 0
-        # The last turn may still be under way.
+        # The last turn may still be in flight.
         time.sleep(0.5)
         stands_at_s = lab.now_s
         time.sleep(0.5)

@@ -271,7 +271,7 @@ class FirstDone:
 
 
 def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:
-    """Ctrl-C while the second of two is under way: the first is there, the next sweep runs only the other."""
+    """Ctrl-C while the second of two is in flight: the first is there, the next sweep runs only the other."""
     engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
     with futures.ThreadPoolExecutor(1) as pool:
         with (

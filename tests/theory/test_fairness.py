@@ -160,7 +160,7 @@ def test_cubics_optimum_over_two_links_by_hand():
 def test_on_one_link_the_optimum_is_the_share_by_lot(optimum, congestion):
     rtts_ms = {"a": 300.0, "b": 800.0, "c": 1300.0}
     shares = getattr(theory, optimum)({"r": 5}, {flow: ["r"] for flow in rtts_ms}, rtts_ms)
-    exponent = theory.RTT_EXPONENTS[congestion, "by lot"]
+    exponent = theory.RTT_EXPONENTS[congestion, "random"]
     assert list(shares.values()) == pytest.approx(
         theory.rtt_shares_mbps(5, list(rtts_ms.values()), exponent).tolist(), rel=1e-4
     )

@@ -37,7 +37,7 @@ def test_at_a_tenth_lost_the_model_is_further_off_than_mathis() -> None:
 
 
 def test_distance_costs_cubic_a_quarter_power_and_reno_a_whole_one() -> None:
-    """Flows alone over wires that lose 0.2 % of packets by lot: rate as T**-1 for Reno, as T**-(1/4) for CUBIC far out."""
+    """Flows alone over wires that lose 0.2 % of packets at random: rate as T**-1 for Reno, as T**-(1/4) for CUBIC far out."""
     rtts_ms = {"h1": 300, "h2": 600, "h3": 1200}
     back = {"delay_ms": 0, "loss_rate": 0}
     links = [nl.Link(host, "r1", delay_ms=rtt_ms, loss_rate=0.002, reverse=back) for host, rtt_ms in rtts_ms.items()]

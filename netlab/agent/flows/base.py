@@ -86,7 +86,7 @@ class Flow(Generic[ItemType]):
         return []
 
     def finish(self, until_s: float) -> None:
-        """Let what is under way arrive, at most until `until_s` (monotonic), then stop."""
+        """Let what is in flight arrive, at most until `until_s` (monotonic), then stop."""
 
     def intervals(self) -> list[DatagramInterval]:
         """What arrived in each interval, where datagrams are counted."""

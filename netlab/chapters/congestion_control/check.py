@@ -71,7 +71,7 @@ class Checks:
                 ),
                 Trap(
                     lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),
-                    "This takes the way there only. A window is what is under way in a whole round trip.",
+                    "This takes the way there only. A window is what is in flight in a whole round trip.",
                 ),
                 Trap(
                     lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(8 * _window(rate_mbps, rtt_ms)),
@@ -84,7 +84,7 @@ class Checks:
             ],
             right="It grows with the square of the window: twice the rate, four times the price.",
             hints=[
-                "First the window: how many packets of 1514 bytes are under way when the link is just full?",
+                "First the window: how many packets of 1514 bytes are in flight when the link is just full?",
                 (
                     "Then the gap. It begins at half a window and shrinks by one segment in each round trip, so it lasts "
                     "half a window of round trips."
@@ -165,7 +165,7 @@ class Checks:
             ],
             right="A queue of one BDP: the old rule of thumb for routers, and what it is for.",
             hints=[
-                "Just before the loss path and queue are full. How much is under way just after it?",
+                "Just before the loss path and queue are full. How much is in flight just after it?",
                 "Half of (BDP + queue). The link stays busy if that is no less than what the path alone holds.",
                 "(BDP + queue) / 2 = BDP. The BDP in packets is rate_mbps * rtt_ms * 1000 / 8 / 1514, there and back.",
             ],

@@ -274,14 +274,14 @@ def _buffer(own: Own) -> Measurement:
             Condition(
                 lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * own.needed_packets,
                 "The limit must be computed, not just enormous.",
-                "How many datagrams are under way at once? Take at most a quarter more.",
+                "How many datagrams are in flight at once? Take at most a quarter more.",
                 lambda run: f"limit {_limit_packets(run)}",
             ),
         ],
         right="The same rate, the same delay, and no loss: it was the buffer, not the delay.",
         hints=[
             "Every datagram stands in netem for the whole delay. How many are sent in that time?",
-            "Datagrams under way: rate in bit/s * delay in s / (8 * 1470).",
+            "Datagrams in flight: rate in bit/s * delay in s / (8 * 1470).",
             (
                 "Two items of traffic: nl.Command('h1', '...') and nl.Udp('h1', 'h2', ..., start_s=0.5, duration_s=2); "
                 "duration_s=5 for the run."

@@ -131,10 +131,10 @@ def crossings(congestions: Sequence[str], queue: str, seeds: int, network: Topol
 
 
 CASES = (
-    ("reno", "drop-tail", "in step"),
-    ("reno", "gentle RED", "by lot"),
-    ("cubic", "drop-tail", "in step"),
-    ("cubic", "gentle RED", "by lot"),
+    ("reno", "drop-tail", "synchronized"),
+    ("reno", "gentle RED", "random"),
+    ("cubic", "drop-tail", "synchronized"),
+    ("cubic", "gentle RED", "random"),
 )
 NAMES = {"reno": "Reno", "cubic": "CUBIC"}
 PUBLISHED = {
@@ -311,7 +311,7 @@ def host_and_connection(run: Run) -> str:
 
 
 def lot_figure() -> plots.Comparison:
-    """Goodput by round-trip time of flows alone on wires that lose by lot, beside both senders' formulas."""
+    """Goodput by round-trip time of flows alone on wires that lose at random, beside both senders' formulas."""
     loss_rate, distances_ms = 0.002, {"h1": 300, "h2": 600, "h3": 1200}
     links = [
         Link(host, "r1", delay_ms=far_ms, loss_rate=loss_rate, reverse={"delay_ms": 0, "loss_rate": 0})
@@ -322,7 +322,7 @@ def lot_figure() -> plots.Comparison:
     comparison = plots.Comparison(
         x_label="Round-trip time (ms)",
         y_label="Goodput (Mbit/s)",
-        title=f"Flows that lose {loss_rate:.1%} of their packets by lot",
+        title=f"Flows that lose {loss_rate:.1%} of their packets at random",
         log_x=True,
         log_y=True,
     )

@@ -15,7 +15,7 @@ from netlab.plots.theme import TEXT
 from netlab.runs import experiment
 from netlab.widgets import Panel, Settings, choice, slider, toggle
 
-HEARD = {"drop-tail": "in step", "gentle RED": "by lot", "one for each flow": ""}
+HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
 """Each queue, and who hears of its losses."""
 FARTHEST_MS = 1500
 MOST_PACKETS = 300
@@ -91,7 +91,7 @@ def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
             details=[detail],
         )
         figure = comparison.figure
-        for heard, dash in (("in step", "dot"), ("by lot", "dashdot")):
+        for heard, dash in (("synchronized", "dot"), ("random", "dashdot")):
             if heard != HEARD[queue]:
                 figure.add_scatter(
                     x=ratios.tolist(),

@@ -41,7 +41,7 @@ FIGURES = OwnFigures(
 
 
 def gentle_red(room_packets: int = QUEUE_PACKETS) -> dict[str, Any]:
-    """Fields of a link with a RED that drops by lot, few at a time, from a tenth to nine tenths of `room_packets` on."""
+    """Fields of a link with a RED that drops at random, few at a time, from a tenth to nine tenths of `room_packets` on."""
     thresholds = {"min_packets": max(1, round(0.1 * room_packets)), "max_packets": max(2, round(0.9 * room_packets))}
     return {"queue_packets": 3 * room_packets, "aqm": "red", "aqm_options": {**thresholds, "probability": 0.05}}
 

@@ -116,13 +116,13 @@ class Checks:
                 Condition(
                     lambda run: window_mbps(run) >= _NEARLY * limit_mbps,
                     "By theory its window must allow what the link allows.",
-                    "How many bytes must be under way, so that a window for each round trip fills the link?",
+                    "How many bytes must be in flight, so that a window for each round trip fills the link?",
                     lambda run: f"window_bytes={_flow(run)['window_bytes']}",
                 ),
                 Condition(
                     lambda run: window_mbps(run) <= _SPARE * limit_mbps,
                     "Its window must be no more than a tenth larger than needed.",
-                    "What is more than a busy link has under way waits in the queue.",
+                    "What is more than a busy link has in flight waits in the queue.",
                     lambda run: f"window_bytes={_flow(run)['window_bytes']}",
                 ),
                 Condition(
@@ -134,7 +134,7 @@ class Checks:
             ],
             right="A window that fits the path does what several small ones do.",
             hints=[
-                "The bandwidth-delay product is what a busy link has under way during a round trip.",
+                "The bandwidth-delay product is what a busy link has in flight during a round trip.",
                 "Bytes = the link's goodput limit in bit/s, times the round trip in s, over 8; int(...) makes it whole.",
                 (
                     "nl.run(settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [nl.Tcp('h1', 'h2', window_bytes=...)], "

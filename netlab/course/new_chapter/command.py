@@ -80,9 +80,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     """
     missing = [place for place in ("solutions", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()]
     if missing:
-        raise NetlabError(
-            f"{root} has no {' and no '.join(missing)}: it is no clone of netlab. Go to one, or name one by --root."
-        )
+        raise NetlabError(f"{root} has no {' and no '.join(missing)}: not a netlab clone; cd into one or pass --root.")
     _require_good_name(name)
     title = _checked_title(name.replace("_", " ").capitalize() if title is None else title)
     numbers = [int(path.name[:2]) for path in (root / "solutions").glob("[0-9][0-9]_*.py")]

@@ -26,7 +26,7 @@ BOTTLENECK_MBPS = 5.0
 QUEUE = 100
 # What Mininet's enable_red sets: from 30 to 35 kB in packets of 1500 bytes, and at the upper end it drops every one.
 RED = {"min_packets": 20, "max_packets": 23, "probability": 1.0}
-# Drops few at a time, so that losses fall by lot.
+# Drops few at a time, so that losses are random.
 GENTLE_RED = {"min_packets": 10, "max_packets": 90, "probability": 0.05}
 NEAR_MS = 300
 UNLIMITED: dict[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
@@ -274,7 +274,7 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
         traffic = [Tcp("h1", "h3", congestion=congestion), Tcp("h2", "h3", congestion=congestion)]
         return Scenario(_delayed(aqm, h1_ms), traffic, duration_s=600, interval_s=5, seed=seed)
 
-    exponent = theory.RTT_EXPONENTS[congestion, "by lot"]
+    exponent = theory.RTT_EXPONENTS[congestion, "random"]
     limit = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS)
     shares = theory.rtt_shares_mbps(limit, [h1_ms, NEAR_MS], exponent)
     sentence = {
@@ -284,7 +284,7 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
         "whether both lose at once: with a RED that drops fewer at a time a second run has {value:.0f} kbit/s.",
     }[congestion]
     test = scenario(seed=2) if congestion == "reno" else scenario("gentle red")
-    # The link is not full, and this RED drops many at a time: neither in step nor by lot.
+    # The link is not full, and this RED drops many at a time: neither synchronized nor random.
     return {
         (src, "goodput"): Measurement(
             scenario(),

@@ -30,7 +30,7 @@ FRAME_BITS = 1514 * 8
 
 
 def portfolio(shared_limit: bool = False) -> Topology:
-    """The nine hosts; with `shared_limit`, packets under way count against a queue's limit, as they do in Mininet's netem."""
+    """The nine hosts; with `shared_limit`, packets in flight count against a queue's limit, as they do in Mininet's netem."""
     if not shared_limit:
         return topologies.portfolio()
     return topologies.portfolio(
@@ -78,7 +78,7 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
     explanation = None
     if small is not None:
         explanation = Explanation(
-            "A queue well below the BDP costs throughput, and Mininet's queue limit also counts what is under way in netem: "
+            "A queue well below the BDP costs throughput, and Mininet's queue limit also counts what is in flight in netem: "
             "with only the room that this leaves in each queue a second run has {value:.2f} Mbit/s.",
             scenario(small),
             goodput(flow),
@@ -125,7 +125,7 @@ def _together(
             base,
             rtt(f"{pair} ping"),
             explanation=Explanation(
-                "Their queues hold fewer packets than they say, because Mininet's limit also counts what is under way in "
+                "Their queues hold fewer packets than they say, because Mininet's limit also counts what is in flight in "
                 "netem; with only the room that this leaves, a second run has a mean of {value:.1f} ms.",
                 small,
                 rtt(f"{pair} ping"),

@@ -46,6 +46,6 @@ def run(flow: Flow[Any]) -> None:
     """Run a flow to its end."""
     # Traffic begins a little later, so that its threads are there in time on a busy machine too.
     flow.launch(time.monotonic() + 0.3)
-    # The last thread is what sends; the agent too looks for what is under way only when all have sent.
+    # The last thread is what sends; the agent too looks for what is in flight only when all have sent.
     flow._threads[-1].join(PATIENCE_S)
     flow.finish(time.monotonic() + PATIENCE_S)

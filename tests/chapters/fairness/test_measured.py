@@ -20,7 +20,7 @@ def test_what_distance_costs_lies_near_its_exponent(congestion: str, queue: str,
     agrees("exponent", found["exponent"].mean(), theory.RTT_EXPONENTS[congestion, heard], absolute=0.6)
     cuts = found["near_losses"].sum() / found["far_losses"].sum()
     sent = found["near_mbps"].sum() / found["far_mbps"].sum()
-    agrees("near cuts / far cuts", cuts, 1.0 if heard == "in step" else sent, relative=0.4)
+    agrees("near cuts / far cuts", cuts, 1.0 if heard == "synchronized" else sent, relative=0.4)
 
 
 def test_reno_and_cubic_reach_optima_of_their_own_over_two_bottlenecks() -> None:

@@ -134,7 +134,7 @@ def test_a_bad_title_is_told_and_nothing_is_written(bare: Path, title: str) -> N
 
 def test_what_is_no_clone_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["new-chapter", "example", "--root", str(tmp_path)]) == 1
-    assert "it is no clone of netlab" in capsys.readouterr().err
+    assert "not a netlab clone" in capsys.readouterr().err
     assert everything(tmp_path) == set()
 
 
