@@ -1,4 +1,4 @@
-"""The only place where a number changes its unit."""
+"""Factors and functions by which a number changes its unit; formulas of the theory and of exercises write theirs out."""
 
 from __future__ import annotations
 

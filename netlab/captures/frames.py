@@ -16,20 +16,26 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from netlab.base.headers import (
+    ETHERNET_HEADER_BYTES,
+    IP_HEADER_BYTES,
+    TCP_HEADER_BYTES,
+    TCP_TIMESTAMPS_BYTES,
+    UDP_HEADER_BYTES,
+)
+from netlab.base.units import NS_PER_S
+
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
-ETHERNET_BYTES = 14
-IPV4_BYTES = 20
-TCP_BYTES = 20
-UDP_BYTES = 8
-LONGEST_HEAD_BYTES = ETHERNET_BYTES + 60 + 60
+TCP_BYTES = TCP_HEADER_BYTES - TCP_TIMESTAMPS_BYTES
+"""Without options."""
+LONGEST_HEAD_BYTES = ETHERNET_HEADER_BYTES + 60 + 60
 IPV4 = 0x0800
 ARP = 0x0806
 TCP, UDP = 6, 17
 SYN, ACK = 0x02, 0x10
-NS = 1_000_000_000
 
 RECORD = struct.Struct("=II")
 FOLLOWING = struct.Struct("=I")
@@ -125,14 +131,14 @@ class Heads:
         self._data, self._starts = data, frames.starts
         first = records(data, frames.starts, IP_HEAD)
         self.first = first
-        self.kind = np.where(frames.kept >= ETHERNET_BYTES, first["kind"], 0)
-        self.ip: Mask = (self.kind == IPV4) & (frames.kept >= ETHERNET_BYTES + IPV4_BYTES)
+        self.kind = np.where(frames.kept >= ETHERNET_HEADER_BYTES, first["kind"], 0)
+        self.ip: Mask = (self.kind == IPV4) & (frames.kept >= ETHERNET_HEADER_BYTES + IP_HEADER_BYTES)
         self.protocol = np.where(self.ip, first["protocol"], 0)
-        self.ip_bytes: Integers = np.where(self.ip, (first["version"] & 0xF).astype(np.int64) * 4, IPV4_BYTES)
-        self.transport: Integers = ETHERNET_BYTES + self.ip_bytes
+        self.ip_bytes: Integers = np.where(self.ip, (first["version"] & 0xF).astype(np.int64) * 4, IP_HEADER_BYTES)
+        self.transport: Integers = ETHERNET_HEADER_BYTES + self.ip_bytes
         whole = self.ip & (first["fragment"] & 0x1FFF == 0)
         self.tcp: Mask = whole & (self.protocol == TCP) & (frames.kept >= self.transport + TCP_BYTES)
-        self.udp: Mask = whole & (self.protocol == UDP) & (frames.kept >= self.transport + UDP_BYTES)
+        self.udp: Mask = whole & (self.protocol == UDP) & (frames.kept >= self.transport + UDP_HEADER_BYTES)
 
     @cached_property
     def tcp_head(self) -> NDArray[Any]:
@@ -154,7 +160,11 @@ class Heads:
     def payload_bytes(self) -> Integers:
         """TCP's or UDP's data."""
         data: Integers = self.first["total"].astype(np.int64) - self.ip_bytes - self.tcp_bytes
-        return np.where(self.udp, self.udp_head["size"].astype(np.int64) - UDP_BYTES, data) if self.udp.any() else data
+        return (
+            np.where(self.udp, self.udp_head["size"].astype(np.int64) - UDP_HEADER_BYTES, data)
+            if self.udp.any()
+            else data
+        )
 
     def options(self, number: int) -> bytes:
         """The options of one TCP header."""
@@ -213,7 +223,7 @@ def read_ring(raw: bytes) -> Frames:
     starts = places + heads["frame"]
     virtio = records(data, starts - VIRTIO_HEAD.itemsize, VIRTIO_HEAD)
     frames = Frames(
-        heads["seconds"].astype(np.int64) * NS + heads["ns"],
+        heads["seconds"].astype(np.int64) * NS_PER_S + heads["ns"],
         heads["length"].astype(np.int64),
         data,
         starts,
@@ -265,7 +275,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
         return frames
     heads, udp = frames.heads, gso[large] == GSO_UDP
     transport = heads.transport[large]
-    head_bytes = transport + np.where(udp, UDP_BYTES, heads.tcp_bytes[large])
+    head_bytes = transport + np.where(udp, UDP_HEADER_BYTES, heads.tcp_bytes[large])
     left = np.maximum(0, frames.length_bytes[large] - head_bytes)
     counts = -(-left // payload_bytes[large])
     # From here on a row is a frame; `of` is its segment.
@@ -282,10 +292,10 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     copy(frames.data, frames.starts[source] + head + offset, data, starts + head, body)
 
     lengths = head_bytes[of] + size
-    _put(data, starts + ETHERNET_BYTES + 2, lengths - ETHERNET_BYTES, 2)
-    _put(data, starts + ETHERNET_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2)
+    _put(data, starts + ETHERNET_HEADER_BYTES + 2, lengths - ETHERNET_HEADER_BYTES, 2)
+    _put(data, starts + ETHERNET_HEADER_BYTES + 4, heads.first["identification"][source].astype(np.int64) + number, 2)
     _write_checksums(data, starts, heads.ip_bytes[source])
-    _put(data, (starts + transport + 4)[udp], (UDP_BYTES + size)[udp], 2)
+    _put(data, (starts + transport + 4)[udp], (UDP_HEADER_BYTES + size)[udp], 2)
     _put(data, (starts + transport + 4)[~udp], (heads.tcp_head["seq"][source].astype(np.int64) + offset)[~udp], 4)
     # FIN and PSH belong to the last one, CWR to the first (RFC 3168, section 6.1.2).
     flags = starts + transport + 13
@@ -311,7 +321,7 @@ def _put(data: Bytes, at: Integers, values: Integers, size: int) -> None:
 
 
 def _write_checksums(data: Bytes, starts: Integers, ip_bytes: Integers) -> None:
-    at = starts + ETHERNET_BYTES
+    at = starts + ETHERNET_HEADER_BYTES
     _put(data, at + 10, np.zeros_like(at), 2)
     total = np.zeros_like(at)
     for place in range(0, int(ip_bytes.max(initial=0)), 2):

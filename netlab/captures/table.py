@@ -13,8 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from netlab.base.errors import NetlabError
+from netlab.base.units import NS_PER_S
 from netlab.captures.filters import PROTOCOLS
-from netlab.captures.frames import ACK, ARP, NS, SYN, Heads, Mask
+from netlab.captures.frames import ACK, ARP, SYN, Heads, Mask
 from netlab.captures.pcapng import Captured, read_pcapng
 
 PACKET_COLUMNS = (
@@ -76,7 +77,7 @@ def _table(captured: Captured) -> pd.DataFrame:
     tcp = heads.tcp_head
     ports = heads.tcp | heads.udp
     columns = {
-        "t_s": (frames.t_ns - captured.origin.ns) / NS,
+        "t_s": (frames.t_ns - captured.origin.ns) / NS_PER_S,
         "node": _words([name.partition("-eth")[0] for name in captured.interfaces], captured.interface),
         "interface": _words(captured.interfaces, captured.interface),
         "departs": captured.departs,

@@ -7,7 +7,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from netlab.base.units import rate_mbps
+from netlab.base.units import US_PER_MS, rate_mbps
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 _SIZE = 248
@@ -95,8 +95,8 @@ def decode(data: bytes) -> TcpInfo:
         ca_state=ca_state_name(field("=B", 1) or 0),
         snd_mss_bytes=field("=I", 16),
         last_data_received_ms=field("=I", 52),
-        rtt_ms=None if rtt_us is None else rtt_us / 1000,
-        rtt_min_ms=None if rtt_min_us in (None, _UNKNOWN_U32) else rtt_min_us / 1000,
+        rtt_ms=None if rtt_us is None else rtt_us / US_PER_MS,
+        rtt_min_ms=None if rtt_min_us in (None, _UNKNOWN_U32) else rtt_min_us / US_PER_MS,
         cwnd_segments=field("=I", 80),
         ssthresh_segments=None if ssthresh is None or ssthresh >= _INFINITE_SSTHRESH else ssthresh,
         retransmits=field("=I", 100),

@@ -11,8 +11,9 @@ import pytest
 
 from netlab import captures
 from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.units import NS_PER_S
 from netlab.captures import Capture
-from netlab.captures.frames import GSO_TCP, GSO_UDP, NS, RECORD, RING_HEAD, VIRTIO_HEAD, Frames, cut, read_ring
+from netlab.captures.frames import GSO_TCP, GSO_UDP, RECORD, RING_HEAD, VIRTIO_HEAD, Frames, cut, read_ring
 from netlab.captures.pcapng import write_pcapng
 
 
@@ -118,28 +119,32 @@ def ring(packets: list[tuple[int, bytes, int, int]]) -> bytes:
         virtio = np.array([(0, gso, 0, size, 0, 0)], VIRTIO_HEAD).tobytes()
         start = RING_HEAD.itemsize + 52 + len(virtio)
         length = -(-(start + len(kept)) // 16) * 16
-        head = np.array([(length, t_ns // NS, t_ns % NS, len(kept), len(frame), 0, start, start)], RING_HEAD).tobytes()
+        head = np.array(
+            [(length, t_ns // NS_PER_S, t_ns % NS_PER_S, len(kept), len(frame), 0, start, start)], RING_HEAD
+        ).tobytes()
         block += (head + bytes(52) + virtio + kept).ljust(length, b"\0")
     return RECORD.pack(len(packets), len(block)) + block
 
 
 def test_packets_come_out_of_the_ring_in_order_and_cut() -> None:
-    data = ring([(NS + 5, udp(100), 0, 0), (NS + 9, tcp(2000), GSO_TCP, 1448)]) + ring([(2 * NS, ARP, 0, 0)])
+    data = ring([(NS_PER_S + 5, udp(100), 0, 0), (NS_PER_S + 9, tcp(2000), GSO_TCP, 1448)]) + ring(
+        [(2 * NS_PER_S, ARP, 0, 0)]
+    )
     found = read_ring(data)
     assert list(zip(found.t_ns.tolist(), found.length_bytes.tolist(), strict=True)) == [
-        (NS + 5, 142),
-        (NS + 9, 1502),
-        (NS + 9, 606),
-        (2 * NS, 42),
+        (NS_PER_S + 5, 142),
+        (NS_PER_S + 9, 1502),
+        (NS_PER_S + 9, 606),
+        (2 * NS_PER_S, 42),
     ]
     assert found.frame(0) == udp(100)[:96]
 
 
 def test_long_runs_of_equal_packets_and_others_between_them_all_come_out_of_the_ring() -> None:
     sizes = [300] * 40 + [5, 300] * 20 + [7] * 17 + [300] * 300
-    data = ring([(NS + number, udp(size), 0, 0) for number, size in enumerate(sizes)]) * 2
+    data = ring([(NS_PER_S + number, udp(size), 0, 0) for number, size in enumerate(sizes)]) * 2
     found = read_ring(data)
-    assert (found.t_ns - NS).tolist() == list(range(len(sizes))) * 2
+    assert (found.t_ns - NS_PER_S).tolist() == list(range(len(sizes))) * 2
     assert found.length_bytes.tolist() == [size + 42 for size in sizes] * 2
 
 
@@ -148,7 +153,7 @@ def test_packets_whose_data_look_like_a_block_are_read_all_the_same(tmp_path: Pa
     packets = frames_of([(number, len(frame), frame[: 92 + number % 3]) for number in range(9)])
     path = tmp_path / "x.pcapng"
     write_pcapng(path, {"r1-eth1": (packets, frames_of([]))}, 96, captures.Origin(0, {}), captures.parse_filter(""))
-    assert (captures.read_packets(path).t_s * NS).round().tolist() == list(range(9))
+    assert (captures.read_packets(path).t_s * NS_PER_S).round().tolist() == list(range(9))
 
 
 def test_a_capture_without_packets_is_a_table_without_rows(tmp_path: Path) -> None:
@@ -164,9 +169,9 @@ def test_a_capture_without_packets_is_a_table_without_rows(tmp_path: Path) -> No
 def written(tmp_path: Path) -> Path:
     path = tmp_path / "r1-h2.pcapng"
     nothing = frames_of([])
-    departed = frames_of([(10 * NS + 500_000_000, 1514, tcp(1460)[:96]), (11 * NS, 142, udp(100)[:96])])
-    arrived = frames_of([(10 * NS + 520_000_000, 1514, tcp(1460)[:96])])
-    origin = captures.Origin(10 * NS, {"10.0.0.1": "h1", "10.0.0.2": "h2"})
+    departed = frames_of([(10 * NS_PER_S + 500_000_000, 1514, tcp(1460)[:96]), (11 * NS_PER_S, 142, udp(100)[:96])])
+    arrived = frames_of([(10 * NS_PER_S + 520_000_000, 1514, tcp(1460)[:96])])
+    origin = captures.Origin(10 * NS_PER_S, {"10.0.0.1": "h1", "10.0.0.2": "h2"})
     write_pcapng(
         path, {"r1-eth1": (departed, nothing), "h2-eth0": (nothing, arrived)}, 96, origin, captures.parse_filter("")
     )

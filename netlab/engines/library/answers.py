@@ -10,6 +10,7 @@ from typing import Any, cast
 from netlab.agent.artifacts import MOST_BYTES
 from netlab.base.errors import RunError
 from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.protocol.plan import Plan
 from netlab.sockets import tcp_info
 
@@ -87,7 +88,7 @@ class Answers:
         elif kind == ECHOES:
             item, _zero = _HEAD.unpack_from(data)
             self._echoes[item] = [
-                {"seq": number, "t_s": sent_ns / 1e9, "rtt_ms": None if rtt_ns == NONE else rtt_ns / 1e6}
+                {"seq": number, "t_s": sent_ns / NS_PER_S, "rtt_ms": None if rtt_ns == NONE else rtt_ns / NS_PER_MS}
                 for number, sent_ns, rtt_ns in _ECHO.iter_unpack(data[_HEAD.size :])
             ]
         elif kind == ERROR:
@@ -107,7 +108,7 @@ class Answers:
             now_ns, jumps, confined, origin_ns = _DONE.unpack_from(data)
             self.done = {
                 "kernel": data[_DONE.size :].decode(),
-                "now_s": now_ns / 1e9,
+                "now_s": now_ns / NS_PER_S,
                 "jumps": jumps,
                 "confined": confined,
                 "origin_ns": origin_ns,
@@ -196,18 +197,18 @@ class Answers:
             "received_datagrams": received,
             "duplicates": duplicates,
             "reordered": reordered,
-            "jitter_ms": jitter_ns / 1e6,
-            "delay_min_ms": delay_min_ns / 1e6 if received else math.nan,
-            "delay_mean_ms": delay_sum_ns / received / 1e6 if received else math.nan,
-            "delay_max_ms": delay_max_ns / 1e6 if received else math.nan,
+            "jitter_ms": jitter_ns / NS_PER_MS,
+            "delay_min_ms": delay_min_ns / NS_PER_MS if received else math.nan,
+            "delay_mean_ms": delay_sum_ns / received / NS_PER_MS if received else math.nan,
+            "delay_max_ms": delay_max_ns / NS_PER_MS if received else math.nan,
             "receiver_drops": drops,
-            "first_s": None if first_ns == NONE else first_ns / 1e9,
-            "last_s": None if last_ns == NONE else last_ns / 1e9,
+            "first_s": None if first_ns == NONE else first_ns / NS_PER_S,
+            "last_s": None if last_ns == NONE else last_ns / NS_PER_S,
             "throughput_bytes": self._with_headers(number, received_bytes, received, duplicates),
             "timely_bytes": timely_bytes,
             "timely_datagrams": timely,
             "timely_throughput_bytes": self._with_headers(number, timely_bytes, timely, timely_duplicates),
-            "timely_last_s": None if timely_last_ns == NONE else timely_last_ns / 1e9,
+            "timely_last_s": None if timely_last_ns == NONE else timely_last_ns / NS_PER_S,
         }
 
     def _with_headers(self, number: int, new_bytes: int, datagrams: int, duplicates: int) -> int:
@@ -224,10 +225,10 @@ def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
         "received_bytes": received_bytes,
         "cwnd_segments": cwnd,
         "ssthresh_segments": None if ssthresh >= INFINITE_SSTHRESH else ssthresh,
-        "rtt_ms": rtt_us / 1000,
-        "rtt_min_ms": None if rtt_min_us == UNKNOWN_U32 else rtt_min_us / 1000,
+        "rtt_ms": rtt_us / US_PER_MS,
+        "rtt_min_ms": None if rtt_min_us == UNKNOWN_U32 else rtt_min_us / US_PER_MS,
         "retransmits": retransmits,
-        "delivery_rate_mbps": delivery_rate * 8 / 1e6,
+        "delivery_rate_mbps": rate_mbps(delivery_rate, 1.0),
         "sent_bytes": sent_bytes,
         "segments_out": segments_out,
         "segments_in": segments_in,
@@ -245,8 +246,8 @@ def _tcp_row(fields: tuple[Any, ...]) -> Row:
     return {
         **row,
         "stream": stream,
-        "connect_s": connect_ns / 1e9,
-        "first_s": first_ns / 1e9,
-        "last_s": last_ns / 1e9,
+        "connect_s": connect_ns / NS_PER_S,
+        "first_s": first_ns / NS_PER_S,
+        "last_s": last_ns / NS_PER_S,
         "throughput_bytes": row.get("segments_in", 0) * (segment_bytes + IP_HEADER_BYTES + TCP_HEADER_BYTES),
     }

@@ -11,6 +11,7 @@ from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.agent.shaping import hosts_without_offload, shape_network
 from netlab.base import scratch
 from netlab.base.errors import KernelError, RunError
+from netlab.base.headers import MSS_BYTES
 from netlab.engines.base import OnEvent, Requirement, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.child import ChildProgram
@@ -27,7 +28,6 @@ FEW_DATAGRAM_FLOWS = 3
 """Each may have 32 MB of datagrams unread."""
 FEW_PACKETS = 4000
 """Under way: with what their senders and receivers keep of each, 8 kB at most."""
-USUAL_SEGMENT_BYTES = 1448
 USUAL_QUEUE_PACKETS = 1000
 SMALL_SYSCTLS = {
     # What the kernel derives from 1 GB.
@@ -164,8 +164,8 @@ def is_small(plan: Plan) -> bool:
         or sum(item["kind"] == "udp" for item in items) > FEW_DATAGRAM_FLOWS
     ):
         return False
-    sizes = [item.get("payload_bytes") or item.get("mss_bytes") or USUAL_SEGMENT_BYTES for item in items]
-    smallest_bytes = max(1, min([USUAL_SEGMENT_BYTES, *sizes]))
+    sizes = [item.get("payload_bytes") or item.get("mss_bytes") or MSS_BYTES for item in items]
+    smallest_bytes = max(1, min([MSS_BYTES, *sizes]))
     packets = 0.0
     for hop in plan["directions"]:
         shape = hop["shape"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netlab import theory
+from netlab.base.headers import FRAME_BYTES
+from netlab.base.units import BITS_PER_BYTE
 from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.replication.measurement import (
@@ -26,7 +28,7 @@ from netlab.traffic import Ping, Tcp, Traffic, Udp
 
 SECONDS = 25
 PORTFOLIO_LINKS = {"L1": (40, 10, 67), "L2": (30, 20, 100), "L3": (20, 10, 33)}
-FRAME_BITS = 1514 * 8
+FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 
 
 def portfolio(shared_limit: bool = False) -> Topology:
