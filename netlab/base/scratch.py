@@ -5,7 +5,6 @@ that a run leaves.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import mmap
 import os
 import random
@@ -19,6 +18,12 @@ from pathlib import Path
 from typing import IO
 
 from netlab.base.errors import EngineError
+
+try:
+    import fcntl
+except ImportError:
+    # Windows, a browser: nothing but kept_directory() is called there.
+    pass
 
 LOCK = "lock"
 RUN = "run-"
@@ -109,7 +114,11 @@ def kept_directory() -> Path:
     with _keeping:
         own = _kept.get(os.getpid())
         if own is None or not own.is_dir():
-            own, lock = _fresh(own_directory(0, for_guests=False))
+            if "fcntl" in globals():
+                own, lock = _fresh(own_directory(0, for_guests=False))
+            else:
+                own = Path(tempfile.mkdtemp(prefix="netlab-"))
+                lock = (own / LOCK).open("w")
             _kept[os.getpid()] = own
             atexit.register(_remove_kept, own, lock, os.getpid())
         return Path(tempfile.mkdtemp(prefix="kept-", dir=own))

@@ -6,7 +6,6 @@ import argparse
 import importlib.util
 import os
 import platform
-import resource
 import shutil
 import sys
 import textwrap
@@ -15,11 +14,8 @@ from pathlib import Path
 
 from netlab import engines, kernel
 from netlab.base.errors import KernelError, NetlabError
-from netlab.engines import host_kernel
 from netlab.engines.base import Requirement
 from netlab.engines.library.engine import kernel_requirement
-from netlab.engines.native import NativeEngine
-from netlab.engines.pocket import machine_requirements
 from netlab.kernel import building, cache, installed
 from netlab.kernel import library as library_kernel
 from netlab.kernel.installed import PARTS
@@ -37,17 +33,25 @@ POCKET_ONLY = {"gate", "hostfs", "overlay"}
 def machine() -> list[Requirement]:
     """The processor, the system, memory and disk."""
     free = shutil.disk_usage(_existing(cache.root())).free
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     linux = platform.system() == "Linux" and platform.machine() in MACHINES
-    return [
+    found = [
         Requirement(
             "system",
             linux,
             f"{platform.system()} on {platform.machine()}",
-            "netlab's kernels are for Linux on x86-64 and aarch64; on Windows use WSL2, elsewhere a virtual machine.",
+            "The library kernel runs here as WebAssembly. Commands in hosts need Linux on x86-64: WSL2 or a virtual machine.",
+            required=False,
         ),
         Requirement("Python", True, f"{platform.python_version()} at {sys.executable}"),
+    ]
+    if sys.platform != "linux":
+        return found
+    import resource
+
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return [
+        *found,
         Requirement(
             "memory",
             memory >= ENOUGH_MEMORY_BYTES,
@@ -89,11 +93,13 @@ def packages() -> list[Requirement]:
 
 def pocket() -> list[Requirement]:
     """What the pocket engine needs, and what its kernel can do; on another processor than its own nobody has to have it."""
-    if platform.machine() != building.POCKET_MACHINE:
-        seen = f"is for {building.POCKET_MACHINE}, this is {platform.machine()}"
+    if sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE:
+        seen = f"is for {installed.POCKET_MACHINE} Linux, this is {platform.system()} on {platform.machine()}"
         return [
             Requirement("pocket kernel", False, seen, "The library engine serves; it has no commands.", required=False)
         ]
+    from netlab.engines.pocket import machine_requirements
+
     found = machine_requirements()
     try:
         here = kernel.find()
@@ -142,7 +148,11 @@ def pocket() -> list[Requirement]:
 
 def library() -> list[Requirement]:
     """What the library engine needs; nobody has to have it where there is the pocket kernel."""
-    found = [replace(kernel_requirement(), required=platform.machine() != building.POCKET_MACHINE)]
+    found = [
+        replace(
+            kernel_requirement(), required=sys.platform != "linux" or platform.machine() != installed.POCKET_MACHINE
+        )
+    ]
     try:
         lacking = sorted(set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY)
     except KernelError:
@@ -161,6 +171,11 @@ def library() -> list[Requirement]:
 
 def native() -> list[Requirement]:
     """What the native engine needs; nobody has to have it."""
+    if sys.platform != "linux":
+        return [Requirement("Linux", False, f"this is {platform.system()}", required=False)]
+    from netlab.engines import host_kernel
+    from netlab.engines.native import NativeEngine
+
     found = NativeEngine().requirements()
     if all(requirement.ok for requirement in found):
         found.append(host_kernel.features())

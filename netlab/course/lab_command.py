@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,12 +43,16 @@ def main(options: argparse.Namespace) -> int:
         # Else a browser is given a page of the file system, and one outside (Windows beside WSL2) cannot open it.
         "--ServerApp.use_redirect_file=False",
         f"--LabApp.default_url=/lab/tree/{catalogue.chapters(where)[0].path.name}",
-        *(["--allow-root"] if os.geteuid() == 0 else []),
+        *(["--allow-root"] if sys.platform != "win32" and os.geteuid() == 0 else []),
         *options.jupyter,
     ]
     _keep_quiet(Path(sys.prefix))
+    program = [sys.executable, "-m", "jupyter", *words]
     try:
-        os.execv(sys.executable, [sys.executable, "-m", "jupyter", *words])  # noqa: S606 - our own interpreter
+        if sys.platform == "win32":
+            # There a program that becomes another one gives the terminal back while that one goes on.
+            return subprocess.run(program, check=False).returncode
+        os.execv(sys.executable, program)  # noqa: S606 - our own interpreter
     except OSError as error:
         raise NetlabError(f"JupyterLab did not start: {error}. Run `make setup` in the clone.") from error
 

@@ -1,25 +1,27 @@
-"""Where a plan runs: in a pocket kernel of our own, as root on this machine's kernel, or in the library kernel."""
+"""Where a plan runs: in a pocket kernel of our own, as root on this machine's kernel, or in the library kernel.
+
+The first two, and all that they import, are for Linux: they are imported where they are used.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from netlab.base.errors import EngineError, KernelError, one_of
-from netlab.engines import host_kernel
 from netlab.engines.base import Engine, require
 from netlab.engines.library import LibraryEngine
-from netlab.engines.native import NativeEngine
-from netlab.engines.pocket import PocketEngine
 from netlab.kernel import installed
-from netlab.kernel.building import POCKET_MACHINE
+from netlab.kernel.installed import POCKET_MACHINE
 from netlab.protocol.plan import Plan
 
 NAMES = ("pocket", "pocket-real", "native", "library")
 REAL = frozenset({"pocket-real", "native"})
+ELSEWHERE = "engine='library' runs here; docs/places.md tells what to do for commands in hosts."
 GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
 
 _quick = ContextVar("quick", default=False)
@@ -50,7 +52,7 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
         return named
     if os.environ.get("NETLAB_KERNEL"):
         return "pocket"
-    if platform.machine() != POCKET_MACHINE:
+    if sys.platform != "linux" or platform.machine() != POCKET_MACHINE:
         return "library"
     if _quick.get():
         return "pocket" if _library_refusal(plans) else "library"
@@ -72,21 +74,25 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
         if isinstance(name, type) or not callable(getattr(name, "execute", None)):
             raise EngineError(f"engine: {one_of(name, NAMES)}, or an engine object.")
         return name
-    if name == "native":
-        return NativeEngine()
-    if name == "pocket":
-        return PocketEngine()
     if name == "library":
         return LibraryEngine()
-    if name == "pocket-real":
-        return PocketEngine(clock="real")
+    if name in NAMES and sys.platform != "linux":
+        raise EngineError(f"engine={name!r} is for Linux, and this is {platform.system()}. {ELSEWHERE}")
+    if name == "native":
+        from netlab.engines.native import NativeEngine
+
+        return NativeEngine()
+    if name in {"pocket", "pocket-real"}:
+        from netlab.engines.pocket import PocketEngine
+
+        return PocketEngine(clock="real" if name == "pocket-real" else None)
     raise EngineError(f"engine: {one_of(name, NAMES)}.")
 
 
 def _pocket_refusal() -> str:
     """Why the pocket kernel cannot run here; empty when it can."""
     try:
-        require(PocketEngine().requirements())
+        require(choose("pocket").requirements())
     except (EngineError, KernelError) as error:
         return str(error)
     return ""
@@ -127,7 +133,8 @@ def differences(engine: Engine) -> list[str]:
         When this machine's own kernel could not be asked what it lacks.
     """
     found = []
-    if isinstance(engine, PocketEngine) and installed.by_another_version(engine.kernel):
+    kernel = getattr(engine, "kernel", None)
+    if isinstance(kernel, installed.Kernel) and installed.by_another_version(kernel):
         found.append(
             "the pocket kernel was built by another version of netlab; figures may be a little different, and what is new may be "
             f"missing. {installed.BUILD_ANEW}"
@@ -138,7 +145,9 @@ def differences(engine: Engine) -> list[str]:
             "figures differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
         ]
     missing = ["Wi-Fi links"] if engine.clock == "real" else []
-    if isinstance(engine, NativeEngine):
+    if engine.name == "native":
+        from netlab.engines import host_kernel
+
         missing += host_kernel.lacking()
     if isinstance(engine, LibraryEngine):
         missing += ["commands in hosts", "live networks", "Wi-Fi links"]

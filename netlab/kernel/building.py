@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -22,12 +21,11 @@ from typing import Any
 from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import KernelError
 from netlab.kernel import apt, cache, edits, fragment, installed, library, programs, tree
-from netlab.kernel.installed import Kernel
+from netlab.kernel.installed import POCKET_MACHINE, Kernel
 from netlab.kernel.progress import Listener, Meter, usual_phases
 from netlab.kernel.recipe_key import build_key, recipe_hash
 
 POCKET, LIBRARY = "pocket", "library"
-POCKET_MACHINE = "x86_64"
 NEEDED_BYTES = 900_000_000
 NEEDED_PROGRAMS = ("gcc", "ld", "make", "flex", "bison", "bc", "xz", "tar", "bash")
 USUAL_OBJECTS = 690
@@ -547,6 +545,8 @@ def _check_disk() -> None:
 @contextmanager
 def _lock(meter: Meter) -> Iterator[None]:
     """Only one build at a time per cache; the others wait and then find it done."""
+    import fcntl
+
     with (cache.root() / "kernel-build.lock").open("w") as file:
         while True:
             try:

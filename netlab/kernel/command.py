@@ -114,7 +114,7 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
         return installed.find(), own, missing
     except KernelError:
         if missing:
-            if platform.machine() != building.POCKET_MACHINE:
+            if platform.machine() != installed.POCKET_MACHINE:
                 raise missing from None
             raise
         return None, own, None

@@ -19,6 +19,8 @@ from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 
 ASK_TIMEOUT_S = 10.0
+POCKET_MACHINE = "x86_64"
+"""User-Mode Linux is for no other processor."""
 SECCOMP_SINCE = (6, 16)
 FILES = ("linux", "mnexec", "config", "build.json")
 BUILD_ANEW = (

@@ -260,7 +260,7 @@ def _outcomes(
 
 def _side_by_side(tasks: Iterable[_Task]) -> int:
     """How many runs go on at a time: one for each CPU in virtual time, more where a slow link's run mostly waits for the clock."""
-    cpus = len(os.sched_getaffinity(0))
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     rates_mbps = []
     for task in tasks:
         if task.clock != "real":

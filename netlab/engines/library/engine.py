@@ -14,7 +14,6 @@ from netlab.base.errors import KernelError, RunError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines.base import OnEvent, Requirement, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
-from netlab.engines.library.child import ChildProgram
 from netlab.engines.library.program import OnAnswers, Program
 from netlab.engines.library.requests import EXACT_TIMERS, Requests, Timers, make_requests, refuse_programs
 from netlab.kernel import library
@@ -135,6 +134,8 @@ def start_program(kernel: library.LibraryKernel) -> Program:
         When it is WebAssembly and there is nothing here that runs it.
     """
     if kernel.machine != library.WASM:
+        from netlab.engines.library.child import ChildProgram
+
         return ChildProgram(kernel.path)
     try:
         from netlab.engines.library.sandbox import SandboxProgram

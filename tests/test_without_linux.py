@@ -1,0 +1,59 @@
+"""What is imported, and what is said, on systems that are not Linux; a wheel brings netlab there."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import netlab
+
+ROOT = Path(netlab.__file__).parents[1]
+SYSTEMS = ["win32", "darwin", "emscripten"]
+
+
+def elsewhere(system: str, program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    begin = f"import without_linux; without_linux.begin({system!r})\n"
+    return subprocess.run(
+        [sys.executable, "-c", begin + program],
+        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "HOME": "/nonexistent", "PATH": "/nonexistent", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_all_that_a_chapter_names_can_be_imported_where_there_is_no_linux(system: str) -> None:
+    done = elsewhere(
+        system,
+        "import netlab as nl\n"
+        "for name in nl.__all__:\n"
+        "    if name != 'live': getattr(nl, name)\n"
+        "import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab.course.lab_command",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_needs_linux_says_so_in_a_sentence(system: str) -> None:
+    done = elsewhere(
+        system,
+        "import netlab as nl\n"
+        "from netlab import engines\n"
+        "from netlab.base.errors import NetlabError\n"
+        "for ask in (lambda: nl.live, lambda: engines.choose('pocket'), lambda: engines.choose('native')):\n"
+        "    try: ask()\n"
+        "    except NetlabError as error: print(error)\n",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == done.stdout.count("Linux") == 3
+
+
+def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
+    done = elsewhere(
+        "win32", "from netlab.commands import cli\nraise SystemExit(cli.main(['doctor']))", NETLAB_CACHE=str(tmp_path)
+    )
+    assert "Windows on AMD64" in done.stdout, done.stderr
+    assert not done.stderr
