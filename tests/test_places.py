@@ -219,7 +219,7 @@ def test_without_landlock_experiments_run_and_say_that_nothing_confined_them():
 def test_without_landlock_doctor_says_so_and_grading_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "anna.ipynb").write_text("never read")
-    netlab = "from netlab import cli; import sys; sys.exit(cli.main(sys.argv[1:]))"
+    netlab = "from netlab.commands import cli; import sys; sys.exit(cli.main(sys.argv[1:]))"
     doctor_said = " ".join(without_landlock("-c", netlab, "doctor").stdout.split())
     assert "Landlock no this host has none" in doctor_said and "`netlab grade` refuses to run without it" in doctor_said
     done = without_landlock("-c", netlab, "grade", "1", tmp_path / "in", "--output", tmp_path / "out")
@@ -238,7 +238,7 @@ def test_make_lab_prints_an_address_that_opens_the_first_chapter_and_gives_it_to
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
     with printed_to.open("w") as printed:
         server = subprocess.Popen(
-            [sys.executable, "-c", f"from netlab import cli; cli.main({words})"],
+            [sys.executable, "-c", f"from netlab.commands import cli; cli.main({words})"],
             stdout=printed,
             stderr=printed,
             stdin=subprocess.DEVNULL,

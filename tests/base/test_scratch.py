@@ -29,7 +29,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def abandoned(tmp: Path) -> Path:
     """The directory of a run whose process was killed."""
     program = (
-        "from netlab import scratch\n"
+        "from netlab.base import scratch\n"
         "import os\n"
         "with scratch.run_directory() as directory:\n"
         "    (directory / 'memory').write_text('x')\n"

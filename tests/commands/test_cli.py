@@ -45,7 +45,7 @@ def test_every_command_explains_itself(capsys, name):
 def test_no_command_imports_another(name):
     others = [command.module for other, command in cli.COMMANDS.items() if other != name]
     program = (
-        f"import sys\nfrom netlab import cli\ntry:\n    cli.main([{name!r}, '--help'])\nexcept SystemExit:\n    pass\n"
+        f"import sys\nfrom netlab.commands import cli\ntry:\n    cli.main([{name!r}, '--help'])\nexcept SystemExit:\n    pass\n"
         f"print([module for module in {others!r} if module in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -54,7 +54,7 @@ def test_no_command_imports_another(name):
 
 def test_perf_starts_without_the_large_packages():
     program = (
-        "import sys\nfrom netlab import cli\n"
+        "import sys\nfrom netlab.commands import cli\n"
         "try:\n    cli.main(['perf', '--help'])\nexcept SystemExit:\n    pass\n"
         "print([name for name in ('pandas', 'numpy', 'plotly', 'networkx', 'mininet') if name in sys.modules])"
     )
