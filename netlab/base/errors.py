@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
 from netlab.base.values import shown
 
 SHORTEST_GUESS = 3
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class NetlabError(Exception):
     """Every error that netlab raises on purpose; its text is one or more whole sentences."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback: the student's own line, and the message."""
+        import traceback
+        from pathlib import Path
+
+        package = Path(__file__).parent.parent
+        own = [
+            frame
+            for frame in traceback.extract_tb(self.__traceback__)
+            if frame.line and not Path(frame.filename).is_relative_to(package) and "site-packages" not in frame.filename
+        ]
+        where = [f"In line {own[-1].lineno}: {own[-1].line}", ""] if own else []
+        return [*where, f"{type(self).__name__}: {self}"]
 
 
 class ScenarioError(NetlabError):
@@ -19,8 +36,34 @@ class ScenarioError(NetlabError):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
         count = len(self.problems)
-        head = "This scenario cannot run:" if count == 1 else f"This scenario has {count} mistakes:"
+        head = "This cannot run:" if count == 1 else f"This cannot run; it has {count} mistakes:"
         super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
+
+
+def told_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Let a function answer arguments that it has not with those that it has, where Python has but a TypeError."""
+    import functools
+    import inspect
+
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*given: _P.args, **named: _P.kwargs) -> _T:
+        allowed = list(signature.parameters)
+        problems = [
+            f"{function.__name__}: unknown argument: {one_of(name, allowed)}" for name in named if name not in allowed
+        ]
+        try:
+            signature.bind(*given, **{name: value for name, value in named.items() if name in allowed})
+        except TypeError as error:
+            problems.append(
+                f"{function.__name__}: {error}; it takes ({', '.join(allowed)}), and the flows in one list: [..., ...]"
+            )
+        if problems:
+            raise ScenarioError(problems)
+        return function(*given, **named)
+
+    return checked
 
 
 class KernelError(NetlabError):
@@ -59,7 +102,7 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
 
     words = [str(word) for word in allowed]
     # Names as short as h1 and h2 are all near to each other.
-    long = [word for word in words if len(word) >= SHORTEST_GUESS]
-    nearest = difflib.get_close_matches(value, long, n=1) if isinstance(value, str) else []
-    guess = f"; did you mean {nearest[0]}?" if nearest else ""
+    long = {word.lower(): word for word in words if len(word) >= SHORTEST_GUESS}
+    nearest = difflib.get_close_matches(value.lower(), long, n=1) if isinstance(value, str) else []
+    guess = f"; did you mean {long[nearest[0]]}?" if nearest else ""
     return f"got {shown(value)}; allowed: {', '.join(words)}{guess}"

@@ -71,10 +71,11 @@ def update(where: Path) -> Iterator[str]:
 
 
 def reset(entry: Entry, where: Path) -> Path | None:
-    """Put a fresh copy of a chapter into the folder; return where the old one is kept, None when there was none."""
+    """Put a fresh copy of a chapter into the folder; return where the old one is kept, None when there was no work in it."""
     (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
     mine = where / entry.path.name
-    kept = _put_aside(mine) if mine.exists() else None
+    fresh = mine.exists() and mine.read_bytes() == entry.path.read_bytes()
+    kept = _put_aside(mine) if mine.exists() and not fresh else None
     _copy(entry.path, mine)
     _copy(entry.path, where / _ORIGINALS / entry.path.name)
     return kept

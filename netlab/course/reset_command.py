@@ -21,4 +21,7 @@ def main(options: argparse.Namespace) -> int:
     print(f"{where / entry.path.name} is fresh.")
     if kept is not None:
         print(f"Your work is kept in {kept}.")
+    print(
+        "Is it open in JupyterLab? There: File > Reload Notebook from Disk. What you passed stays passed (netlab progress)."
+    )
     return 0

@@ -190,6 +190,12 @@ class Lab:
 
     # What it can do -------------------------------------------------------------------------------------------
 
+    def __getattr__(self, name: str) -> Any:
+        nodes = self.__dict__.get("topology", Topology()).nodes
+        if name in nodes:
+            raise AttributeError(f"write lab[{name!r}] for the node {name}, such as lab[{name!r}].run('ip address')")
+        raise AttributeError(f"a lab has no {name!r}; its nodes are lab[...] of {', '.join(nodes)}")
+
     def __getitem__(self, name: str) -> Host:
         if name not in self.topology.nodes:
             raise ScenarioError([f"node: {one_of(name, self.topology.nodes)}"])

@@ -21,6 +21,10 @@ from netlab import captures
 from netlab.base.errors import NetlabError
 from netlab.measure.artifacts import Artifacts, beside
 
+# `run.pings.plot(...)` draws with Plotly, which is there; a student who has chosen another way of drawing keeps it.
+if pd.get_option("plotting.backend") == "matplotlib":
+    pd.set_option("plotting.backend", "plotly")
+
 FLOW_COLUMNS = (
     "flow",
     "kind",

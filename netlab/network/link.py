@@ -6,15 +6,18 @@ unlimited, zero or the kernel's default.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.network import media
 from netlab.network.queues import MOST_PACKETS, discipline
+
+_C = TypeVar("_C", bound=Callable[..., Any])
 
 FRAMINGS = ("tc", "ethernet")
 """What a link's rate counts: tc's own 14 bytes of Ethernet header, or all 38 bytes that a real wire spends."""
@@ -193,7 +196,13 @@ def unknown_field(name: object) -> str:
 class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     """A link between nodes `a` and `b`, the same both ways unless `reverse` overrides fields from `b` towards `a`.
 
-    See `LinkShape` for the fields.
+    Parameters
+    ----------
+    a, b : str
+        The nodes that it joins.
+    reverse : mapping, optional
+        Fields that are different from `b` towards `a`, such as ``{"rate_mbps": 1}``.
+    [fields]
 
     Examples
     --------
@@ -234,6 +243,26 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         if self.reverse:
             entry["reverse"] = dict(self.reverse)
         return entry
+
+
+def takes_link_fields(function: _C) -> _C:
+    """Show a link's fields, each with its default, in the signature of what takes any of them."""
+    signature = inspect.signature(function)
+    own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
+    names = {item.name for item in own}
+    more = [
+        item.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for item in inspect.signature(LinkShape).parameters.values()
+        if item.name not in names
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    return function
+
+
+takes_link_fields(Link)
+# The fields are written down once, in LinkShape.
+_FIELDS = inspect.getdoc(LinkShape) or ""
+Link.__doc__ = inspect.cleandoc(Link.__doc__ or "").replace("[fields]", _FIELDS.partition("----------\n")[2])
 
 
 def _not_default(direction: LinkShape) -> dict[str, Any]:

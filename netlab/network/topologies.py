@@ -7,14 +7,17 @@ from typing import Any
 
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, plain, shown
-from netlab.network.link import Link
+from netlab.network.link import Link, takes_link_fields
 from netlab.network.topology import Topology
+
+__all__ = ["chain", "dumbbell", "portfolio", "slow_middle", "three_pcs", "two_routers"]
 
 DEFAULT_QUEUE_PACKETS = 100
 MOST_PAIRS = 1000
 PORTFOLIO_DELAYS_MS = (10, 20, 10)
 
 
+@takes_link_fields
 def dumbbell(
     pairs: int = 2,
     rate_mbps: float | None = 5,
@@ -31,7 +34,7 @@ def dumbbell(
     pairs : int
         Number of sender-receiver pairs, at least 1.
     rate_mbps, delay_ms, queue_packets
-        Of the bottleneck, both ways; further fields of `LinkShape` may follow.
+        Of the bottleneck, both ways; further fields of a link may follow, as `netlab.Link` has them.
     """
     pairs = plain(pairs)
     if not (is_integer(pairs) and 1 <= pairs <= MOST_PAIRS):
@@ -44,6 +47,7 @@ def dumbbell(
     return Topology(hosts=[*left, *right], routers=["r1", "r2"], links=[*access, middle])
 
 
+@takes_link_fields
 def three_pcs(
     rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any
 ) -> Topology:
@@ -69,6 +73,7 @@ def three_pcs(
     )
 
 
+@takes_link_fields
 def two_routers(
     access_mbps: tuple[float | None, float | None] = (1, 10),
     middle_mbps: float = 1.5,
@@ -110,6 +115,7 @@ def two_routers(
     )
 
 
+@takes_link_fields
 def portfolio(
     rates_mbps: Sequence[float | None] = (40, 30, 20), queue_packets: Sequence[int | None] = (67, 100, 33), **links: Any
 ) -> Topology:
@@ -203,3 +209,7 @@ def _require_one_each(places: Sequence[str], **given: Any) -> None:
     ]
     if problems:
         raise ScenarioError(problems)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,3 +16,7 @@ __all__ = [
     "topology",
     "window_in_flight",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from netlab.base.errors import NetlabError
-from netlab.plots.theme import COLOURS, DASHES, TEXT, finite, hover
+from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT, finite, hover
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +31,9 @@ LABELS = {
 
 def time_series(
     run: Any,
-    quantities: Sequence[str] = ("goodput_mbps", "cwnd_segments", "rtt_ms"),
+    quantities: Sequence[str] | str = ("goodput_mbps", "cwnd_segments", "rtt_ms"),
     *,
-    interfaces: Sequence[str] | None = None,
+    interfaces: Sequence[str] | str | None = None,
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
@@ -42,10 +42,10 @@ def time_series(
     Parameters
     ----------
     run : Run
-        Anything with the frames `intervals` and `queues`.
-    quantities : sequence of str
-        Columns of `run.intervals`; a column without any value is left out.
-    interfaces : sequence of str, optional
+        Anything with the frames `intervals` and `queues`, and `pings` where there are some.
+    quantities : str or sequence of str
+        Columns of `run.intervals`; a column without any value is left out. Pings are points in the strip of "rtt_ms".
+    interfaces : str or sequence of str, optional
         Queues to draw, such as "r1-eth1"; those that ever held a packet when left out, none for an empty
         sequence.
     theory : mapping of quantity to float, optional
@@ -63,7 +63,12 @@ def time_series(
         If a quantity or an interface is not in the run, or there is nothing to draw.
     """
     intervals, queues = run.intervals, run.queues
-    shown = _quantities_with_values(intervals, quantities)
+    quantities = [quantities] if isinstance(quantities, str) else quantities
+    interfaces = [interfaces] if isinstance(interfaces, str) else interfaces
+    pings = getattr(run, "pings", None)
+    if pings is not None and not pings["rtt_ms"].notna().any():
+        pings = None
+    shown = _quantities_with_values(intervals, quantities, always=("rtt_ms",) if pings is not None else ())
     interfaces = _busy_interfaces(queues) if interfaces is None else _known_interfaces(queues, interfaces)
     rows = [*shown, *(["backlog_packets"] if interfaces else [])]
     if not rows:
@@ -78,6 +83,9 @@ def time_series(
         frame = queues[queues["interface"] == interface]
         style = series + intervals["flow"].nunique()
         _line(figure, len(rows), frame, "backlog_packets", f"queue {interface}", style)
+    if pings is not None and "rtt_ms" in rows:
+        for series, (flow, frame) in enumerate(pings.groupby("flow", sort=False), start=intervals["flow"].nunique()):
+            _points(figure, rows.index("rtt_ms") + 1, frame, str(flow), series)
     span = [float(intervals["t_s"].min()), float(intervals["t_s"].max())]
     for quantity, value in (theory or {}).items():
         if quantity not in rows:
@@ -106,12 +114,12 @@ def time_series(
     return figure
 
 
-def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str]) -> list[str]:
+def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], always: Sequence[str]) -> list[str]:
     for quantity in quantities:
         if quantity not in intervals:
             known = ", ".join(column for column in intervals if column in LABELS)
             raise NetlabError(f"The run has no series {quantity!r}; it has {known}.")
-    return [quantity for quantity in quantities if intervals[quantity].notna().any()]
+    return [quantity for quantity in quantities if quantity in always or intervals[quantity].notna().any()]
 
 
 def _busy_interfaces(queues: pd.DataFrame) -> list[str]:
@@ -136,6 +144,21 @@ def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name:
         legendgroup=name,
         line={"color": COLOURS[series % len(COLOURS)], "dash": DASHES[series % len(DASHES)], "width": 2},
         hovertemplate=hover(name, LABELS["t_s"], LABELS.get(quantity, quantity)),
+        meta={"role": "measured"},
+        row=row,
+        col=1,
+    )
+
+
+def _points(figure: go.Figure, row: int, frame: pd.DataFrame, name: str, series: int) -> None:
+    figure.add_scatter(
+        x=frame["t_s"].tolist(),
+        y=finite(frame["rtt_ms"]),
+        mode="markers",
+        name=name,
+        legendgroup=name,
+        marker={"color": COLOURS[series % len(COLOURS)], "symbol": SYMBOLS[series % len(SYMBOLS)], "size": 5},
+        hovertemplate=hover(name, LABELS["t_s"], LABELS["rtt_ms"]),
         meta={"role": "measured"},
         row=row,
         col=1,

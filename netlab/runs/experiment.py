@@ -8,6 +8,7 @@ import os
 import re
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -16,7 +17,7 @@ from typing import Any, cast
 
 from netlab import captures as capture_files
 from netlab import engines, measure, traffic
-from netlab.base.errors import ScenarioError, one_of
+from netlab.base.errors import ScenarioError, one_of, told_arguments
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
@@ -110,6 +111,10 @@ class Scenario:
         """
         if not isinstance(document, Mapping):
             raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(document)}"])
+        if document.keys() & {"hosts", "links"} and "topology" not in document:
+            raise ScenarioError(
+                ['this is a topology, which netlab live builds; a scenario is {"topology": ..., "traffic": [...]}']
+            )
         problems = [
             f"scenario: unknown field: {one_of(name, SCENARIO_FIELDS)}"
             for name in document
@@ -377,6 +382,7 @@ def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
     return given
 
 
+@told_arguments
 def run(
     topology: Topology | Scenario | Mapping[str, Any],
     traffic: Sequence[Traffic] = (),
@@ -452,7 +458,10 @@ def run(
         "wall_s": round(time.monotonic() - began, 3),
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    return measure.to_run(raw, plan, settings, artifacts)
+    made = measure.to_run(raw, plan, settings, artifacts)
+    for sentence in made.failed_commands():
+        warnings.warn(sentence, stacklevel=3)
+    return made
 
 
 def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
@@ -499,7 +508,9 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     except UnicodeDecodeError:
         raise ScenarioError([f"{path} is not a text file"]) from None
     except json.JSONDecodeError as error:
-        raise ScenarioError([f"{path} is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"]) from None
+        line = error.doc.splitlines()[error.lineno - 1].strip() if error.doc.strip() else "the file is empty"
+        place = f"{error.msg} in line {error.lineno}, column {error.colno}: {shown(line)}"
+        raise ScenarioError([f"{path} is not JSON: {place}"]) from None
     except (ValueError, RecursionError):
         raise ScenarioError([f"{path} holds a number too long or lists too deep to be read"]) from None
     return Scenario.from_dict(document)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.errors import NetlabError, ScenarioError, told_arguments
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
 from netlab.engines.base import Engine
@@ -83,6 +83,7 @@ def interval(values: Any) -> Interval:
     return Interval(float(np.mean(given)), float(half))
 
 
+@told_arguments
 def repeat(
     network: Topology | Scenario | Mapping[str, Any],
     traffic: Sequence[Traffic] = (),

@@ -134,3 +134,7 @@ __all__ = [
     "window_limit_mbps",
     "windowed_goodput_mbps",
 ]
+
+
+def __dir__() -> list[str]:
+    return [name for name in __all__ if not name.startswith("Any")]

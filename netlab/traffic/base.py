@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
+from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.protocol.plan import Item
 
@@ -20,6 +21,14 @@ class Traffic:
     """Whether its ends may be switches, which have no address."""
     crossings: ClassVar[int] = 0
     """How often what leaves at the flow's very end still crosses the way: 1 there, 2 there and back."""
+
+    def __new__(cls, *_given: Any, **named: Any) -> Traffic:
+        """Refuse a field that the kind has not with those that it has; Python's own error names none."""
+        allowed = [field.name for field in fields(cast("Any", cls))]
+        unknown = [f"{cls.kind}: unknown field: {one_of(name, allowed)}" for name in named if name not in allowed]
+        if unknown:
+            raise ScenarioError(unknown)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(cast("Any", self))):

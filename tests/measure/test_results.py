@@ -177,3 +177,18 @@ def test_a_file_that_is_no_run_is_a_sentence(tmp_path: Path, content: bytes) -> 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(NetlabError, match=r"none\.json cannot be read: No such file or directory\."):
         Run.from_json(tmp_path / "none.json")
+
+
+def test_a_command_that_failed_is_told_with_what_it_wrote() -> None:
+    words = {"flow": "c", "host": "h1", "t_s": 0.0, "stdout": ""}
+    run = make_run(
+        commands=[
+            {**words, "command": "tc qdisc add dev eth0", "exit_code": 1, "stderr": 'Cannot find device "eth0"\n'},
+            {**words, "command": "true", "exit_code": 0, "stderr": ""},
+            {**words, "command": "ping h2", "exit_code": None, "stderr": ""},
+        ]
+    )
+    said = 'A command on h1 failed with exit code 1: tc qdisc add dev eth0: Cannot find device "eth0"'
+    assert run.failed_commands() == [said]
+    assert said in repr(run)
+    assert "Cannot find device" in run._repr_html_()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from netlab import plots
@@ -24,6 +25,15 @@ def test_flows_of_a_time_series_differ_by_dash_and_none_looks_like_theory():
     dashes = [trace.line.dash for trace in role(figure, "measured")]
     assert len(set(dashes)) == 5
     assert "dash" not in dashes
+
+
+def test_pings_are_points_in_the_strip_of_round_trip_times_and_one_quantity_may_be_a_word():
+    run = series_run()
+    run.pings = pd.DataFrame({"flow": ["h1-h3 ping"] * 2, "t_s": [0.1, 0.2], "seq": [1, 2], "rtt_ms": [20.0, 25.0]})
+    figure = plots.time_series(run, "rtt_ms", interfaces=[])
+    assert [(trace.name, trace.mode, list(trace.y)) for trace in figure.data] == [
+        ("h1-h3 ping", "markers", [20.0, 25.0])
+    ]
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
     for problem, start in zip(caught.value.problems, expected, strict=True):
         assert problem.startswith(start)
     text = str(caught.value)
-    assert text.startswith("This scenario has 11 mistakes:\n  - ")
+    assert text.startswith("This cannot run; it has 11 mistakes:\n  - ")
     assert len(text.splitlines()) == 12
 
 

@@ -1,0 +1,92 @@
+"""What a student tries first: each answer helps."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab.base.errors import NetlabError, ScenarioError
+from netlab.runs.experiment import read_scenario
+
+NETWORK = nl.topologies.dumbbell()
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        (lambda: nl.Udp("h1", "h3", rate_mbps=1, size_bytes=500), "allowed: src, dst, rate_mbps, payload_bytes"),  # type: ignore[call-arg]
+        (lambda: nl.Ping("h1", "h3", interval_ms=5), "did you mean interval_s?"),  # type: ignore[call-arg]
+        (lambda: nl.run(NETWORK, [nl.Ping("h1", "h3")], duration=5), "did you mean duration_s?"),  # type: ignore[call-arg]
+        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3"), nl.Ping("h1", "h3"), duration_s=5), "the flows in one list"),  # type: ignore[misc, arg-type]
+        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3")), "traffic must be a list"),  # type: ignore[arg-type]
+        (lambda: nl.run(NETWORK, [nl.Tcp("h1", "h3", congestion="CUBIC")]), "did you mean cubic?"),
+        (lambda: nl.Link("h1", "h2", rate=5), "did you mean rate_mbps?"),
+        (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds?"),  # type: ignore[call-arg]
+    ],
+)
+def test_a_slip_is_answered_with_what_is_allowed(attempt: Callable[[], object], words: str) -> None:
+    with pytest.raises(ScenarioError) as told:
+        attempt()
+    assert words in str(told.value)
+
+
+def test_a_class_in_other_letters_is_guessed() -> None:
+    with pytest.raises(AttributeError, match="did you mean Tcp"):
+        _ = nl.TCP
+
+
+@pytest.mark.parametrize("function", [nl.Link, nl.topologies.dumbbell, nl.topologies.portfolio])
+def test_what_takes_a_links_fields_shows_them(function: Callable[..., object]) -> None:
+    parameters = inspect.signature(function).parameters
+    assert {"aqm", "loss_rate", "queue_packets", "delay_ms"} <= parameters.keys() | {"queue_packets", "delay_ms"}
+    assert parameters["aqm"].default == "fifo"
+    assert parameters["aqm"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values())
+
+
+def test_a_links_documentation_has_its_fields_with_their_units() -> None:
+    assert "One-way propagation delay in ms." in (nl.Link.__doc__ or "")
+
+
+@pytest.mark.parametrize("module", [nl.topologies, nl.theory, nl.plots])
+def test_tab_offers_what_a_module_has_and_nothing_of_how_it_is_made(module: object) -> None:
+    offered = set(dir(module))
+    assert offered <= set(module.__all__)  # type: ignore[attr-defined]
+    assert not offered & {"Any", "annotations", "Mapping", "ScenarioError"}
+
+
+def test_an_error_in_a_notebook_shows_the_students_line_and_the_message() -> None:
+    with pytest.raises(NetlabError) as told:
+        nl.Link("h1", "h2", rate=5)
+    shown = told.value._render_traceback_()
+    assert 'nl.Link("h1", "h2", rate=5)' in shown[0]
+    assert "ScenarioError" in shown[-1]
+    assert "link.py" not in "".join(shown)
+
+
+def test_a_file_with_a_slip_of_json_shows_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.json"
+    path.write_text('{"topology": {},\n "traffic": [],\n}')
+    with pytest.raises(ScenarioError, match=r"in line 3, column 1: '}'"):
+        read_scenario(path)
+
+
+def test_a_file_with_a_topology_alone_is_told_what_a_scenario_is(tmp_path: Path) -> None:
+    path = tmp_path / "topology.json"
+    path.write_text(json.dumps(NETWORK.to_dict()))
+    with pytest.raises(ScenarioError) as told:
+        read_scenario(path)
+    assert len(told.value.problems) == 1
+    assert '{"topology": ..., "traffic": [...]}' in str(told.value)
+
+
+def test_a_table_draws_itself_with_plotly() -> None:
+    nl.Run  # noqa: B018 (what brings tables sets how they are drawn)
+    figure = pd.DataFrame({"t_s": [0, 1], "rtt_ms": [5, 6]}).plot(x="t_s", y="rtt_ms")
+    assert type(figure).__module__.startswith("plotly")
