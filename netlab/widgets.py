@@ -7,6 +7,7 @@ waits for the answer, so it comes from the quickest engine that can give it.
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 import threading
@@ -226,6 +227,31 @@ class Panel:
             return {"text/html": f"<p>{self._message.value}</p>"}
         forms: dict[str, Any] = pio.renderers["netlab"].to_mimebundle(self.figure.to_dict())
         return forms
+
+
+PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]
+"""What a panel is made of: its controls, the scenario that they ask for, and how a result is drawn."""
+
+
+def panel_maker(*, earlier: int = EARLIER_RUNS) -> Callable[[Callable[..., PanelParts]], Callable[..., Panel]]:
+    """Turn a function that returns a panel's parts into one that returns the panel.
+
+    That one takes `run` beside the function's own arguments: what runs a scenario, by default `netlab.run`.
+
+    Parameters
+    ----------
+    earlier : int
+        How many earlier runs stay visible.
+    """
+
+    def decorate(parts: Callable[..., PanelParts]) -> Callable[..., Panel]:
+        @functools.wraps(parts)
+        def panel(*, run: Callable[..., Any] = experiment.run, **words: Any) -> Panel:
+            return Panel(*parts(**words), run=run, earlier=earlier)
+
+        return panel
+
+    return decorate
 
 
 def slider(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,28 +11,21 @@ from netlab import plots, theory
 from netlab.chapters.bdp.settings import DELAY_MS, RATE_MBPS, WITHOUT_OFFLOAD
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.runs import experiment
 from netlab.traffic import Tcp
-from netlab.widgets import Panel, Settings, slider, toggle
+from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 _LARGEST_KB = 600
 _FASTEST_MBPS = 200
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 6.0) -> PanelParts:
     """One TCP transfer over one cable: does its window limit it, the link, or the queue?
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 2; the first 2 s are not counted.
-
-    Returns
-    -------
-    Panel
-        With the controls window_kb, rate_mbps, delay_ms, queue_packets and without_offload.
     """
 
     def cable(settings: Settings) -> Topology:
@@ -82,15 +74,11 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 6.0) 
         )
         return comparison.still(x=(0, _LARGEST_KB * 1.02), y=(0, _FASTEST_MBPS))
 
-    return Panel(
-        {
-            "window_kb": slider("Window", 50, 4, _LARGEST_KB, 2, "kB"),
-            "rate_mbps": slider("Link", RATE_MBPS, 10, _FASTEST_MBPS, 10, "Mbit/s"),
-            "delay_ms": slider("Delay, each way", DELAY_MS, 1, 40, 1, "ms"),
-            "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
-            "without_offload": toggle("Frames one by one"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "window_kb": slider("Window", 50, 4, _LARGEST_KB, 2, "kB"),
+        "rate_mbps": slider("Link", RATE_MBPS, 10, _FASTEST_MBPS, 10, "Mbit/s"),
+        "delay_ms": slider("Delay, each way", DELAY_MS, 1, 40, 1, "ms"),
+        "queue_packets": slider("Queue", 500, 5, 1000, 5, "packets"),
+        "without_offload": toggle("Frames one by one"),
+    }
+    return controls, scenario, show

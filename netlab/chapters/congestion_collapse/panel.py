@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,27 +17,20 @@ from netlab.chapters.congestion_collapse.settings import (
     QUEUE_PACKETS,
     network,
 )
-from netlab.runs import experiment
 from netlab.traffic import Tcp, Udp
-from netlab.widgets import Panel, Settings, slider, toggle
+from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 20.0) -> PanelParts:
     """A modest flow h1-h4 and an aggressor h2-h3 over two routers: what does the aggressor's rate cost?
 
     Under UDP the slider is what h2 sends; under TCP it is the rate of h2's access link, the most it could send.
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 0; its first quarter is not counted.
-
-    Returns
-    -------
-    Panel
-        With the controls aggressor_mbps, queue_packets, tcp and fair_queue.
     """
     exits_mbps = np.array(EXITS_MBPS)
 
@@ -77,14 +70,10 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 20.0)
             comparison.add(name, [rate], [goodput_mbps], np.linspace(0.1, 10.0, 199), formula, details=[detail])
         return comparison.still(x=(0, 10.3), y=(0, MIDDLE_MBPS))
 
-    return Panel(
-        {
-            "aggressor_mbps": slider("h2 sends", 3.0, 0.1, 10.0, 0.1, "Mbit/s"),
-            "queue_packets": slider("Queues", QUEUE_PACKETS, 2, 200, 1, "packets"),
-            "tcp": toggle("TCP instead of UDP"),
-            "fair_queue": toggle("Fair queue at r1"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "aggressor_mbps": slider("h2 sends", 3.0, 0.1, 10.0, 0.1, "Mbit/s"),
+        "queue_packets": slider("Queues", QUEUE_PACKETS, 2, 200, 1, "packets"),
+        "tcp": toggle("TCP instead of UDP"),
+        "fair_queue": toggle("Fair queue at r1"),
+    }
+    return controls, scenario, show

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
@@ -11,27 +10,20 @@ import plotly.graph_objects as go
 from netlab import theory
 from netlab.chapters.congestion_control import plots
 from netlab.chapters.congestion_control.settings import CONTROLS, DELAY_MS, QUEUE_PACKETS, RATE_MBPS, path
-from netlab.runs import experiment
 from netlab.traffic import Tcp
-from netlab.widgets import LABELS, Panel, Settings, slider
+from netlab.widgets import LABELS, PanelParts, Settings, panel_maker, slider
 
 _SETTLED_S = 3.0
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 12.0) -> Panel:
+@panel_maker(earlier=0)
+def panel(duration_s: float = 12.0) -> PanelParts:
     """One flow's window over time: what is a loss worth with this control and this queue?
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 3; the first 3 s are not counted.
-
-    Returns
-    -------
-    Panel
-        With the controls congestion, queue_packets, delay_ms and loss_percent.
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:
@@ -51,15 +43,10 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 12.0)
         )
         return figure.update_xaxes(range=[0, duration_s])
 
-    return Panel(
-        {
-            "congestion": ipywidgets.Dropdown(options=CONTROLS, value="reno", description="Control", style=LABELS),
-            "queue_packets": slider("Queue", QUEUE_PACKETS, 2, 200, 1, "packets"),
-            "delay_ms": slider("Delay, each way", DELAY_MS, 5, 60, 5, "ms"),
-            "loss_percent": slider("Random loss", 0.0, 0.0, 5.0, 0.1, "%"),
-        },
-        scenario,
-        show,
-        run=run,
-        earlier=0,
-    )
+    controls = {
+        "congestion": ipywidgets.Dropdown(options=CONTROLS, value="reno", description="Control", style=LABELS),
+        "queue_packets": slider("Queue", QUEUE_PACKETS, 2, 200, 1, "packets"),
+        "delay_ms": slider("Delay, each way", DELAY_MS, 5, 60, 5, "ms"),
+        "loss_percent": slider("Random loss", 0.0, 0.0, 5.0, 0.1, "%"),
+    }
+    return controls, scenario, show

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
@@ -12,9 +11,8 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.chapters.delay_and_jitter.settings import air
 from netlab.network.media import OFDM_RATES_MBPS
-from netlab.runs import experiment
 from netlab.traffic import Udp
-from netlab.widgets import LABELS, Panel, Settings, slider, toggle
+from netlab.widgets import LABELS, PanelParts, Settings, panel_maker, slider, toggle
 
 PAYLOADS_BYTES = np.arange(40, 1473, 8)
 
@@ -25,20 +23,14 @@ def options(rate_mbps: int, rts: bool) -> dict[str, Any]:
     return {"rate_mbps": rate_mbps, **protection}
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 0.5) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 0.5) -> PanelParts:
     """UDP over 802.11g: what do payload, rate, protection and a second sender do to the goodput?
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 0.
-
-    Returns
-    -------
-    Panel
-        With the controls payload_bytes, rate_mbps, two_senders and rts.
     """
 
     def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
@@ -69,21 +61,17 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 0.5) 
         )
         return comparison.still(x=(0, 1500), y=(0, 32))
 
-    return Panel(
-        {
-            "payload_bytes": slider("Payload", 1000, 40, 1472, 8, "bytes"),
-            "rate_mbps": ipywidgets.SelectionSlider(
-                options=OFDM_RATES_MBPS,
-                value=54,
-                description="Rate (Mbit/s)",
-                continuous_update=False,
-                style=LABELS,
-                layout={"width": "100%", "max_width": "46em"},
-            ),
-            "two_senders": toggle("A second sender"),
-            "rts": toggle("RTS/CTS at 11 Mbit/s"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "payload_bytes": slider("Payload", 1000, 40, 1472, 8, "bytes"),
+        "rate_mbps": ipywidgets.SelectionSlider(
+            options=OFDM_RATES_MBPS,
+            value=54,
+            description="Rate (Mbit/s)",
+            continuous_update=False,
+            style=LABELS,
+            layout={"width": "100%", "max_width": "46em"},
+        ),
+        "two_senders": toggle("A second sender"),
+        "rts": toggle("RTS/CTS at 11 Mbit/s"),
+    }
+    return controls, scenario, show

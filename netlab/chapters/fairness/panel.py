@@ -12,8 +12,7 @@ from netlab import plots, theory
 from netlab.chapters.fairness.experiments import NAMES, drawn, losses, rtts_ms
 from netlab.chapters.fairness.settings import FAR_MS, NEAR_MS, QUEUE_PACKETS, WARM_UP_S, gentle_red, two_distances
 from netlab.plots.theme import TEXT
-from netlab.runs import experiment
-from netlab.widgets import Panel, Settings, choice, slider, toggle
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
 
 HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
 """Each queue, and who hears of its losses."""
@@ -23,20 +22,11 @@ WIDEST = FARTHEST_MS / NEAR_MS
 EARLIER = 12
 
 
-def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
+@panel_maker(earlier=EARLIER)
+def panel() -> PanelParts:
     """A far and a near flow on one link: what does distance cost, and how much of that is the queue's doing?
 
     Each run takes the chapter's four minutes of network time; each point is one draw.
-
-    Parameters
-    ----------
-    run : callable
-        What runs a scenario.
-
-    Returns
-    -------
-    Panel
-        With the controls far_ms, room_packets, draw, queue and cubic.
     """
 
     def scenario(far_ms: float, room_packets: int, draw: int, queue: str, cubic: bool) -> dict[str, Any]:
@@ -105,16 +95,11 @@ def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
                 )
         return comparison.still(x=(0.95, WIDEST + 0.1), y=(0, 0.75), residual=0.35)
 
-    return Panel(
-        {
-            "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, FARTHEST_MS, 50, "ms"),
-            "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MOST_PACKETS, 10, "packets"),
-            "draw": slider("Draw", 1, 1, 50, 1),
-            "queue": choice("Queue", list(HEARD)),
-            "cubic": toggle("CUBIC instead of Reno"),
-        },
-        scenario,
-        show,
-        run=run,
-        earlier=EARLIER,
-    )
+    controls = {
+        "far_ms": slider("h1 is away", FAR_MS, NEAR_MS, FARTHEST_MS, 50, "ms"),
+        "room_packets": slider("Room in the queue", QUEUE_PACKETS, 10, MOST_PACKETS, 10, "packets"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "queue": choice("Queue", list(HEARD)),
+        "cubic": toggle("CUBIC instead of Reno"),
+    }
+    return controls, scenario, show

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,18 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.chapters.multiplexing.settings import CROSSING, FAIR_QUEUE, LIMIT_PACKETS, START_WITHIN_S
 from netlab.network import topologies
-from netlab.runs import experiment
 from netlab.traffic import Tcp
-from netlab.widgets import Panel, Settings, slider, toggle
+from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 10.0) -> PanelParts:
     """Six TCP flows whose paths cross on three links: who gets what, beside the max-min shares?
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 1; the first fifth is not counted.
-
-    Returns
-    -------
-    Panel
-        With the controls l2_mbps, l3_mbps, queue_share, draw and fair_queue.
     """
 
     def rates_mbps(settings: Settings) -> tuple[float, float, float]:
@@ -70,15 +63,11 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         )
         return comparison.figure
 
-    return Panel(
-        {
-            "l2_mbps": slider("Rate of L2", 30.0, 5.0, 60.0, 1.0, "Mbit/s"),
-            "l3_mbps": slider("Rate of L3", 20.0, 5.0, 60.0, 1.0, "Mbit/s"),
-            "queue_share": slider("Queues", 1.0, 0.1, 4.0, 0.1, "times usual"),
-            "draw": slider("Draw", 1, 1, 50, 1),
-            "fair_queue": toggle("Fair queues"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "l2_mbps": slider("Rate of L2", 30.0, 5.0, 60.0, 1.0, "Mbit/s"),
+        "l3_mbps": slider("Rate of L3", 20.0, 5.0, 60.0, 1.0, "Mbit/s"),
+        "queue_share": slider("Queues", 1.0, 0.1, 4.0, 0.1, "times usual"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "fair_queue": toggle("Fair queues"),
+    }
+    return controls, scenario, show

@@ -10,29 +10,22 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.chapters.parallel_streams.settings import LOSS_RATE, RTT_MS, SLOW_MBPS, slow_path
-from netlab.runs import experiment
 from netlab.traffic import Tcp
-from netlab.widgets import Panel, Settings, slider, toggle
+from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 MOST_STREAMS = 32
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 10.0) -> PanelParts:
     """Host h1 opens K connections beside a neighbour's: what limits each of them, and who pays for one more?
 
     The link has 50 Mbit/s and 20 ms of round trip. Its queue serves all packets in turn or, at choice, all hosts.
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 0; its first quarter is not counted.
-
-    Returns
-    -------
-    Panel
-        With the controls streams, neighbours, lost_per_thousand, window_bytes and queue_per_host.
     """
 
     def scenario(
@@ -86,15 +79,11 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
             comparison.add(host, [streams], [goodput_mbps], line, theory_mbps(index), details=[detail])
         return comparison.still(x=(0, MOST_STREAMS + 0.5), y=(0, SLOW_MBPS))
 
-    return Panel(
-        {
-            "streams": slider("Connections of h1", 4, 1, MOST_STREAMS, 1),
-            "neighbours": slider("Connections of h2", 2, 0, 8, 1),
-            "lost_per_thousand": slider("Random loss", round(1000 * LOSS_RATE), 0, 50, 1, "of 1000"),
-            "window_bytes": slider("Window of each", 1_000_000, 20_000, 1_000_000, 10_000, "bytes"),
-            "queue_per_host": toggle("One queue per host"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "streams": slider("Connections of h1", 4, 1, MOST_STREAMS, 1),
+        "neighbours": slider("Connections of h2", 2, 0, 8, 1),
+        "lost_per_thousand": slider("Random loss", round(1000 * LOSS_RATE), 0, 50, 1, "of 1000"),
+        "window_bytes": slider("Window of each", 1_000_000, 20_000, 1_000_000, 10_000, "bytes"),
+        "queue_per_host": toggle("One queue per host"),
+    }
+    return controls, scenario, show

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import PAGE_BYTES, SLOW_LINK, page_times_s
 from netlab.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS, one_link
 from netlab.plots.theme import COLOURS, SYMBOLS
-from netlab.runs import experiment
 from netlab.traffic import Ping, Tcp, Traffic
-from netlab.widgets import Panel, Settings, choice, log_slider, slider
+from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
 
 DISCIPLINES: Mapping[str, str] = {
     "drop-tail": "fifo",
@@ -39,19 +38,9 @@ def queue(discipline: str, allowed_ms: float) -> dict[str, Any]:
     return {"aqm": DISCIPLINES[discipline], "aqm_options": {"target_ms": round(allowed_ms, 3)}}
 
 
-def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
-    """A download, and beside it pages and pings of a neighbour: how full is the link, and who waits how long?
-
-    Parameters
-    ----------
-    run : callable
-        What runs a scenario.
-
-    Returns
-    -------
-    Panel
-        With the controls allowed_ms, base_rtt_ms and discipline.
-    """
+@panel_maker(earlier=EARLIER)
+def panel() -> PanelParts:
+    """A download, and beside it pages and pings of a neighbour: how full is the link, and who waits how long?"""
 
     def scenario(allowed_ms: float, base_rtt_ms: float, discipline: str) -> dict[str, Any]:
         pages: list[Traffic] = [
@@ -107,14 +96,9 @@ def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
         )
         return figure.update_yaxes(title_text="Link in use (%)", range=[40, 102])
 
-    return Panel(
-        {
-            "allowed_ms": log_slider("Room, or target", 100, SHORTEST_MS, LONGEST_MS, 6, "ms"),
-            "base_rtt_ms": slider("Round trip", BASE_RTT_MS, 5, 50, 5, "ms"),
-            "discipline": choice("Queue", list(DISCIPLINES)),
-        },
-        scenario,
-        show,
-        run=run,
-        earlier=EARLIER,
-    )
+    controls = {
+        "allowed_ms": log_slider("Room, or target", 100, SHORTEST_MS, LONGEST_MS, 6, "ms"),
+        "base_rtt_ms": slider("Round trip", BASE_RTT_MS, 5, 50, 5, "ms"),
+        "discipline": choice("Queue", list(DISCIPLINES)),
+    }
+    return controls, scenario, show

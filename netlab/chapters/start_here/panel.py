@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,27 +9,20 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.runs import experiment
 from netlab.traffic import Ping, Traffic, Udp
-from netlab.widgets import Panel, Settings, slider
+from netlab.widgets import PanelParts, Settings, panel_maker, slider
 
 _LONGEST_MS = 300
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 5.0) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 5.0) -> PanelParts:
     """Pings over one link: what does the way cost, and what do others on it cost?
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 0.
-
-    Returns
-    -------
-    Panel
-        With the controls delay_ms, rate_mbps and beside_mbps.
     """
 
     def network(settings: Settings) -> Topology:
@@ -55,13 +47,9 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 5.0) 
         ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, duration_s], [empty_ms, empty_ms])
         return comparison.still(y=(0, _LONGEST_MS))
 
-    return Panel(
-        {
-            "delay_ms": slider("Delay, each way", 20, 0, 80, 5, "ms"),
-            "rate_mbps": slider("Rate", 10, 5, 20, 1, "Mbit/s"),
-            "beside_mbps": slider("UDP beside the pings", 0, 0, 20, 1, "Mbit/s"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "delay_ms": slider("Delay, each way", 20, 0, 80, 5, "ms"),
+        "rate_mbps": slider("Rate", 10, 5, 20, 1, "Mbit/s"),
+        "beside_mbps": slider("UDP beside the pings", 0, 0, 20, 1, "Mbit/s"),
+    }
+    return controls, scenario, show

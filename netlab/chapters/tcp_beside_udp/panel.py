@@ -11,9 +11,8 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS, SETTLED_S, left_mbps
 from netlab.network import topologies
-from netlab.runs import experiment
 from netlab.traffic import Tcp, Udp
-from netlab.widgets import Panel, Settings, choice, log_slider, slider
+from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
 
 DISCIPLINES = {"drop-tail": "fifo", "one for each flow": "fq_codel"}
 SLOWEST_MBPS, FASTEST_MBPS = 0.1, 20.0
@@ -33,20 +32,11 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
     return shares["TCP"] * _TCP_SHARE, shares["UDP"] * _UDP_SHARE
 
 
-def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
+@panel_maker(earlier=EARLIER)
+def panel() -> PanelParts:
     """A TCP connection beside UDP of some rate on 5 Mbit/s: what happens to the polite one, and does the queue matter?
 
     A run takes 20 s of network time, of which the first 10 s are not counted.
-
-    Parameters
-    ----------
-    run : callable
-        What runs a scenario.
-
-    Returns
-    -------
-    Panel
-        With the controls udp_mbps, room_packets, draw and queue.
     """
 
     def scenario(udp_mbps: float, room_packets: float, draw: int, queue: str) -> dict[str, Any]:
@@ -84,15 +74,10 @@ def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
             comparison.add(name, [udp_mbps], [got], line, forecast(place, queue), details=[detail])
         return comparison.still(x=(0.9 * SLOWEST_MBPS, 1.1 * FASTEST_MBPS), y=(0, 1.05 * RATE_MBPS), residual=1.0)
 
-    return Panel(
-        {
-            "udp_mbps": log_slider("UDP sends", 2, SLOWEST_MBPS, FASTEST_MBPS, 20, "Mbit/s"),
-            "room_packets": log_slider("Room in the queue", QUEUE_PACKETS, 5, 500, 6, "packets"),
-            "draw": slider("Draw", 1, 1, 50, 1),
-            "queue": choice("Queue", list(DISCIPLINES)),
-        },
-        scenario,
-        show,
-        run=run,
-        earlier=EARLIER,
-    )
+    controls = {
+        "udp_mbps": log_slider("UDP sends", 2, SLOWEST_MBPS, FASTEST_MBPS, 20, "Mbit/s"),
+        "room_packets": log_slider("Room in the queue", QUEUE_PACKETS, 5, 500, 6, "packets"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "queue": choice("Queue", list(DISCIPLINES)),
+    }
+    return controls, scenario, show

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,27 +11,20 @@ from netlab import plots, theory
 from netlab.chapters.udp_loss.settings import PAYLOAD_BYTES, QUEUE_PACKETS, RATE_MBPS
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.runs import experiment
 from netlab.traffic import Udp
-from netlab.widgets import Panel, Settings, slider, toggle
+from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 _FASTEST_MBPS = 10.0
 
 
-def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0) -> Panel:
+@panel_maker()
+def panel(duration_s: float = 10.0) -> PanelParts:
     """One UDP flow into 5 Mbit/s: which rate would you choose? Goodput, loss and waiting of each choice.
 
     Parameters
     ----------
-    run : callable
-        What runs a scenario.
     duration_s : float
         Network time of a run in s, above 0.
-
-    Returns
-    -------
-    Panel
-        With the controls offered_mbps, payload_bytes, queue_packets and ethernet_framing.
     """
 
     def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
@@ -71,14 +63,10 @@ def panel(*, run: Callable[..., Any] = experiment.run, duration_s: float = 10.0)
         )
         return comparison.still(x=(0, 1.02 * _FASTEST_MBPS), y=(0, 1.1 * RATE_MBPS))
 
-    return Panel(
-        {
-            "offered_mbps": slider("Offered rate", 4.0, 0.2, _FASTEST_MBPS, 0.1, "Mbit/s"),
-            "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 4, "bytes"),
-            "queue_packets": slider("Queue", QUEUE_PACKETS, 5, 500, 5, "packets"),
-            "ethernet_framing": toggle("Ethernet framing"),
-        },
-        scenario,
-        show,
-        run=run,
-    )
+    controls = {
+        "offered_mbps": slider("Offered rate", 4.0, 0.2, _FASTEST_MBPS, 0.1, "Mbit/s"),
+        "payload_bytes": slider("Payload", PAYLOAD_BYTES, 32, 1472, 4, "bytes"),
+        "queue_packets": slider("Queue", QUEUE_PACKETS, 5, 500, 5, "packets"),
+        "ethernet_framing": toggle("Ethernet framing"),
+    }
+    return controls, scenario, show
