@@ -127,7 +127,7 @@ class Live:
         self._network = Network(plan)
         directions = plan["directions"]
         self._without_offload = hosts_without_offload(directions, plan["hosts"], plan["clock"], {})
-        ip_lines, queueing = shape_network(directions, plan["clock"], self._without_offload)
+        ip_lines, queueing = shape_network(directions, plan["clock"], self._without_offload, seed)
         self._network.configure(ip_lines, queueing)
         with open("/etc/hosts", "w") as hosts:
             hosts.write("127.0.0.1 localhost\n")

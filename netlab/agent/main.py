@@ -80,7 +80,7 @@ def experiment(
     events.tell({"event": "nodes"})
     segment_bytes = segment_bytes_by_host(plan["traffic"])
     without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, segment_bytes)
-    ip_lines, queueing = shape_network(plan["directions"], clock, without_offload)
+    ip_lines, queueing = shape_network(plan["directions"], clock, without_offload, plan["seed"])
     network.configure(ip_lines, queueing)
     events.tell({"event": "network"})
     before_traffic()

@@ -14,6 +14,8 @@ Three things in three places:
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Mapping
 
 from netlab.base.headers import (
@@ -84,8 +86,8 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
     return [Attached(interface, bucket), Attached(interface, queue, inner=True)]
 
 
-def wire_qdisc(device: str, shape: Shape, clock: str) -> Attached:
-    """The wire on the intermediate `device`."""
+def wire_qdisc(device: str, shape: Shape, clock: str, seed: int | None = None) -> Attached:
+    """The wire on the intermediate `device`; what it draws follows from `seed`, where one is given."""
     delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
     rate_bps = None
     if not (jitter_ms and shape["reorder"]):
@@ -103,8 +105,24 @@ def wire_qdisc(device: str, shape: Shape, clock: str) -> Attached:
         duplicate_rate=shape["duplicate_rate"],
         rate_bps=rate_bps,
         overhead_bytes=_framing(shape)[0] if rate_mbps is not None else 0,
+        seed=seed if jitter_ms or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"] else None,
     )
     return Attached(device, wire)
+
+
+def wire_seed(seed: int, src: str, dst: str, nth: int) -> int:
+    """Where the draws of one direction of a link start: a run's other links do not move them.
+
+    Parameters
+    ----------
+    seed : int
+        The run's.
+    src, dst : str
+        The nodes at its ends.
+    nth : int
+        Which of the links between these, from 0.
+    """
+    return random.Random(f"{seed} {src} {dst} {nth}").getrandbits(64)  # noqa: S311 (no secret)
 
 
 def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
@@ -134,9 +152,13 @@ def wire_device(interface: str) -> str:
 
 
 def shape_network(
-    directions: list[Hop], clock: str, without_offload: list[str]
+    directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:
-    """The `ip` lines and the qdiscs of every node; for the hosts in `without_offload`, segmentation offload is off."""
+    """The `ip` lines and the qdiscs of every node; for the hosts in `without_offload`, segmentation offload is off.
+
+    What wires draw follows from `seed`.
+    """
+    parallel: Counter[tuple[str, str]] = Counter()
     ip_lines: dict[str, list[str]] = {}
     queueing: dict[str, list[Queueing]] = {}
     for direction in directions:
@@ -145,8 +167,10 @@ def shape_network(
         if has_wire(shape):
             device = wire_device(direction["dst_interface"])
             ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
-            queueing.setdefault(dst, []).append(wire_qdisc(device, shape, clock))
+            own_seed = wire_seed(seed, src, dst, parallel[src, dst])
+            queueing.setdefault(dst, []).append(wire_qdisc(device, shape, clock, own_seed))
             queueing[dst].extend(redirection(direction["dst_interface"], device))
+        parallel[src, dst] += 1
     for name in without_offload:
         for direction in directions:
             if direction["src"] == name:

@@ -220,6 +220,7 @@ def netem(
     duplicate_rate: float = 0.0,
     rate_bps: int | None = None,
     overhead_bytes: int = 0,
+    seed: int | None = None,
 ) -> Qdisc:
     """A wire: delay, jitter, loss, duplication and serialisation.
 
@@ -234,6 +235,8 @@ def netem(
     rate_bps : int, optional
     overhead_bytes : int
         What each packet counts beyond its own length.
+    seed : int, optional
+        What it draws from; kernels before 6.6 pass it over and draw for themselves.
     """
     words, parts = [f"netem limit {limit_packets}"], []
     if delay_us is not None:
@@ -252,6 +255,9 @@ def netem(
         if rate > U32:
             parts.append(u64(8, rate))
         parts.append(attribute(6, _NETEM_RATE.pack(min(rate, U32), overhead_bytes, 0, 0)))
+    if seed is not None:
+        words.append(f"seed {seed}")
+        parts.append(u64(14, seed))
     fixed = _NETEM.pack(
         _ticks(delay_us or 0),
         limit_packets,

@@ -19,6 +19,7 @@ from netlab.agent.shaping import (
     hosts_without_offload,
     queue_qdiscs,
     shape_network,
+    wire_device,
     wire_qdisc,
 )
 from netlab.network.link import LinkShape
@@ -35,7 +36,9 @@ def shape(**fields: Any) -> dict[str, Any]:
 def shaped(topology: nl.Topology, clock: str = "virtual") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The `ip` and `tc` lines of a topology."""
     directions = [way.to_dict() for way in topology.hops()]
-    ip_lines, queueing = shape_network(directions, clock, hosts_without_offload(directions, topology.hosts, clock, {}))
+    ip_lines, queueing = shape_network(
+        directions, clock, hosts_without_offload(directions, topology.hosts, clock, {}), 1
+    )
     return ip_lines, {node: [each.line for each in own] for node, own in queueing.items() if own}
 
 
@@ -307,3 +310,26 @@ def test_in_real_time_the_wire_is_a_little_faster_than_the_queue() -> None:
     """Else what a late timer lets through at once stands before the wire for ever, as a longer queue."""
     line = wire_qdisc("wire0", shape(rate_mbps=5), "real").line
     assert line.endswith(f"rate {round(5e6 * REAL_CLOCK_WIRE_HEADROOM)}bit")
+
+
+def test_each_direction_of_each_link_draws_for_itself_and_other_links_move_no_draw() -> None:
+    def seeds(*more: nl.Link, seed: int = 1) -> dict[str, str]:
+        links = [nl.Link("a", "b", rate_mbps=5, loss_rate=0.1), nl.Link("a", "b", rate_mbps=5, loss_rate=0.1)]
+        topology = nl.Topology(hosts=["a", "b", "c"], links=[*more, *links])
+        plan = nl.Scenario(topology, [nl.Ping("a", "b")], seed=seed).plan()
+        _ip, queueing = shape_network(plan["directions"], "virtual", [], seed)
+        return {
+            attached.line.split(" seed ")[1]: hop["src"] + hop["dst"]
+            for hop in plan["directions"]
+            for attached in queueing[hop["dst"]]
+            if " seed " in attached.line and f"dev {wire_device(hop['dst_interface'])} " in attached.line
+        }
+
+    alone = seeds()
+    assert sorted(alone.values()) == ["ab", "ab", "ba", "ba"]
+    assert alone.items() <= seeds(nl.Link("c", "a", rate_mbps=5, loss_rate=0.1)).items()
+    assert not set(alone) & set(seeds(seed=2))
+
+
+def test_a_wire_without_chance_has_no_seed() -> None:
+    assert "seed" not in wire_qdisc("wire0", shape(rate_mbps=5, delay_ms=3), "virtual", 7).line

@@ -506,7 +506,7 @@ def test_it_writes_no_file_and_opens_none(tmp_path: Path) -> None:
 
 def test_requests_say_which_line_each_message_is() -> None:
     plan = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], 2.0).plan()
-    ip, tc = shape_network(plan["directions"], "virtual", [])
+    ip, tc = shape_network(plan["directions"], "virtual", [], plan["seed"])
     requests = make_requests(plan, ip, tc, memory_bytes=1 << 28, start_s=0, machine_sysctls=MACHINE_SYSCTLS)
     assert requests.nodes == ["h1", "h2", "r1", "r2"]
     lines = [line for batches in requests.batches.values() for batch in batches for line in batch]

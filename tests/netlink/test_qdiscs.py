@@ -111,7 +111,7 @@ def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:
         links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, queue_packets=100, aqm=aqm) for aqm in aqms],
     )
     plan = Scenario(network, [nl.Ping("h1", "h2")]).plan()
-    _ip, queueing = shape_network(plan["directions"], "virtual", [])
+    _ip, queueing = shape_network(plan["directions"], "virtual", [], plan["seed"])
     made = [each for own in queueing.values() for each in own]
     assert len(made) == len(aqms) * 2 * 5
     for each in made:
@@ -128,3 +128,10 @@ def test_only_the_last_of_several_messages_asks_for_an_answer() -> None:
         at += length
     assert seen == [(0, False), (1, False), (2, True)]
     assert len(message(16, 0, bytes(16))) == 32
+
+
+def test_a_wires_seed_is_the_kernels_attribute_14() -> None:
+    """iproute2 knows it from 6.6 on; TCA_NETEM_PRNG_SEED of linux/pkt_sched.h."""
+    wire = Attached("lo", netem(10, loss_rate=0.01, seed=2**64 - 1))
+    assert wire.line.endswith("loss random 1.0000000000% seed 18446744073709551615")
+    assert wire.message(lambda name: 1).endswith(struct.pack("=HHQ", 12, 14, 2**64 - 1))

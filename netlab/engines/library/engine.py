@@ -81,7 +81,7 @@ class LibraryEngine:
         self.refuse(plan)
         segment_bytes = _segment_bytes(plan)
         without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)
-        ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload)
+        ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload, plan["seed"])
         memory_mb = MEMORY_MB
         sysctls = MACHINE_SYSCTLS
         if is_small(plan):
