@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
 
-.PHONY: lab test lint notebooks site bench clean setup
+.PHONY: lab test quick lint notebooks site bench clean setup
 
 lab: setup  ## open your copies of the chapters in JupyterLab
 	$(BIN)/netlab lab
@@ -18,6 +18,9 @@ ARGS ?=
 test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line says how many passed
 	$(BIN)/python -m netlab.course.authoring --check
 	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
+
+quick: lint  ## lint, and every test that boots no kernel
+	$(BIN)/pytest -q $(WORKERS) -m "not pocket" tests netlab $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check

@@ -33,7 +33,7 @@ PLACES = ("solutions/@NUMBER@_@NAME@.py", "netlab/chapters/@NAME@", "tests/chapt
 NEXT = """Next, in {root}:
   .venv/bin/python -m pytest tests/chapters -k {name}
   .venv/bin/python -m netlab.course.authoring {stem}
-Both pass as it is. Then put your own in place of each part of {source}; CONTRIBUTING.md says how."""
+Both pass as it is. Then put your own in place of each part of {source}; docs/adding.md says how."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
