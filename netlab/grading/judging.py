@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from netlab.base.errors import NetlabError
-from netlab.course.checks import Build, Check, Choice, Function, Number, Result, Status, with_unit
+from netlab.course.answers import with_unit
+from netlab.course.checks import Check, Choice, Function, Number, Result, Status
+from netlab.course.conditions import Build
 from netlab.grading import flags, plain, sandbox, submission
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.laboratory import Laboratory

@@ -103,7 +103,7 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    from netlab.course.checks import _is_stub
+    from netlab.course.answers import is_stub
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
     from netlab.runs.experiment import Scenario
@@ -118,7 +118,7 @@ def _object(value: Any) -> Any:
     if isinstance(value, Traffic):
         return {"traffic": value.to_dict()}
     if callable(value):
-        return {"function": {"stub": _is_stub(value)}}
+        return {"function": {"stub": is_stub(value)}}
     return {"opaque": type(value).__name__[:100]}
 
 

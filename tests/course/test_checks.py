@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import theory
-from netlab.course import checks
-from netlab.course.checks import Build, Choice, Condition, Function, Number, Status, Trap
+from netlab.course import answers, checks, conditions
+from netlab.course.checks import Choice, Function, Number, Status, Trap
+from netlab.course.conditions import Build, Condition
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.traffic import Tcp, Udp
@@ -210,7 +211,7 @@ def test_a_wrong_number_never_earns_the_right_one(thousandths: int, answer: floa
     check = Number(name="x", expected=lambda: thousandths / 1000, unit="", tolerance=0.001)
     result = check.judge(answer)
     if result.status is Status.FAILED:
-        told = said(result).replace(checks.with_unit(answer, ""), "")
+        told = said(result).replace(answers.with_unit(answer, ""), "")
         assert f"{thousandths / 1000:.3f}" not in told
 
 
@@ -305,7 +306,7 @@ def test_a_passed_check_is_recorded_by_its_key() -> None:
 
 
 def test_a_measurement_wants_a_run() -> None:
-    check = checks.Measurement(name="run", conditions=[])
+    check = conditions.Measurement(name="run", conditions=[])
     assert "what nl.run(...) returns" in said(check.judge([1]))
     assert check.judge(...).status is Status.NOT_ATTEMPTED
 
@@ -391,7 +392,7 @@ def test_a_missing_or_odd_prediction_never_raises(capsys: pytest.CaptureFixture[
 
 @given(st.floats(min_value=1e-6, max_value=1e12) | st.floats(max_value=-1e-6, min_value=-1e12))
 def test_a_printed_number_keeps_four_digits(number: float) -> None:
-    shown = float(checks.with_unit(number, ""))
+    shown = float(answers.with_unit(number, ""))
     assert abs(shown - number) <= 0.00051 * abs(number), f"printed {shown}, meant {number}, tolerance 0.05 %"
 
 
@@ -422,12 +423,12 @@ def test_what_conditions_look_at_is_found_by_its_words() -> None:
     run: Any = SimpleNamespace(
         scenario={"topology": topology.to_dict(), "traffic": [item.to_dict() for item in traffic]},
     )
-    assert [item["rate_mbps"] for item in checks.sent(run, kind="udp")] == [1, 2]
-    assert [item["kind"] for item in checks.sent(run, src="h1", dst="h2")] == ["udp", "tcp"]
-    assert len(checks.sent(run)) == 3
-    assert [link["rate_mbps"] for link in checks.slow_links(run)] == [5, 8]
-    assert [shape.rate_mbps for shape in checks.way(run, "h1", "h2")] == [None, 5]
-    assert [checks.is_plain(shape) for shape in checks.way(run, "h1", "h2")] == [True, False]
-    assert [checks.is_plain(shape) for shape in checks.way(run, "h2", "h1")] == [True, True]
-    assert [checks.is_plain(shape) for shape in checks.way(run, "h1", "h3")] == [True, False]
-    assert checks.way(run, "h1", "nobody") == []
+    assert [item["rate_mbps"] for item in conditions.sent(run, kind="udp")] == [1, 2]
+    assert [item["kind"] for item in conditions.sent(run, src="h1", dst="h2")] == ["udp", "tcp"]
+    assert len(conditions.sent(run)) == 3
+    assert [link["rate_mbps"] for link in conditions.slow_links(run)] == [5, 8]
+    assert [shape.rate_mbps for shape in conditions.way(run, "h1", "h2")] == [None, 5]
+    assert [conditions.is_plain(shape) for shape in conditions.way(run, "h1", "h2")] == [True, False]
+    assert [conditions.is_plain(shape) for shape in conditions.way(run, "h2", "h1")] == [True, True]
+    assert [conditions.is_plain(shape) for shape in conditions.way(run, "h1", "h3")] == [True, False]
+    assert conditions.way(run, "h1", "nobody") == []

@@ -7,20 +7,8 @@ from collections.abc import Sequence
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS
-from netlab.course.checks import (
-    Condition,
-    Function,
-    Measurement,
-    Number,
-    Result,
-    Trap,
-    duration,
-    is_plain,
-    not_plain,
-    rates,
-    sending,
-    way,
-)
+from netlab.course.checks import Function, Number, Result, Trap
+from netlab.course.conditions import Condition, Measurement, duration, is_plain, not_plain, rates, sending, way
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape

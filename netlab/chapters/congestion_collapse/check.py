@@ -12,18 +12,8 @@ from netlab.chapters.congestion_collapse.settings import (
     SEND_PAIRS,
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.course.checks import (
-    Build,
-    Condition,
-    Function,
-    Measurement,
-    Number,
-    Trap,
-    duration,
-    sending,
-    sent,
-    slow_links,
-)
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Build, Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape

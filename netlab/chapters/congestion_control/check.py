@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent, slow_links
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3

@@ -8,7 +8,8 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, sending, sent
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement, sending, sent
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 

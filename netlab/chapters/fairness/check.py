@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from netlab import theory
 from netlab.chapters.fairness.experiments import theory_share_mbps
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent, slow_links
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement, duration, sending, sent
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 

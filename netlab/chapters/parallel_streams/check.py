@@ -8,7 +8,8 @@ from typing import Any, cast
 from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement, duration, sending
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 

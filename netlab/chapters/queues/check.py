@@ -7,7 +7,8 @@ from typing import Any
 from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
-from netlab.course.checks import Condition, Function, Measurement, Trap, duration, sent, slow_links
+from netlab.course.checks import Function, Trap
+from netlab.course.conditions import Condition, Measurement, duration, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 

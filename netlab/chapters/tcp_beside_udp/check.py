@@ -7,7 +7,8 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab.course.checks import Condition, Function, Measurement, Number, Trap, duration, sending, sent, slow_links
+from netlab.course.checks import Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 

@@ -12,20 +12,8 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.course.checks import (
-    Condition,
-    Function,
-    Measurement,
-    Number,
-    Result,
-    Trap,
-    is_plain,
-    not_plain,
-    rates,
-    sending,
-    sent,
-    way,
-)
+from netlab.course.checks import Function, Number, Result, Trap
+from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
 from netlab.course.own_figures import Own
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape

@@ -9,7 +9,7 @@ import pytest
 
 from netlab import Tcp
 from netlab.chapters import fairness
-from netlab.course.checks import Measurement
+from netlab.course.conditions import Measurement
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.experiment import Scenario

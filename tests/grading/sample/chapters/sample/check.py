@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from netlab.chapters.sample.settings import MOST_PROBES
 
-from netlab.course.checks import Choice, Condition, Function, Measurement, Number, Trap
+from netlab.course.checks import Choice, Function, Number, Trap
+from netlab.course.conditions import Condition, Measurement
 from netlab.course.own_figures import Own
 
 

@@ -1,0 +1,130 @@
+"""What a student gave in place of an answer: a stub, a number, a function, and how to speak of it."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import math
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import EllipsisType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from netlab.base.location import PACKAGE
+
+_STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
+
+
+def with_unit(number: float, unit: str) -> str:
+    """Write a number with four significant digits and its unit.
+
+    >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes")
+    ('4.798 Mbit/s', '0.0403', '1066 bytes')
+    """
+    magnitude = abs(number)
+    if number == 0 or 1e-4 <= magnitude < 1e7:
+        decimals = 0 if number == 0 else max(0, 3 - math.floor(math.log10(magnitude)))
+        text = f"{number:.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{number:.4g}"
+    return f"{text} {unit}".rstrip()
+
+
+def is_stub(answer: object) -> bool:
+    """Tell whether an answer is still what the student notebook came with."""
+    # None is what a stub function hands on when its result is used further down.
+    if answer is None or isinstance(answer, EllipsisType):
+        return True
+    if isinstance(answer, (list, tuple)):
+        return any(isinstance(item, EllipsisType) for item in answer)
+    if not isinstance(answer, FunctionType):
+        return False
+    # A body of `...` (with or without a docstring) compiles to nothing but "return None".
+    code = answer.__code__
+    constants = {type(constant) for constant in code.co_consts if constant != answer.__doc__}
+    return (
+        constants <= {type(None), EllipsisType}
+        and {instruction.opname for instruction in dis.get_instructions(code)} <= _STUB_OPCODES
+    )
+
+
+def as_number(answer: object) -> tuple[float | None, str]:
+    """Return the answer as a finite float, or None and the sentence that says why it is none."""
+    if isinstance(answer, str):
+        return None, f"got the text {answer!r}; write the number without quotes and without its unit."
+    if isinstance(answer, (bool, np.bool_)):
+        return None, f"got {answer}; a number is asked for, not a truth value."
+    if callable(answer):
+        return None, f"got {answer_in_words(answer)}; call it, so that its result is passed on."
+    try:
+        array = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError):
+        return None, f"expected a number, got {answer_in_words(answer)}."
+    if array.size != 1:
+        return None, f"expected one number, got {array.size} of them ({answer_in_words(answer)})."
+    number = float(array.reshape(()))
+    if not math.isfinite(number):
+        return None, f"got {number}; was something divided by zero, or a figure missing (NaN)?"
+    return number, ""
+
+
+def wrong_parameters(function: Callable[..., object], names: list[str]) -> str:
+    """Say which parameters a function lacks; nothing when it can be called with these names."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return (
+            f"the function takes ({', '.join(signature.parameters)}), "
+            f"but it is called with ({', '.join(names)}): keep the names that the cell came with."
+        )
+    return ""
+
+
+def raised(error: Exception) -> str:
+    """Say what went wrong in a student's code, and in which line of it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if frame.line and not _is_installed(frame.filename)]
+    line = f" (in the line `{theirs[-1].line}`)" if theirs else ""
+    if _is_ours(frames[-1].filename):
+        # What the exercise refuses, such as one probe too many, is a sentence already.
+        return f": {error.args[0] if error.args else error}{line}."
+    return f" the function raised {type(error).__name__}: {error}{line}."
+
+
+def _is_ours(filename: str) -> bool:
+    return Path(filename).is_relative_to(PACKAGE)
+
+
+def _is_installed(filename: str) -> bool:
+    """Tell whether a file belongs to netlab, to Python or to a package, so that its lines are not a student's."""
+    return _is_ours(filename) or any(
+        Path(filename).is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")
+    )
+
+
+def arguments_in_words(case: Mapping[str, Any]) -> str:
+    """Name a trial by its arguments."""
+    return ", ".join(f"{name}={value!r}" for name, value in case.items())
+
+
+def answer_in_words(answer: object) -> str:
+    """Describe an object of any type in a few words."""
+    if isinstance(answer, (str, int, float, list, tuple, dict)) and len(repr(answer)) <= 60:
+        return repr(answer)
+    if callable(answer):
+        return f"the function {getattr(answer, '__name__', 'without a name')!r}"
+    return f"an object of type {type(answer).__name__}"
+
+
+def with_article(noun: str) -> str:
+    """Put a or an before a noun."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

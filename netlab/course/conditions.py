@@ -1,0 +1,159 @@
+"""Checks of something that was built or measured, by conditions that it must fulfil."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from netlab.base.errors import ScenarioError
+from netlab.base.values import is_number, shown
+from netlab.course.answers import answer_in_words, with_article, with_unit
+from netlab.course.checks import Check, Result, Status
+from netlab.measure.results import Run
+from netlab.network.link import LinkShape
+from netlab.network.topology import Topology
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One thing that a built object must fulfil.
+
+    Attributes
+    ----------
+    holds : callable
+        Takes the student's object and returns a truth value.
+    sentence : str
+        What must be, as a full sentence with "must" or "may": a student reads it where it is not so.
+    look_at : str
+        Where to look when it does not hold.
+    seen : callable
+        Takes the object and returns what is there instead: a number, some words, or an object to be quoted.
+    """
+
+    holds: Callable[[Any], bool]
+    sentence: str
+    look_at: str
+    seen: Callable[[Any], object]
+
+    def holds_for(self, answer: object) -> bool:
+        """Tell whether an object fulfils the condition; one that lacks what it looks at does not."""
+        try:
+            return bool(self.holds(answer))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return False
+
+    def complaint(self, answer: object) -> str:
+        """What must be, what is there, and where to look."""
+        try:
+            found = self.seen(answer)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            found = ""
+        if is_number(found):
+            found = with_unit(float(cast("float", found)), "")
+        words = found if isinstance(found, str) else shown(found)
+        return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
+
+
+@dataclass(kw_only=True, repr=False)
+class Build(Check):
+    """Something built (a topology, a list of flows, a measurement) that must fulfil some conditions.
+
+    Attributes
+    ----------
+    kind : type
+        The type that the object must have.
+    conditions : sequence of Condition
+        Tried in this order, each on its own.
+    right : str
+        A sentence that a right answer earns.
+    """
+
+    kind: type
+    conditions: Sequence[Condition]
+    right: str = ""
+
+    def _judge(self, answer: object) -> Result:
+        if not isinstance(answer, self.kind):
+            return self._result(
+                Status.FAILED, f"expected {with_article(self.kind.__name__)}, got {answer_in_words(answer)}."
+            )
+        missing = [condition for condition in self.conditions if not condition.holds_for(answer)]
+        if not missing:
+            return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
+        do = "does" if len(missing) == 1 else "do"
+        head = f"{len(missing)} of {len(self.conditions)} conditions {do} not hold yet."
+        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in missing))
+
+
+@dataclass(kw_only=True, repr=False)
+class Measurement(Build):
+    """A run that the student made: its scenario and its figures must fulfil some conditions.
+
+    The conditions look at what was run (`run.settings["scenario"]`) and at what was measured (`run.flows`,
+    `run.intervals`, `run.queues`), never at the student's code.
+    """
+
+    kind: type = Run
+
+    def _judge(self, answer: object) -> Result:
+        if not isinstance(answer, self.kind):
+            return self._result(
+                Status.FAILED,
+                f"expected what nl.run(...) returns, got {answer_in_words(answer)}; keep it: my_run = nl.run(...).",
+            )
+        result = super()._judge(answer)
+        if result.status is Status.FAILED:
+            # What a command wrote to its error output is often all of the reason.
+            return self._result(Status.FAILED, *result.sentences, *cast("Run", answer).failed_commands())
+        return result
+
+
+def sent(run: Run, **words: Any) -> list[dict[str, Any]]:
+    """What a run sent whose words are these (`kind="udp", src="h1"`), as its scenario has it, in that order."""
+    return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
+
+
+def slow_links(run: Run) -> list[dict[str, Any]]:
+    """The links of a run's network that have a rate, as its scenario has them, in that order."""
+    return [link for link in run.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+
+
+def way(run: Run, src: str, dst: str) -> list[LinkShape]:
+    """What each link does on the way from one host to another; nothing where there is no way."""
+    try:
+        return [hop.shape for hop in Topology.from_dict(run.scenario["topology"]).path_hops(src, dst)]
+    except ScenarioError:
+        return []
+
+
+def sending(run: Run) -> str:
+    """What a run sent, in a few words: "tcp h1 to h3, ping h1 to h3"."""
+    items = [
+        f"{item['kind']} {item['src']} to {item['dst']}" if "src" in item else f"{item['kind']} on {item.get('host')}"
+        for item in sent(run)
+    ]
+    return ", ".join(items)
+
+
+def duration(run: Run) -> str:
+    """How long a run lasted."""
+    return f"{run.scenario['duration_s']:g} s"
+
+
+def rates(shapes: Sequence[LinkShape]) -> str:
+    """The rates of some links."""
+    return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"
+
+
+def not_plain(shapes: Sequence[LinkShape]) -> str:
+    """What of some links is not plain."""
+    plain = LinkShape()
+    names = ("framing", "aqm", "loss_rate")
+    found = [f"{name}={getattr(s, name)}" for s in shapes for name in names if getattr(s, name) != getattr(plain, name)]
+    return ", ".join(dict.fromkeys(found))
+
+
+def is_plain(shape: LinkShape) -> bool:
+    """Tell whether a link loses nothing on purpose, has one drop-tail queue and counts as `tc` does."""
+    return shape.framing == "tc" and shape.aqm == "fifo" and not shape.loss_rate

@@ -1,0 +1,92 @@
+"""A number written down before the measurement is there; never graded."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from netlab.course.answers import as_number, is_stub, with_unit
+
+MANIFOLD = 10.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a student expected before seeing the measurement; never graded.
+
+    Attributes
+    ----------
+    what : str
+        The figure's name.
+    value : float or None
+        The expected figure; None while nothing has been written down.
+    unit : str
+        Its unit.
+    """
+
+    what: str
+    value: float | None
+    unit: str
+
+    def compare(self, measured: float, theory: float | None = None) -> None:
+        """Print the prediction beside the measured figure, and beside theory (both in the prediction's unit)."""
+        seen = f"measured {with_unit(measured, self.unit)}"
+        if theory is not None:
+            seen = f"theory {with_unit(theory, self.unit)}, {seen}"
+        if self.value is None:
+            print(f"{self.what}: {seen}; no prediction was written down.")
+            return
+        told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
+        if measured == 0 or not math.isfinite(measured):
+            print(f"{self.what}: {told}.")
+            return
+        error = (self.value - measured) / abs(measured)
+        side = "above" if error > 0 else "below"
+        if abs(error) < 0.001:
+            verdict = "they agree to a part in a thousand"
+        elif error >= MANIFOLD - 1 and measured > 0:
+            verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
+        else:
+            verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
+        print(f"{self.what}: {told}; {verdict}.")
+
+
+def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf, high: float = math.inf) -> Prediction:
+    """Keep a prediction until the measurement is there.
+
+    Parameters
+    ----------
+    what : str
+        The figure's name, as printed.
+    value : float or Ellipsis
+        The expected figure; `...` while nothing is written down.
+    unit : str
+        The figure's unit.
+    low, high : float
+        What is possible; a figure outside is kept, with a warning.
+
+    Returns
+    -------
+    Prediction
+        Its `compare(measured)` prints both side by side.
+
+    Examples
+    --------
+    >>> limit = predict("goodput", 5, unit="Mbit/s")
+    goodput: 5 Mbit/s, kept until the measurement is there.
+    >>> limit.compare(4.0)
+    goodput: predicted 5 Mbit/s, measured 4 Mbit/s; the prediction is 25.0 % above.
+    """
+    if is_stub(value):
+        print(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
+        return Prediction(what, None, unit)
+    number, complaint = as_number(value)
+    if number is None:
+        print(f"{what}: {complaint}")
+    elif not low <= number <= high:
+        bounds = f"below {with_unit(low, unit)}" if number < low else f"above {with_unit(high, unit)}"
+        percent = " For a fraction write 0.5, not 50." if unit == "" and high == 1 and number > 1 else ""
+        print(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same.")
+    else:
+        print(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
+    return Prediction(what, number, unit)
