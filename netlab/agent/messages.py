@@ -10,11 +10,11 @@ from netlab.netlink.ip_lines import Interfaces, ip_line
 from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import Plan
 
-Told = list[tuple[str, bytes]]
+NetlinkMessages = list[tuple[str, bytes]]
 """Netlink messages, each with the line that it stands for, which an error names."""
 
 
-def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, Told]:
+def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, NetlinkMessages]:
     """Every veth pair, by the node that makes it; links with a medium are none.
 
     Parameters
@@ -26,7 +26,7 @@ def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str
         The descriptor of a node's namespace, by the node's name.
     """
     macs = plan["macs"]
-    found: dict[str, Told] = {}
+    found: dict[str, NetlinkMessages] = {}
     for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
         if forward["shape"]["medium"] is not None:
             continue
@@ -45,7 +45,7 @@ def settings(plan: Plan, name: str) -> dict[str, str]:
     return {**STATIC_SYSCTLS, **plan["sysctls"], **forward}
 
 
-def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> Told:
+def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> NetlinkMessages:
     """A node's interfaces, addresses, routes and neighbours, then its queues.
 
     Raises

@@ -26,7 +26,7 @@ class Exercises(SimpleNamespace):
 
 
 @dataclass(frozen=True, repr=False)
-class Opened:
+class OpenChapter:
     """A chapter as one copy of its notebook has it.
 
     Attributes
@@ -73,7 +73,7 @@ class Opened:
 
 def opener(
     topic: str, settings: ModuleType, checks: Callable[[Own], Any], panel: Callable[..., Panel] | None = None
-) -> Callable[[str], Opened]:
+) -> Callable[[str], OpenChapter]:
     """Return the function `begin(token="")` by which a notebook opens a chapter.
 
     Parameters
@@ -89,7 +89,7 @@ def opener(
     """
     figures: OwnFigures = getattr(settings, "FIGURES", OwnFigures({}))
 
-    def begin(token: str = "") -> Opened:
+    def begin(token: str = "") -> OpenChapter:
         """Open the chapter, with the figures that belong to `token`.
 
         A draw in which a known slip comes out near the right answer is not used: the check could not tell them apart.
@@ -101,7 +101,7 @@ def opener(
         go_on()
         for check in made.values():
             check.on_pass = lambda key: passed.record(topic, key)
-        return Opened(topic, token, own, Exercises(**made), settings, panel)
+        return OpenChapter(topic, token, own, Exercises(**made), settings, panel)
 
     return begin
 

@@ -24,7 +24,7 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 
 @dataclass(frozen=True)
-class Command:
+class Subcommand:
     """A command of `netlab`.
 
     Attributes
@@ -44,25 +44,31 @@ class Command:
 
 
 COMMANDS = {
-    "lab": Command("open your copies of the chapters in JupyterLab", "netlab.course.lab_command"),
-    "progress": Command("say what there is to learn and what you have passed", "netlab.course.progress_command"),
-    "reset": Command("put a fresh copy of a chapter in place and keep yours beside it", "netlab.course.reset_command"),
-    "pdf": Command("write a notebook with its figures as pages for paper", "netlab.course.pdf_command"),
-    "run": Command("run a scenario and print what its flows measured", "netlab.commands.run_command"),
-    "live": Command("build a network and open Mininet's prompt over it", "netlab.lab.live_command"),
-    "attach": Command("join a terminal that a notebook offers", "netlab.lab.attach_command"),
-    "mininet": Command("run a Mininet script without root", "netlab.lab.mininet_command"),
-    "mn": Command("run Mininet's own mn without root", "netlab.lab.mn_command"),
-    "demo": Command("run a first experiment and print theory beside measurement", "netlab.commands.demo"),
-    "doctor": Command("say what is there, what is missing and what to do", "netlab.commands.doctor"),
-    "kernel": Command("build, describe, pack or unpack the pocket kernel", "netlab.kernel.command"),
-    "perf": Command("measure throughput between two machines", "netlab.perf.command"),
-    "replicate": Command("measure published figures again and report both beside theory", "netlab.replication.command"),
-    "assign": Command(
+    "lab": Subcommand("open your copies of the chapters in JupyterLab", "netlab.course.lab_command"),
+    "progress": Subcommand("say what there is to learn and what you have passed", "netlab.course.progress_command"),
+    "reset": Subcommand(
+        "put a fresh copy of a chapter in place and keep yours beside it", "netlab.course.reset_command"
+    ),
+    "pdf": Subcommand("write a notebook with its figures as pages for paper", "netlab.course.pdf_command"),
+    "run": Subcommand("run a scenario and print what its flows measured", "netlab.commands.run_command"),
+    "live": Subcommand("build a network and open Mininet's prompt over it", "netlab.lab.live_command"),
+    "attach": Subcommand("join a terminal that a notebook offers", "netlab.lab.attach_command"),
+    "mininet": Subcommand("run a Mininet script without root", "netlab.lab.mininet_command"),
+    "mn": Subcommand("run Mininet's own mn without root", "netlab.lab.mn_command"),
+    "demo": Subcommand("run a first experiment and print theory beside measurement", "netlab.commands.demo"),
+    "doctor": Subcommand("say what is there, what is missing and what to do", "netlab.commands.doctor"),
+    "kernel": Subcommand("build, describe, pack or unpack the pocket kernel", "netlab.kernel.command"),
+    "perf": Subcommand("measure throughput between two machines", "netlab.perf.command"),
+    "replicate": Subcommand(
+        "measure published figures again and report both beside theory", "netlab.replication.command"
+    ),
+    "assign": Subcommand(
         "write a chapter's notebooks for a class, with figures of each student's own", "netlab.grading.assign_command"
     ),
-    "grade": Command("grade a class's notebooks of one chapter in a sandbox", "netlab.grading.command"),
-    "new-chapter": Command("write the skeleton of a chapter, which runs as it is", "netlab.course.new_chapter.command"),
+    "grade": Subcommand("grade a class's notebooks of one chapter in a sandbox", "netlab.grading.command"),
+    "new-chapter": Subcommand(
+        "write the skeleton of a chapter, which runs as it is", "netlab.course.new_chapter.command"
+    ),
 }
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from netlab.lab.nodes import Host
 
 
-class Opened(Protocol):
+class OpenLab(Protocol):
     """What is known of a lab."""
 
     @property
@@ -27,15 +27,15 @@ class Opened(Protocol):
         """Names of the nodes."""
 
 
-_labs: list[weakref.ref[Opened]] = []
+_labs: list[weakref.ref[OpenLab]] = []
 
 
-def note(lab: Opened) -> None:
+def note(lab: OpenLab) -> None:
     """A lab was opened."""
     _labs[:] = [*(ref for ref in _labs if ref() is not None), weakref.ref(lab)]
 
 
-def current() -> Opened:
+def current() -> OpenLab:
     """The lab that was opened last and is not closed.
 
     Raises
