@@ -144,7 +144,7 @@ nl.progress()
 #   or two, a slow computer gives the same figures as a fast one, and the same run gives the same figures again. What a busy processor does to a network cannot be seen this way.
 # - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` throws the dice anew.
 #
-# More words are in the glossary, `docs/glossary.md`, symbols in `docs/symbols.md`.
+# More words are in `glossary.md`, symbols in `symbols.md`: both lie beside your copies of the chapters.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = run.settings

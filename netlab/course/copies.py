@@ -23,6 +23,8 @@ from netlab.course.catalogue import Entry
 
 VARIABLE = "NETLAB_CHAPTERS"
 _ORIGINALS = ".originals"
+PAGES = ("glossary.md", "symbols.md")
+"""What the chapters refer to; a copy lies beside them."""
 Notebook = dict[str, Any]
 
 
@@ -63,6 +65,11 @@ def update(where: Path) -> Iterator[str]:
             said = _update(original, where)
             if said:
                 yield said
+        for page in PAGES:
+            # JupyterLab opens nothing outside the folder of the chapters.
+            original = catalogue.originals().parent / "docs" / page
+            if original.is_file():
+                _copy(original, where / page)
     except OSError as error:
         raise NetlabError(
             f"The chapters cannot be copied to {where}: {error.strerror or error}. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array, finite, hover, rol
 
 Residual = Literal["percent", "absolute"]
 
+GROUPS_IN_A_ROW = 3  # of a legend, at the width of a laptop's output
 SMALLEST_RESIDUAL_RANGE = 1.0  # per cent; a strip that blows up 0.001 % teaches nothing
 
 
@@ -30,6 +32,13 @@ class _Series:
     theory_at_x: Array
     published: tuple[Array, Array] | None
     details: list[str]
+
+    def has_the_theory_of(self, other: _Series) -> bool:
+        """Tell whether the two theories are the same curve."""
+        return all(
+            len(mine) == len(theirs) and np.allclose(mine, theirs, rtol=1e-9, equal_nan=True)
+            for mine, theirs in ((self.theory_x, other.theory_x), (self.theory_y, other.theory_y))
+        )
 
 
 class Comparison:
@@ -203,16 +212,17 @@ class Comparison:
             figure.update_yaxes(rangemode="tozero", row=1, col=1)
         if self._title:
             figure.update_layout(title_text=self._title)
-        legend_rows = 1 + sum(trace.showlegend is not False for trace in figure.data) // 4
-        figure.update_layout(margin_t=64 + 24 * legend_rows, height=444 + 24 * legend_rows)
+        # A series and its theory stand one above the other, so that no line break comes between them.
+        groups = Counter(trace.legendgroup for trace in figure.data if trace.showlegend is not False)
+        legend_rows = max(groups.values()) * math.ceil(len(groups) / GROUPS_IN_A_ROW)
+        figure.update_layout(legend={"traceorder": "grouped", "tracegroupgap": 4})
+        figure.update_layout(margin_t=44 + 22 * legend_rows, height=424 + 22 * legend_rows)
         self._scale_strip(figure)
         return label_decades(figure)
 
     def _draw_series(self, figure: go.Figure, number: int, series: _Series) -> None:
-        first, alone = number == 0, len(self._series) == 1
-        # The first theory is grey, as an only one is.
+        # Theory has the colour of its series.
         colour = COLOURS[number % len(COLOURS)]
-        theory_colour = TEXT if first else colour
         gap = self._gap(series)
         hovertext = self._hovertext(series, gap)
         marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9, "color": colour}
@@ -231,20 +241,23 @@ class Comparison:
         )
         bars = {
             "mode": "markers",
-            "marker": {"symbol": "line-ew-open", "size": 30, "color": theory_colour, "line": {"width": 2}},
+            "marker": {"symbol": "line-ew-open", "size": 30, "color": colour, "line": {"width": 2}},
         }
-        figure.add_scatter(
-            x=series.theory_x.tolist(),
-            y=series.theory_y.tolist(),
-            name="theory" if alone else f"theory, {series.name}",
-            legendgroup=None if first else series.name,
-            line={"dash": "dash", "color": theory_colour, "width": 2},
-            hovertemplate=hover("theory", self._x_label, self._y_label),
-            meta={"role": "theory"},
-            row=1,
-            col=1,
-            **({"mode": "lines"} if self._cases is None else bars),
-        )
+        same = [other for other in self._series if series.has_the_theory_of(other)]
+        # Drawn once, where two have the same: the second would hide the first.
+        if same[0] is series:
+            figure.add_scatter(
+                x=series.theory_x.tolist(),
+                y=series.theory_y.tolist(),
+                name="theory" if len(same) == len(self._series) else f"theory, {' and '.join(s.name for s in same)}",
+                legendgroup=series.name,
+                line={"dash": "dash", "color": colour, "width": 2},
+                hovertemplate=hover("theory", self._x_label, self._y_label),
+                meta={"role": "theory"},
+                row=1,
+                col=1,
+                **({"mode": "lines"} if self._cases is None else bars),
+            )
         if series.published is not None:
             x, y = series.published
             figure.add_scatter(

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from netlab.network.link import LinkShape
     from netlab.network.topology import Topology
 
-TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop  # of a notebook's output on a laptop
+TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop
 PIXELS_PER_LINK = 115
 
 
-def topology(network: Topology, title: str = "") -> go.Figure:
+def topology(
+    network: Topology, title: str = "", *, link_names: Mapping[tuple[str, str], str] | None = None
+) -> go.Figure:
     """A drawing of a network with rate, delay and queue on its links.
 
     Hosts are circles, routers squares, switches diamonds. A link whose directions differ carries both.
@@ -31,6 +33,8 @@ def topology(network: Topology, title: str = "") -> go.Figure:
         The network.
     title : str
         What the figure shows.
+    link_names : mapping of two nodes to str, optional
+        What links are called in the text, such as ``{("r1", "r2"): "L1"}``.
 
     Returns
     -------
@@ -58,7 +62,8 @@ def topology(network: Topology, title: str = "") -> go.Figure:
             showlegend=False,
             line={"color": TEXT, "width": 3 if shaped else 1.5},
         )
-        text = _link_text(link)
+        called = (link_names or {}).get((link.a, link.b), "")
+        text = "<br>".join(part for part in (f"<b>{called}</b>" if called else "", _link_text(link)) if part)
         if not text:
             continue
         xshift, yshift = _beside(link, text.split("<br>"), place, network, labels)
@@ -67,7 +72,7 @@ def topology(network: Topology, title: str = "") -> go.Figure:
             y=(ay + by) / 2,
             text=text,
             showarrow=False,
-            font={"size": 12, "color": TEXT},
+            font={"size": 14, "color": TEXT},
             xshift=xshift,
             yshift=yshift,
         )
@@ -141,7 +146,7 @@ def _beside(
     at = {node: np.array(where) * pixels for node, where in place.items()}
     start, along = at[link.a], at[link.b] - at[link.a]
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    half_box = np.array([3.4 * max(map(len, lines)), 8.0 * len(lines)])
+    half_box = np.array([4.0 * max(map(len, lines)), 9.0 * len(lines)])
     shift = normal * (6 + np.abs(normal) @ half_box)
     if shift[1] < -1e-9 or (abs(shift[1]) <= 1e-9 and shift[0] < 0):
         shift = -shift

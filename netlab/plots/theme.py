@@ -76,6 +76,9 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
         bundle: dict[str, Any] = pio.renderers["plotly_mimetype"].to_mimebundle(fig_dict)
+        # The tool bar would lie over the title of a narrow figure; a double click resets what was zoomed.
+        for form in bundle.values():
+            form.setdefault("config", {})["displayModeBar"] = False
         return {**bundle, "text/html": page_html(fig_dict), "text/plain": in_words(fig_dict)}
 
 
@@ -162,7 +165,7 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
     # Plotly's logo would bring the same id into the page once for each figure.
-    config = {"displaylogo": False}
+    config = {"displaylogo": False, "displayModeBar": False}
     page = str(pio.to_html(drawn, config, full_html=False, include_plotlyjs="cdn", div_id=f"figure-{name}"))
     return f'<div role="figure" aria-label="{html.escape(in_words(drawn))}">{page}</div>'
 

@@ -164,3 +164,13 @@ def test_a_disk_of_windows_is_told(places: tuple[Path, Path], monkeypatch: pytes
     monkeypatch.setattr(copies, "update", lambda where: iter(()))
     cli.main(["lab", "--update-only", "--folder", "/mnt/c/Users/anna/chapters"])
     assert "a disk of Windows" in capsys.readouterr().out
+
+
+def test_the_glossary_lies_beside_the_chapters_and_follows_its_original(places: tuple[Path, Path]) -> None:
+    notebooks, mine = places
+    docs = notebooks.parent / "docs"
+    docs.mkdir()
+    for text in ("old", "new"):
+        (docs / "glossary.md").write_text(text)
+        list(copies.update(mine))
+        assert (mine / "glossary.md").read_text() == text

@@ -18,13 +18,13 @@ def udp_comparison(name="measured", published=None, details=None, **settings):
     return add_udp(plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", **settings), name, published, details)
 
 
-def add_udp(comparison, name="measured", published=None, details=None):
+def add_udp(comparison, name="measured", published=None, details=None, rate_mbps=5):
     return comparison.add(
         name,
         [1, 5, 10],
         [1.0, 4.75, 4.8],
         np.linspace(0.1, 10, 7),
-        lambda offered: theory.udp_goodput_mbps(offered, 5),
+        lambda offered: theory.udp_goodput_mbps(offered, rate_mbps),
         published=published,
         details=details,
     )

@@ -22,7 +22,7 @@ def test_kinds_differ_without_colour():
 
 
 def test_a_second_series_has_another_marker_and_says_whose_theory_is_whose():
-    figure = add_udp(udp_comparison("wire"), "tc").figure
+    figure = add_udp(udp_comparison("wire"), "tc", rate_mbps=4).figure
     assert [trace.marker.symbol for trace in role(figure, "measured")] == ["circle", "square-open"]
     assert [trace.name for trace in role(figure, "theory")] == ["theory, wire", "theory, tc"]
 
@@ -85,7 +85,10 @@ def test_cases_have_names_and_theory_is_a_bar_at_each():
 def test_only_the_theory_of_a_single_series_needs_no_name():
     comparison = udp_comparison("wire")
     assert [trace.name for trace in role(comparison.figure, "theory")] == ["theory"]
-    assert [trace.name for trace in role(add_udp(comparison, "tc").figure, "theory")] == ["theory, wire", "theory, tc"]
+    assert [trace.name for trace in role(add_udp(comparison, "tc", rate_mbps=4).figure, "theory")] == [
+        "theory, wire",
+        "theory, tc",
+    ]
 
 
 def test_what_is_done_to_the_figure_stays_until_another_series_comes():
@@ -149,3 +152,16 @@ def test_ticks_of_a_logarithmic_axis_are_whole_numbers(x: list[float], labels: l
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.xaxis2.ticktext) == labels
     assert figure.layout.xaxis.tickvals[-1] == float(labels[-1])
     assert figure.layout.yaxis.ticktext is None
+
+
+def test_a_series_and_its_theory_share_their_colour_and_a_group_of_the_legend():
+    figure = add_udp(udp_comparison("wire"), "tc", rate_mbps=4).figure
+    for measured, line in zip(role(figure, "measured"), role(figure, "theory"), strict=True):
+        assert measured.marker.color == line.line.color
+        assert measured.legendgroup == line.legendgroup
+    assert figure.layout.legend.traceorder == "grouped"
+
+
+def test_a_theory_that_series_share_is_drawn_once_so_that_none_hides_another():
+    figure = add_udp(add_udp(udp_comparison("RED"), "drop-tail"), "fair", rate_mbps=4).figure
+    assert [trace.name for trace in role(figure, "theory")] == ["theory, RED and drop-tail", "theory, fair"]

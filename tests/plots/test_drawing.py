@@ -60,3 +60,10 @@ def test_a_dumbbells_senders_stand_on_the_left():
 def test_a_topology_without_nodes_says_what_it_lacks():
     with pytest.raises(NetlabError, match="without nodes"):
         plots.topology(Topology())
+
+
+def test_a_link_carries_the_name_that_the_text_calls_it_by():
+    figure = plots.topology(topologies.portfolio(), link_names={("r1", "r2"): "L1"})
+    texts = [note.text for note in figure.layout.annotations]
+    assert sum(text.startswith("<b>L1</b><br>40 Mbit/s") for text in texts) == 1
+    assert all(note.font.size == 14 for note in figure.layout.annotations)
