@@ -312,7 +312,7 @@ class Comparison:
             highest = max(np.abs(series.theory_y).max(initial=0.0) for series in self._series)
             half = 1.25 * max(largest, 0.01 * highest) or 1.0
         _, bracket, unit = self._y_label.rpartition(" (")
-        text = "Residual (%)" if self._residual == "percent" else f"Residual{bracket}{unit if bracket else ''}"
+        text = "Residual (%)" if self._residual == "percent" else f"Residual{'<br>(' + unit if bracket else ''}"
         figure.update_yaxes(title_text=text, zerolinecolor=TEXT, **_strip_scale(half), row=2, col=1)
 
 

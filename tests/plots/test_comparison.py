@@ -44,7 +44,7 @@ def test_residuals_are_per_cent_of_the_formula_itself():
 def test_tabulated_theory_is_interpolated_in_any_order():
     comparison = plots.Comparison("x", "Goodput (Mbit/s)", residual="absolute")
     figure = comparison.add("measured", [1.5], [2.0], [2, 1], [4, 2]).figure
-    assert figure.layout.yaxis2.title.text == "Residual (Mbit/s)"
+    assert figure.layout.yaxis2.title.text == "Residual<br>(Mbit/s)"
     (strip,) = role(figure, "residual")
     assert strip.y == pytest.approx([-1.0])
 
