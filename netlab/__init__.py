@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from netlab.lab.live import live
     from netlab.measure.results import Run
     from netlab.network import topologies
+    from netlab.network.change import Change
     from netlab.network.link import Link
     from netlab.network.topology import Topology
+    from netlab.network.trace import Trace
     from netlab.runs.experiment import Scenario, run
     from netlab.runs.replications import interval, repeat
     from netlab.runs.sweeps import sweep
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
     "Capture": "netlab.captures",
+    "Change": "netlab.network.change",
     "Command": "netlab.traffic",
     "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
@@ -38,6 +41,7 @@ _HOMES = {
     "Scenario": "netlab.runs.experiment",
     "Tcp": "netlab.traffic",
     "Topology": "netlab.network.topology",
+    "Trace": "netlab.network.trace",
     "Udp": "netlab.traffic",
     "interval": "netlab.runs.replications",
     "lasting": "netlab.engines",
@@ -58,6 +62,7 @@ _MODULES = {
 
 __all__ = [
     "Capture",
+    "Change",
     "Command",
     "Link",
     "Ping",
@@ -65,6 +70,7 @@ __all__ = [
     "Scenario",
     "Tcp",
     "Topology",
+    "Trace",
     "Udp",
     "checks",
     "interval",

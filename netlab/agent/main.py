@@ -15,12 +15,14 @@ from typing import Any, cast
 from netlab.agent import files
 from netlab.agent.artifacts import Keeper
 from netlab.agent.capture import start_captures
+from netlab.agent.changer import Changer
 from netlab.agent.flows import Flow, make_flows, runner_of
 from netlab.agent.medium import Medium
 from netlab.agent.namespaces import visit
 from netlab.agent.network import Network
 from netlab.agent.sampling import QueueReader
-from netlab.agent.shaping import hosts_without_offload, shape_network
+from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions
+from netlab.agent.shaping import shape_network
 from netlab.base.errors import NetlabError
 from netlab.protocol.plan import AgentPlan, Counters, Event, FlowItem, Item, QueueSample, StreamSample
 from netlab.sockets.streams import forbid_timer_slack
@@ -79,22 +81,27 @@ def experiment(
     network = Network(plan)
     events.tell({"event": "nodes"})
     segment_bytes = segment_bytes_by_host(plan["traffic"])
-    without_offload = hosts_without_offload(plan["directions"], plan["hosts"], clock, segment_bytes)
+    without_offload = hosts_ever_without_offload(plan, clock, segment_bytes)
     ip_lines, queueing = shape_network(plan["directions"], clock, without_offload, plan["seed"])
     network.configure(ip_lines, queueing)
     events.tell({"event": "network"})
     before_traffic()
     flows = make_flows(plan, network, keeper)
     readers = queue_readers(plan, network)
+    changer = Changer(network, plan["directions"], clock, plan["seed"])
+    changer.schedule.add(plan["changes"])
     captures = start_captures(network.pid, plan, str(artifacts.with_name(files.CAPTURES)))
     # A round time: building took a little longer or shorter with this Python.
     origin_s = math.ceil((time.monotonic() + SETTLE_S) / GRID_S[clock]) * GRID_S[clock]
+    changer.make_first()
     for flow in flows:
         flow.launch(origin_s)
+    changer.start(origin_s)
     streams, queues = _sample(plan, flows, readers, origin_s, events)
     finish_s = origin_s + plan["duration_s"] + plan["drain_s"]
     for flow in flows:
         flow.finish(finish_s)
+    changer.check()
     lost = sum(capture.stop() for capture in captures)
     counters: Counters = {
         "flows": [flow.totals() for flow in flows],
@@ -128,9 +135,8 @@ def segment_bytes_by_host(traffic: list[Item]) -> dict[str, int]:
 def queue_readers(plan: AgentPlan, network: Network) -> list[QueueReader | Medium]:
     """What reads the queues of every direction that has one: of each node's shaped interfaces, and of each medium."""
     shaped: dict[str, list[str]] = {}
-    for direction in plan["directions"]:
-        if direction["shape"]["rate_mbps"] is not None:
-            shaped.setdefault(direction["src"], []).append(direction["interface"])
+    for direction in shaped_directions(plan):
+        shaped.setdefault(direction["src"], []).append(direction["interface"])
     readers: list[QueueReader | Medium] = [*network.media]
     for name, interfaces in shaped.items():
         with visit(network.pid(name)):

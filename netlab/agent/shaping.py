@@ -39,6 +39,7 @@ ETHERNET_OVERHEAD_BYTES = ETHERNET_WIRE_BYTES - ETHERNET_HEADER_BYTES
 OFFLOAD_ABOVE_MBPS = 1000
 WIRE_LIMIT_PACKETS = 10_000_000
 BUCKET_LIMIT_BYTES = 10**9
+DRAINING_MBPS = 100_000
 IN_ORDER_RATE_BPS = 10**12
 REAL_CLOCK_BURST_S = 0.01
 # What a late timer lets through at once would stand before the wire for ever, were the wire not a little faster than the queue:
@@ -86,8 +87,21 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
     return [Attached(interface, bucket), Attached(interface, queue, inner=True)]
 
 
-def wire_qdisc(device: str, shape: Shape, clock: str, seed: int | None = None) -> Attached:
-    """The wire on the intermediate `device`; what it draws follows from `seed`, where one is given."""
+def draining(interface: str, shape: Shape, clock: str) -> Attached:
+    """The rate limit of an interface whose link is down: what it holds goes at once."""
+    found = queue_qdiscs(
+        interface, {**shape, "rate_mbps": DRAINING_MBPS, "segmentation_offload": offloads(shape)}, clock
+    )
+    return found[0]
+
+
+def wire_qdisc(
+    device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
+) -> Attached:
+    """The wire on the intermediate `device`; what it draws follows from `seed`, where one is given.
+
+    `every_option` says no rate, too, which a change has to.
+    """
     delay_ms, jitter_ms, rate_mbps = shape["delay_ms"], shape["jitter_ms"], shape["rate_mbps"]
     rate_bps = None
     if not (jitter_ms and shape["reorder"]):
@@ -96,6 +110,8 @@ def wire_qdisc(device: str, shape: Shape, clock: str, seed: int | None = None) -
         elif jitter_ms:
             # With a rate, netem sends each packet after the one before it: that is what keeps the order.
             rate_bps = IN_ORDER_RATE_BPS
+    if every_option and rate_bps is None:
+        rate_bps = 0
     wire = netem(
         WIRE_LIMIT_PACKETS,
         delay_us=ms_to_us(delay_ms) if delay_ms or jitter_ms else None,
@@ -105,7 +121,7 @@ def wire_qdisc(device: str, shape: Shape, clock: str, seed: int | None = None) -
         duplicate_rate=shape["duplicate_rate"],
         rate_bps=rate_bps,
         overhead_bytes=_framing(shape)[0] if rate_mbps is not None else 0,
-        seed=seed if jitter_ms or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"] else None,
+        seed=seed if draws(shape) else None,
     )
     return Attached(device, wire)
 
@@ -123,6 +139,22 @@ def wire_seed(seed: int, src: str, dst: str, nth: int) -> int:
         Which of the links between these, from 0.
     """
     return random.Random(f"{seed} {src} {dst} {nth}").getrandbits(64)  # noqa: S311 (no secret)
+
+
+def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
+    """Those of all directions."""
+    parallel: Counter[tuple[str, str]] = Counter()
+    found = []
+    for direction in directions:
+        ends = direction["src"], direction["dst"]
+        found.append(wire_seed(seed, *ends, parallel[ends]))
+        parallel[ends] += 1
+    return found
+
+
+def draws(shape: Shape) -> bool:
+    """Whether the wire leaves anything to chance."""
+    return bool(shape["jitter_ms"] or shape["burst_loss"] or shape["loss_rate"] or shape["duplicate_rate"])
 
 
 def _burst_loss(shape: Shape) -> tuple[float, float, float, float] | None:
@@ -158,19 +190,16 @@ def shape_network(
 
     What wires draw follows from `seed`.
     """
-    parallel: Counter[tuple[str, str]] = Counter()
     ip_lines: dict[str, list[str]] = {}
     queueing: dict[str, list[Queueing]] = {}
-    for direction in directions:
+    for direction, own_seed in zip(directions, wire_seeds(directions, seed), strict=True):
         src, dst, shape = direction["src"], direction["dst"], direction["shape"]
         queueing.setdefault(src, []).extend(queue_qdiscs(direction["interface"], shape, clock))
         if has_wire(shape):
             device = wire_device(direction["dst_interface"])
             ip_lines.setdefault(dst, []).extend([f"link add name {device} type ifb", f"link set dev {device} up"])
-            own_seed = wire_seed(seed, src, dst, parallel[src, dst])
             queueing.setdefault(dst, []).append(wire_qdisc(device, shape, clock, own_seed))
             queueing[dst].extend(redirection(direction["dst_interface"], device))
-        parallel[src, dst] += 1
     for name in without_offload:
         for direction in directions:
             if direction["src"] == name:

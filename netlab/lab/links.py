@@ -8,8 +8,12 @@ from typing import Any, Protocol
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.lab.session import Session
-from netlab.network.link import SHAPE_FIELDS, Link, LinkShape
+from netlab.network.change import changed
+from netlab.network.link import SHAPE_FIELDS
 from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+
+NO_TRACE = "a live network does not follow a trace; give it a rate, and other ones with change(rate_mbps=...)"
 
 
 class Wired(Protocol):
@@ -49,11 +53,10 @@ class LiveLink:
         if unknown:
             raise ScenarioError([f"link: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
         old = self._lab.topology.links[self.position]
-        there, back = direction, {**direction, **(reverse or {})}
-        if self._first != old.a:
-            there, back = back, there
-        forward, backward = _changed(old.forward, there), _changed(old.backward, back)
-        link = Link(old.a, old.b, reverse=asdict(backward), **asdict(forward))
+        link = changed(old, self._first, direction, reverse or {})
+        if any(isinstance(shape.rate_mbps, Trace) for shape in (link.forward, link.backward)):
+            raise ScenarioError([f"link {old.a}-{old.b}: {NO_TRACE}"])
+        forward, backward = link.forward, link.backward
         links = [link if k == self.position else one for k, one in enumerate(self._lab.topology.links)]
         topology = Topology(self._lab.topology.hosts, self._lab.topology.routers, self._lab.topology.switches, links)
         problems = topology.problems()
@@ -71,11 +74,3 @@ class LiveLink:
     def up(self) -> None:
         """Mend it again, with the addresses and routes that it had."""
         self._lab.session.ask(do="link", numbers=[2 * self.position, 2 * self.position + 1], up=True)
-
-
-def _changed(old: LinkShape, fields: Mapping[str, Any]) -> LinkShape:
-    words = {**asdict(old), **fields}
-    for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
-        if one in fields and other not in fields:
-            words[other] = None
-    return LinkShape(**words)

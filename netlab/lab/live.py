@@ -35,11 +35,12 @@ from netlab.engines.native import NativeEngine
 from netlab.engines.native_guest import NativeGuest
 from netlab.engines.pocket import PocketEngine
 from netlab.lab import magics, opened, watch
-from netlab.lab.links import LiveLink
+from netlab.lab.links import NO_TRACE, LiveLink
 from netlab.lab.nodes import Host
 from netlab.lab.session import CALLS_PER_INSTANT, Session
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
+from netlab.network.trace import Trace
 from netlab.protocol.plan import Counters, Plan
 from netlab.runs.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.traffic import Command, Traffic, Udp
@@ -121,6 +122,11 @@ class Lab:
                 topology, [Command(topology.nodes[0], "true")], LONGEST_ADVANCE_S, seed, 1.0, sysctls or {}
             )
             problems = probe.problems()
+        problems += [
+            f"link {link.a}-{link.b}: {NO_TRACE}"
+            for link in topology.links
+            if any(isinstance(shape.rate_mbps, Trace) for shape in (link.forward, link.backward))
+        ]
         if not (is_number(interval_s) and interval_s >= 0.001):
             problems.append(f"interval_s must be a number of at least 0.001, got {shown(interval_s)}")
         if not (is_number(wall_limit_s) and wall_limit_s > 0):
@@ -315,11 +321,7 @@ class Lab:
 
     def link(self, a: str, b: str, number: int = 1) -> LiveLink:
         """The link between two nodes; `number` counts where there are several."""
-        found = [k for k, link in enumerate(self.topology.links) if {link.a, link.b} == {a, b}]
-        if len(found) < number or number < 1:
-            pairs = [f"{link.a}-{link.b}" for link in self.topology.links]
-            raise ScenarioError([f"link: {one_of(f'{a}-{b}' + (f' {number}' if number > 1 else ''), pairs)}"])
-        return LiveLink(self, found[number - 1], a)
+        return LiveLink(self, self.topology.position(a, b, number), a)
 
     def capture(
         self,

@@ -72,6 +72,10 @@ def ip_line(line: str, interface: Interfaces) -> bytes:
     match line.split():
         case ["link", "set", "dev", name, "up"]:
             return links.up(interface(name))
+        case ["link", "set", "dev", name, "down"]:
+            return links.down(interface(name))
+        case ["link", "del", "dev", name]:
+            return links.remove(interface(name))
         case ["link", "set", "dev", name, "up", "master", bridge]:
             return links.up(interface(name), interface(bridge))
         case ["link", "set", "dev", name, "address", mac, "txqueuelen", frames]:

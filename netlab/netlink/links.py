@@ -9,6 +9,7 @@ from netlab.netlink.messages import (
     NLM_F_CREATE,
     NLM_F_EXCL,
     NLM_F_REPLACE,
+    RTM_DELLINK,
     RTM_NEWADDR,
     RTM_NEWLINK,
     RTM_NEWNEIGH,
@@ -83,6 +84,16 @@ def up(index: int, master: int | None = None) -> bytes:
     """Switch an interface on, and make it a port of a bridge."""
     more = b"" if master is None else u32(IFLA_MASTER, master)
     return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, IFF_UP, IFF_UP) + more)
+
+
+def down(index: int) -> bytes:
+    """Switch an interface off."""
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, IFF_UP))
+
+
+def remove(index: int) -> bytes:
+    """Remove a device that was added."""
+    return message(RTM_DELLINK, 0, _IFINFO.pack(0, 0, index, 0, 0))
 
 
 def hardware(index: int, mac: str, frames: int) -> bytes:

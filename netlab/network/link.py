@@ -7,15 +7,18 @@ unlimited, zero or the kernel's default.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar, cast
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.network import media
 from netlab.network.queues import MOST_PACKETS, discipline
+from netlab.network.trace import FASTEST_MBPS, SLOWEST_MBPS, Trace
+from netlab.protocol.plan import Shape
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 
@@ -26,8 +29,6 @@ BURST_LOSS_FIELDS = ("enter_rate", "leave_rate", "bad_loss_rate", "good_loss_rat
 
 SMALLEST_QUEUE_BYTES = FRAME_BYTES
 LARGEST_QUEUE_BYTES = 1_000_000_000
-SLOWEST_MBPS = 0.001
-FASTEST_MBPS = 100_000
 SHORTEST_DELAY_MS = 0.001
 LONGEST_DELAY_MS = 250_000
 """`tc` counts time in microseconds, and in 32 bits: to 274 s."""
@@ -39,8 +40,8 @@ class LinkShape:
 
     Parameters
     ----------
-    rate_mbps : float or None
-        Rate in Mbit/s; None is unlimited.
+    rate_mbps : float, Trace or None
+        Rate in Mbit/s; None is unlimited, a `Trace` changes with time.
     delay_ms : float
         One-way propagation delay in ms.
     jitter_ms : float
@@ -75,7 +76,7 @@ class LinkShape:
         Parameters of that medium, e.g. ``{"rate_mbps": 24, "protection": "rts"}``; see `netlab.network.media.Wifi`.
     """
 
-    rate_mbps: float | None = None
+    rate_mbps: float | Trace | None = None
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     reorder: bool = False
@@ -91,6 +92,36 @@ class LinkShape:
     medium: str | None = None
     medium_options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if isinstance(self.rate_mbps, Mapping) and {"trace"} <= self.rate_mbps.keys() <= {"trace", "duration_s"}:
+            object.__setattr__(self, "rate_mbps", Trace.from_dict(self.rate_mbps))
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether this direction has a rate, and so a queue."""
+        return self.rate_mbps is not None
+
+    @property
+    def slowest_mbps(self) -> float:
+        """The lowest rate that it ever has, in Mbit/s; infinite without one."""
+        if isinstance(self.rate_mbps, Trace):
+            return max(SLOWEST_MBPS, self.rate_mbps.range_mbps[0])
+        return math.inf if self.rate_mbps is None else float(self.rate_mbps)
+
+    @property
+    def mean_mbps(self) -> float:
+        """Its rate in Mbit/s, of a trace the mean; infinite without one."""
+        if isinstance(self.rate_mbps, Trace):
+            return self.rate_mbps.mean_mbps()
+        return math.inf if self.rate_mbps is None else float(self.rate_mbps)
+
+    def planned(self) -> Shape:
+        """These fields as plain data, as a plan has them: of a trace its first rate, for the rest is one of the plan's changes."""
+        words = asdict(self)
+        if isinstance(self.rate_mbps, Trace):
+            words["rate_mbps"] = self.rate_mbps.planned()["steps"][0][1]
+        return cast("Shape", words)
+
     def problems(self, where: str) -> list[str]:
         """Every mistake in these fields, each a sentence that starts with `where`."""
         found: list[str] = []
@@ -99,11 +130,7 @@ class LinkShape:
             if not holds:
                 found.append(f"{where}: {sentence}")
 
-        require(
-            self.rate_mbps is None or (is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS),
-            f"rate_mbps must be a number from {SLOWEST_MBPS:g} to {FASTEST_MBPS}, got {shown(self.rate_mbps)}; "
-            "leave it out for an unlimited link",
-        )
+        found.extend(f"{where}: {sentence}" for sentence in self._rate_problems())
         for name in ("delay_ms", "jitter_ms"):
             value = getattr(self, name)
             require(
@@ -158,6 +185,17 @@ class LinkShape:
         found.extend(f"{where}: {sentence}" for sentence in self._aqm_problems())
         found.extend(f"{where}: {sentence}" for sentence in self._burst_loss_problems())
         return found
+
+    def _rate_problems(self) -> Iterable[str]:
+        if isinstance(self.rate_mbps, Trace):
+            yield from (f"rate_mbps: {sentence}" for sentence in self.rate_mbps.problems())
+        elif self.rate_mbps is not None and not (
+            is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS
+        ):
+            yield (
+                f"rate_mbps must be a number from {SLOWEST_MBPS:g} to {FASTEST_MBPS}, got {shown(self.rate_mbps)}; "
+                "leave it out for an unlimited link"
+            )
 
     def _aqm_problems(self) -> Iterable[str]:
         try:
@@ -241,7 +279,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
         """The link as a scenario file has it, fields at their default left out."""
         entry = {"a": self.a, "b": self.b, **_not_default(self.forward)}
         if self.reverse:
-            entry["reverse"] = dict(self.reverse)
+            entry["reverse"] = in_json(self.reverse)
         return entry
 
 
@@ -267,8 +305,10 @@ Link.__doc__ = inspect.cleandoc(Link.__doc__ or "").replace("[fields]", _FIELDS.
 
 def _not_default(direction: LinkShape) -> dict[str, Any]:
     default = LinkShape()
-    return {
-        f.name: getattr(direction, f.name)
-        for f in fields(LinkShape)
-        if getattr(direction, f.name) != getattr(default, f.name)
-    }
+    values = {f.name: getattr(direction, f.name) for f in fields(LinkShape)}
+    return in_json({name: value for name, value in values.items() if value != getattr(default, name)})
+
+
+def in_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a link as a scenario file has them."""
+    return {name: value.to_dict() if isinstance(value, Trace) else value for name, value in values.items()}

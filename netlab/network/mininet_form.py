@@ -13,6 +13,7 @@ from netlab.base.errors import ScenarioError
 from netlab.base.values import shown
 from netlab.network.link import Link, LinkShape
 from netlab.network.routing import plan_addresses
+from netlab.network.trace import Trace
 from netlab.network.wiring import Wiring
 
 MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-3}
@@ -204,7 +205,9 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
 
 def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if shape.rate_mbps is not None:
+    if isinstance(shape.rate_mbps, Trace):
+        problems.append(f"{where}: Mininet's TCLink has no rate that changes with time")
+    elif shape.rate_mbps is not None:
         found["bw"] = shape.rate_mbps
     for word in ("delay", "jitter"):
         value = getattr(shape, f"{word}_ms")

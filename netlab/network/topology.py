@@ -226,6 +226,20 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         """Both hops of every link, in the order of `links`: `a` to `b`, then `b` to `a`."""
         return list(self.wiring().hops)
 
+    def position(self, a: str, b: str, number: int = 1) -> int:
+        """Which of `links` joins two nodes, counted from 0; of several between them the one of that `number`, from 1.
+
+        Raises
+        ------
+        ScenarioError
+            When there is none.
+        """
+        found = [place for place, link in enumerate(self.links) if {link.a, link.b} == {a, b}]
+        if not 1 <= number <= len(found):
+            pairs = [f"{link.a}-{link.b}" for link in self.links]
+            raise ScenarioError([f"link: {one_of(f'{a}-{b}' + (f' {number}' if number > 1 else ''), pairs)}"])
+        return found[number - 1]
+
     def graph(self) -> nx.MultiGraph:
         """The network as a networkx graph; each edge carries its `link`."""
         graph = nx.MultiGraph()

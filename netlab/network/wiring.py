@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
@@ -24,10 +23,10 @@ class Hop:
 
     @property
     def rate_mbps(self) -> float:
-        """Rate in Mbit/s, infinite where the link has none; of a medium the rate of a data frame's bits."""
+        """Rate in Mbit/s, infinite where the link has none; of a trace the mean, of a medium the rate of a data frame's bits."""
         if self.shape.medium is not None:
             return float(media.medium(self.shape.medium, self.shape.medium_options).rate_mbps)
-        return math.inf if self.shape.rate_mbps is None else float(self.shape.rate_mbps)
+        return self.shape.mean_mbps
 
     @property
     def delay_ms(self) -> float:
@@ -36,7 +35,7 @@ class Hop:
 
     def to_dict(self) -> plan.Hop:
         """The same as plain data, for the agent."""
-        return cast("plan.Hop", asdict(self))
+        return cast("plan.Hop", {**asdict(self), "shape": self.shape.planned()})
 
 
 @dataclass(frozen=True)

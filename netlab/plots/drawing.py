@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab.base.errors import NetlabError
+from netlab.network.trace import Trace
 from netlab.plots.theme import COLOURS, TEXT, Array
 
 if TYPE_CHECKING:
@@ -175,7 +176,10 @@ def _shape_words(shape: LinkShape) -> list[str]:
     words = []
     if shape.medium is not None:
         words.append(shape.medium)
-    if shape.rate_mbps is not None:
+    if isinstance(shape.rate_mbps, Trace):
+        low, high = shape.rate_mbps.range_mbps
+        words.append(f"{low:.3g} to {high:.3g} Mbit/s (trace)")
+    elif shape.rate_mbps is not None:
         giga = shape.rate_mbps >= 1000
         words.append(f"{shape.rate_mbps / 1000:g} Gbit/s" if giga else f"{shape.rate_mbps:g} Mbit/s")
     if shape.delay_ms:

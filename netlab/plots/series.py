@@ -9,10 +9,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from netlab.base.errors import NetlabError
+from netlab.network import change
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT, finite, hover
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_WORDS = 6
+"""Of more changes the words would stand on each other."""
 
 LABELS = {
     "goodput_mbps": "Goodput (Mbit/s)",
@@ -37,7 +41,7 @@ def time_series(
     theory: Mapping[str, float] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """A run over time: a strip per quantity with a line per flow, and the backlog of the queues.
+    """A run over time: a strip per quantity with a line per flow, the backlog of the queues, a thin line at each change of a link.
 
     Parameters
     ----------
@@ -106,12 +110,29 @@ def time_series(
     for trace in figure.data:
         trace.showlegend = trace.name not in labelled
         labelled.add(trace.name)
+    _mark_changes(figure, run, span[1])
     for row, quantity in enumerate(rows, start=1):
         label = LABELS.get(quantity, quantity).replace(" (", "<br>(")
         figure.update_yaxes(title_text=label, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text=LABELS["t_s"], row=len(rows), col=1)
     figure.update_layout(template="netlab", height=130 + 160 * len(rows), title_text=title or None, hovermode="x")
     return figure
+
+
+def _mark_changes(figure: go.Figure, run: Any, until_s: float) -> None:
+    """A thin line at each moment at which a link changed, with what became of it in a few words."""
+    changes, _ = change.read(getattr(run, "settings", {}).get("scenario", {}).get("changes", []))
+    by_moment: dict[float, list[str]] = {}
+    for item in changes:
+        if item.at_s <= until_s:
+            by_moment.setdefault(float(item.at_s), []).append(item.words())
+    for at_s, words in by_moment.items():
+        figure.add_vline(x=at_s, line={"color": TEXT, "width": 1}, row="all", col=1)
+        if len(by_moment) <= MOST_WORDS:
+            figure.add_annotation(
+                x=at_s, y=1, yref="y domain", xanchor="left", yanchor="bottom", showarrow=False,
+                text="<br>".join(words), font={"size": 11, "color": TEXT},
+            )  # fmt: skip
 
 
 def _quantities_with_values(intervals: pd.DataFrame, quantities: Sequence[str], always: Sequence[str]) -> list[str]:

@@ -41,6 +41,26 @@ class Hop(TypedDict):
     shape: Shape
 
 
+class TraceSteps(TypedDict):
+    """A rate over time, repeated: moments in s with the rate in Mbit/s from then on, and when they begin again."""
+
+    steps: list[tuple[float, float]]
+    duration_s: float
+
+
+class Change(TypedDict):
+    """What becomes of a direction, by its position in the plan's, at a moment.
+
+    `shape` has the fields of its shape that get other values, where `rate_mbps` may be `TraceSteps`; `up` is None where a link stays
+    as it is.
+    """
+
+    at_s: float
+    direction: int
+    shape: dict[str, Any]
+    up: bool | None
+
+
 class Address(TypedDict):
     """An interface's IPv4 address, with the length of its prefix."""
 
@@ -113,6 +133,7 @@ class Plan(Addressing):
     seed: int
     sysctls: dict[str, str]
     captures: list[CaptureItem]
+    changes: list[Change]
 
 
 class AgentPlan(Plan):

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from netlab import captures as capture_files
 from netlab import engines, measure, traffic
+from netlab.agent.shaping import OFFLOAD_ABOVE_MBPS
 from netlab.base.errors import ScenarioError, one_of, told_arguments
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
 from netlab.base.progress_bar import Progress, shown_progress
@@ -27,11 +28,15 @@ from netlab.captures import Capture
 from netlab.engines.base import Engine
 from netlab.measure.artifacts import Artifacts
 from netlab.measure.results import Run
-from netlab.network import media
+from netlab.network import change, media
+from netlab.network.change import Change
 from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+from netlab.network.wiring import Hop
 from netlab.protocol.plan import Address, CaptureItem, Event, Item, Plan
+from netlab.protocol.plan import Hop as PlannedHop
 from netlab.traffic import Flow, Traffic
 
 DEFAULT_INTERVAL_S = 0.1
@@ -42,11 +47,12 @@ FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
 SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
 SYSCTL_VALUE = re.compile(r"[ -~\t]+")
 
-SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls", "captures")
+SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls", "captures", "changes")
 NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
 
 WHOLE_SCENARIO = (
-    "a whole scenario was given, so traffic, duration_s, seed, interval_s and sysctls belong into it, not beside it"
+    "a whole scenario was given, so traffic, duration_s, seed, interval_s, sysctls, captures and changes belong into it, "
+    "not beside it"
 )
 
 TCP_SYSCTLS = {
@@ -74,6 +80,8 @@ class Scenario:
         Kernel settings of every node beside netlab's own, e.g. ``{"net.ipv4.tcp_sack": 0}``.
     captures : sequence of Capture
         Links whose packets are written down; the files are in ``run.artifacts``, the packets in ``run.packets``.
+    changes : sequence of Change
+        What becomes of links while the traffic runs.
     """
 
     topology: Topology
@@ -83,6 +91,7 @@ class Scenario:
     interval_s: float = DEFAULT_INTERVAL_S
     sysctls: Mapping[str, Any] = field(default_factory=dict)
     captures: Sequence[Capture] = ()
+    changes: Sequence[Change] = ()
 
     def __post_init__(self) -> None:
         for name in ("duration_s", "seed", "interval_s", "sysctls"):
@@ -98,6 +107,7 @@ class Scenario:
             "interval_s": self.interval_s,
             "sysctls": dict(self.sysctls),
             **({"captures": [asdict(item) for item in self.captures]} if self.captures else {}),
+            **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
         }
 
     @classmethod
@@ -141,11 +151,10 @@ class Scenario:
                 problems.append(NO_TRAFFIC)
         else:
             problems.append(f"traffic must be a list, got {shown(given)}")
-        rest = {name: document[name] for name in SCENARIO_FIELDS[2:-1] if name in document}
-        captures, wrong = _read_captures(document.get("captures", []))
-        if captures:
-            rest["captures"] = captures
-        problems += wrong
+        rest = {name: document[name] for name in SCENARIO_FIELDS[2:-2] if name in document}
+        for name, read_list in (("captures", _read_captures), ("changes", change.read)):
+            rest[name], wrong = read_list(document.get(name, []))
+            problems += wrong
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
         # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
         problems += scenario._problems(topology, items, whole=not unread)
@@ -164,6 +173,7 @@ class Scenario:
         *,
         sysctls: Mapping[str, Any] | None = None,
         captures: Sequence[Capture] = (),
+        changes: Sequence[Change] = (),
     ) -> Scenario:
         """The scenario that `run` was told: a network and the rest, or all in one.
 
@@ -173,12 +183,18 @@ class Scenario:
             With every mistake in it.
         """
         if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
-            if traffic or sysctls or captures or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S):
+            if (
+                traffic
+                or sysctls
+                or captures
+                or changes
+                or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S)
+            ):
                 raise ScenarioError([WHOLE_SCENARIO])
             scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
         else:
             topology = network_of(network) if isinstance(network, Mapping) else network
-            scenario = cls(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures)
+            scenario = cls(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures, changes)
         scenario.validate()
         return scenario
 
@@ -210,6 +226,7 @@ class Scenario:
         paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
         found += self._settings_problems()
         found += self._capture_problems(topology if paths is not None else None)
+        found += change.problems(self.changes, topology if paths is not None else None, self.duration_s)
         saved_by: dict[str, int] = {}
         for number, item in enumerate(items, start=1):
             if item is None:
@@ -283,18 +300,22 @@ class Scenario:
         topology = self.topology
         wiring = topology.wiring()
         paths = Paths(wiring)
+        shapes = change.shapes(topology, self.changes)
         labels = traffic.unique_labels(self.traffic)
         return {
             "hosts": topology.hosts,
             "routers": topology.routers,
             "switches": topology.switches,
-            "directions": [hop.to_dict() for hop in wiring.hops],
+            "directions": [_planned_hop(hop, own) for hop, own in zip(wiring.hops, shapes, strict=True)],
             **plan_addresses(wiring).to_dict(),
             "traffic": [self._planned(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
-            "drain_s": self._drain_s(paths),
+            "drain_s": self._drain_s(
+                paths, {hop.interface: max(map(_slowest_s, own)) for hop, own in zip(wiring.hops, shapes, strict=True)}
+            ),
             "captures": [self._planned_capture(item) for item in self.captures],
+            "changes": change.planned(topology, self.changes),
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
@@ -306,11 +327,11 @@ class Scenario:
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
 
     def _planned_capture(self, item: Capture) -> CaptureItem:
-        position = next(k for k, link in enumerate(self.topology.links) if {link.a, link.b} == {item.a, item.b})
+        position = self.topology.position(item.a, item.b)
         return {"name": item.label, "directions": [2 * position, 2 * position + 1], "snap_bytes": item.snap_bytes}
 
-    def _drain_s(self, paths: Paths) -> float:
-        """Longest time that a packet sent at the end can still take, there and back."""
+    def _drain_s(self, paths: Paths, slowest_s: Mapping[str, float]) -> float:
+        """Longest time that a packet sent at the end can still take, there and back; `slowest_s` is by interface."""
         longest_s = 0.0
         for item in self.traffic:
             if not (isinstance(item, Flow) and item.crossings):
@@ -318,7 +339,7 @@ class Scenario:
             crossed = paths.hops(item.src, item.dst)
             if item.crossings > 1:
                 crossed += paths.hops(item.dst, item.src)
-            longest_s = max(longest_s, sum(_slowest_s(hop.shape) for hop in crossed))
+            longest_s = max(longest_s, sum(slowest_s[hop.interface] for hop in crossed))
         return longest_s + 0.1
 
 
@@ -336,7 +357,21 @@ def _slowest_s(shape: LinkShape) -> float:
         if shape.queue_bytes is not None
         else (shape.queue_packets or KERNEL_QUEUE_PACKETS) * FRAME_BITS
     )
-    return wire_s + (queue_bits + 2 * FRAME_BITS) / mbps_to_bps(shape.rate_mbps)
+    bits = queue_bits + 2 * FRAME_BITS
+    if isinstance(shape.rate_mbps, Trace):
+        return wire_s + shape.rate_mbps.slowest_s(bits)
+    return wire_s + bits / mbps_to_bps(shape.rate_mbps)
+
+
+def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
+    """A direction as a plan has it; `shapes` is all that it is during the run."""
+    planned = hop.to_dict()
+    rates = [shape.slowest_mbps for shape in shapes if shape.is_shaped]
+    changes = len(shapes) > 1 or isinstance(hop.shape.rate_mbps, Trace)
+    if changes and rates and planned["shape"]["segmentation_offload"] is None:
+        # Once for all of the run: a queue that counts frames cannot go on as one that counts segments.
+        planned["shape"]["segmentation_offload"] = min(rates) > OFFLOAD_ABOVE_MBPS
+    return planned
 
 
 def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
@@ -392,6 +427,7 @@ def run(
     *,
     sysctls: Mapping[str, Any] | None = None,
     captures: Sequence[Capture] = (),
+    changes: Sequence[Change] = (),
     engine: str | Engine | None = None,
     progress: bool | Progress = True,
     cancel: threading.Event | None = None,
@@ -403,7 +439,7 @@ def run(
     topology : Topology
         Also the dict of a topology file; or a whole `Scenario` or the dict of a scenario file, which nothing else of
         the scenario may follow.
-    traffic, duration_s, seed, interval_s, sysctls, captures
+    traffic, duration_s, seed, interval_s, sysctls, captures, changes
         See `Scenario`.
     engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
         Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time where it can run, else the library
@@ -432,7 +468,9 @@ def run(
     >>> import netlab as nl
     >>> run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Tcp("h1", "h2")], duration_s=10)  # doctest: +SKIP
     """
-    scenario = Scenario.given(topology, traffic, duration_s, seed, interval_s, sysctls=sysctls, captures=captures)
+    scenario = Scenario.given(
+        topology, traffic, duration_s, seed, interval_s, sysctls=sysctls, captures=captures, changes=changes
+    )
     plan = scenario.plan()
     runner = engines.choose(engine, [plan])
     began = time.monotonic()

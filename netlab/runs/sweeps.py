@@ -265,7 +265,7 @@ def _side_by_side(tasks: Iterable[_Task]) -> int:
     for task in tasks:
         if task.clock != "real":
             return cpus
-        rates = [hop.shape.rate_mbps for hop in task.scenario.topology.wiring().hops if hop.shape.rate_mbps]
+        rates = [hop.rate_mbps for hop in task.scenario.topology.wiring().hops if hop.shape.is_shaped]
         rates_mbps.append(min(rates, default=REAL_MBPS_OF_CPU))
     return cpus * max(1, min(MOST_OF_CPU, int(REAL_MBPS_OF_CPU // max(rates_mbps, default=REAL_MBPS_OF_CPU))))
 

@@ -30,6 +30,7 @@ from netlab.engines.library.requests import (
     NODE,
     SETTING,
     START,
+    add_run,
     make_requests,
     random_key,
 )
@@ -511,7 +512,8 @@ def test_requests_say_which_line_each_message_is() -> None:
     assert requests.nodes == ["h1", "h2", "r1", "r2"]
     lines = [line for batches in requests.batches.values() for batch in batches for line in batch]
     assert sum(line.startswith("tc ") for line in lines) == sum(len(own) for own in tc.values())
-    kinds, at, data = [], 0, requests.to_bytes()
+    add_run(requests, plan)
+    kinds, at, data = [], 0, requests.take()
     while at < len(data):
         kind, length = FRAME.unpack_from(data, at)
         kinds.append(kind)

@@ -45,7 +45,7 @@ def _forecast_mbps(network: Topology) -> dict[str, float]:
 
 
 def _limit(shape: LinkShape) -> float:
-    return float("inf") if shape.rate_mbps is None else shape.rate_mbps
+    return shape.mean_mbps
 
 
 def _udp_mbps(run: Run) -> dict[tuple[str, str], float]:

@@ -11,10 +11,11 @@ from netlab.agent.artifacts import MOST_BYTES
 from netlab.base.errors import RunError
 from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
-from netlab.protocol.plan import Plan
+from netlab.engines.library import requests
+from netlab.protocol.plan import Item, Plan
 from netlab.sockets import tcp_info
 
-FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS = range(1, 11)
+FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES = range(1, 13)
 NONE = 2**64 - 1
 INFINITE_SSTHRESH = 0x7FFFFFFF
 UNKNOWN_U32 = 0xFFFFFFFF
@@ -32,6 +33,9 @@ _ECHO = struct.Struct("<QQQ")
 _HEAD = struct.Struct("<II")
 _BLOCK = struct.Struct("=II")
 _DONE = struct.Struct("<QQQQ")
+_NOW = struct.Struct("<QQ")
+STRUCTS = (*requests.STRUCTS, _STREAM, _QUEUE, _TCP, _UDP, _INTERVAL, _ECHO, _DONE)
+OTHER_VERSION = "The library kernel was built by another version of netlab. Build it anew: 'netlab kernel build'."
 
 
 class Answers:
@@ -56,7 +60,7 @@ class Answers:
 
     def __init__(self, plan: Plan, queues: list[str]) -> None:
         self._plan = plan
-        self._items = cast("list[Row]", plan["traffic"])
+        self._items = cast("list[Row]", list(plan["traffic"]))
         self._labels = [item["label"] for item in self._items]
         self._queue_names = queues
         self._streams: list[Row] = []
@@ -71,6 +75,19 @@ class Answers:
         self.failure: str | None = None
         self.done: Row = {}
         self.progress_s = 0.0
+        self.now_ns = 0
+        self.origin_ns = 0
+
+    def add_item(self, item: Item) -> None:
+        """Traffic that was not in the plan."""
+        self._items.append(cast("Row", item))
+        self._labels.append(item["label"])
+
+    def forget_totals(self) -> None:
+        """New totals will come."""
+        for book in (self._tcp, self._udp, self._echoes, self._errors):
+            book.clear()
+        self._datagrams.clear()
 
     def take(self, kind: int, data: bytes) -> None:
         """Book one frame."""
@@ -100,10 +117,11 @@ class Answers:
             self._take_packets(data)
         elif kind == FAILED:
             self.failure = data.decode(errors="replace").strip()
-        elif kind == DONE and len(data) < _DONE.size:
-            self.failure = (
-                "The library kernel was built by another version of netlab. Build it anew: 'netlab kernel build'."
-            )
+        elif kind == SIZES:
+            if data != struct.pack(f"<{len(STRUCTS)}I", *(each.size for each in STRUCTS)):
+                self.failure = OTHER_VERSION
+        elif kind == NOW:
+            self.now_ns, self.origin_ns = _NOW.unpack_from(data)
         elif kind == DONE:
             now_ns, jumps, confined, origin_ns = _DONE.unpack_from(data)
             self.done = {

@@ -5,18 +5,29 @@ from __future__ import annotations
 import platform
 import struct
 import threading
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from netlab.agent.schedule import hosts_ever_without_offload
 from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.agent.shaping import hosts_without_offload, shape_network
+from netlab.agent.shaping import shape_network
 from netlab.base import scratch
-from netlab.base.errors import KernelError, RunError
+from netlab.base.errors import KernelError, NotHereError, RunError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines.base import OnEvent, Requirement, refuse_lacking, refuse_media
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.program import OnAnswers, Program
-from netlab.engines.library.requests import EXACT_TIMERS, Requests, Timers, make_requests, refuse_programs
+from netlab.engines.library.requests import (
+    EXACT_TIMERS,
+    Requests,
+    Timers,
+    add_run,
+    make_requests,
+    refuse_programs,
+    segment_bytes,
+)
+from netlab.engines.library.session import LibrarySession
 from netlab.kernel import library
+from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import Outcome, Plan
 
 MEMORY_MB = 1024
@@ -66,6 +77,36 @@ class LibraryEngine:
         if self.kernel.capabilities:
             refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
+    def open(self, plan: Plan | None) -> LibrarySession:
+        """A lab for a person's requests, without programs.
+
+        Raises
+        ------
+        EngineError
+            When the plan asks for what it cannot do; NotHereError for a script, which needs programs.
+        """
+        if plan is None:
+            raise NotHereError(
+                "The library engine has no programs, so it runs no scripts. Use engine='pocket' for them."
+            )
+        self.refuse(plan)
+        return LibrarySession(
+            lambda: start_program(self.kernel), lambda given: self._requests(given, MEMORY_MB)[0], explain
+        )
+
+    def _requests(self, plan: Plan, memory_mb: int | None = None) -> tuple[Requests, _Made]:
+        """What makes the plan's network, and how."""
+        without_offload = hosts_ever_without_offload(plan, self.clock, segment_bytes(plan))
+        ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload, plan["seed"])
+        if memory_mb is None:
+            memory_mb = SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB
+        sysctls = {**MACHINE_SYSCTLS, **(SMALL_SYSCTLS if memory_mb == SMALL_MEMORY_MB else {})}
+        requests = make_requests(
+            plan, ip_lines, queueing,
+            memory_bytes=memory_mb << 20, start_s=START_S, machine_sysctls=sysctls, timers=self._timers,
+        )  # fmt: skip
+        return requests, _Made(memory_mb, without_offload, queueing)
+
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
         """Run the plan and bring its counters back.
 
@@ -79,22 +120,13 @@ class LibraryEngine:
             When `cancel` was set.
         """
         self.refuse(plan)
-        segment_bytes = _segment_bytes(plan)
-        without_offload = hosts_without_offload(plan["directions"], plan["hosts"], self.clock, segment_bytes)
-        ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload, plan["seed"])
-        memory_mb = MEMORY_MB
-        sysctls = MACHINE_SYSCTLS
-        if is_small(plan):
-            memory_mb, sysctls = SMALL_MEMORY_MB, {**MACHINE_SYSCTLS, **SMALL_SYSCTLS}
-        requests = make_requests(
-            plan, ip_lines, queueing,
-            memory_bytes=memory_mb << 20, start_s=START_S, machine_sysctls=sysctls, timers=self._timers,
-        )  # fmt: skip
+        requests, made = self._requests(plan)
+        add_run(requests, plan)
         answers = Answers(plan, requests.queues)
         on_event({"event": "agent"})
         running = start_program(self.kernel)
         try:
-            running.send(requests.to_bytes())
+            running.send(requests.take())
             running.listen(_reader(answers, on_event), cancel)
         finally:
             ending = running.close()
@@ -107,8 +139,8 @@ class LibraryEngine:
             **answers.counters(),
             "kernel": answers.done["kernel"],
             "python": platform.python_version(),
-            "hosts_without_offload": without_offload,
-            "tc": {node: [each.line for each in own] for node, own in queueing.items()},
+            "hosts_without_offload": made.without_offload,
+            "tc": {node: [each.line for each in own] for node, own in made.queueing.items()},
             "origin_ns": answers.done["origin_ns"],
             "packets_lost": 0,
             "unsaved": {},
@@ -116,13 +148,21 @@ class LibraryEngine:
             "engine": {
                 "engine": self.name,
                 "clock": self.clock,
-                "memory_mb": memory_mb,
+                "memory_mb": made.memory_mb,
                 "seeded": True,
                 "confined": confined == CONFINED_FILES | CONFINED_CALLS,
                 "machine": self.kernel.machine,
             },
         }
         return cast("Outcome", outcome)
+
+
+class _Made(NamedTuple):
+    """How a plan's network was made."""
+
+    memory_mb: int
+    without_offload: list[str]
+    queueing: dict[str, list[Queueing]]
 
 
 def start_program(kernel: library.LibraryKernel) -> Program:
@@ -184,16 +224,6 @@ def is_small(plan: Plan) -> bool:
             # A discipline's own limit: up to 10240 packets.
             packets += USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS
     return packets <= FEW_PACKETS
-
-
-def _segment_bytes(plan: Plan) -> dict[str, int]:
-    """The smallest segments that a host was asked to send, by host."""
-    found: dict[str, int] = {}
-    for item in cast("list[dict[str, Any]]", plan["traffic"]):
-        size_bytes = item.get("mss_bytes")
-        if size_bytes is not None:
-            found[item["src"]] = min(size_bytes, found.get(item["src"], size_bytes))
-    return found
 
 
 def _keep_packets(taps: list[str], packets: dict[int, bytearray]) -> str | None:

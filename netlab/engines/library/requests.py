@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from netlab.agent import messages
+from netlab.agent.schedule import Schedule, Step, shaped_directions
 from netlab.agent.shaping import has_wire, wire_device
 from netlab.base.errors import NotHereError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
@@ -16,9 +18,10 @@ from netlab.netlink.ip_lines import Interfaces, node_lines
 from netlab.netlink.messages import UnknownLineError, batch
 from netlab.netlink.qdiscs import Queueing
 from netlab.network import queues
-from netlab.protocol.plan import Hop, Plan
+from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP = range(1, 11)
+AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES = range(12, 20)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
 NONE = 2**64 - 1
 FIRST_NODE_FILE = 16
@@ -34,6 +37,10 @@ _FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
 _NUMBER = struct.Struct("<I")
 _QUEUE = struct.Struct("<II")
 _TAP = struct.Struct("<II16s")
+_AT = struct.Struct("<QII")
+_ADVANCE = struct.Struct("<QQ")
+STRUCTS = (_START, _QUEUE, _TAP, _AT, _ADVANCE, _GO, _FLOW)
+"""In the order of protocol.h, whose sizes the program tells."""
 
 
 class Timers(NamedTuple):
@@ -63,18 +70,27 @@ class Requests:
     """
 
     nodes: list[str]
+    schedule: Schedule
+    interfaces: dict[str, Interfaces] = field(default_factory=dict)
     queues: list[str] = field(default_factory=list)
     taps: list[str] = field(default_factory=list)
     batches: dict[int, list[list[str]]] = field(default_factory=dict)
+    port: int = FIRST_PORT
     _parts: list[bytes] = field(default_factory=list)
+
+    def number(self, node: str) -> bytes:
+        """A node's number, as requests have it."""
+        return _NUMBER.pack(self.nodes.index(node))
+
+    def take(self) -> bytes:
+        """The requests since the last time, in their order."""
+        taken = b"".join(self._parts)
+        self._parts.clear()
+        return taken
 
     def add(self, kind: int, payload: bytes = b"") -> None:
         """Append one request."""
         self._parts.append(_FRAME.pack(kind, len(payload)) + payload)
-
-    def to_bytes(self) -> bytes:
-        """The requests in their order."""
-        return b"".join(self._parts)
 
 
 def refuse_programs(plan: Plan) -> None:
@@ -102,7 +118,7 @@ def make_requests(
     machine_sysctls: dict[str, str],
     timers: Timers = EXACT_TIMERS,
 ) -> Requests:
-    """Everything from the start to GO.
+    """Everything that makes a network, its traffic and its captures; time has not begun.
 
     Parameters
     ----------
@@ -121,14 +137,17 @@ def make_requests(
         When the plan asks for what this engine cannot do.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
-    requests = Requests(nodes)
+    requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
+    requests.schedule.add(plan["changes"])
     number = {name: place for place, name in enumerate(nodes)}
     requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s, *timers))
+    requests.add(SIZES)
     for key, value in machine_sysctls.items():
         _add_setting(requests, key, value)
     for _ in nodes:
         requests.add(NODE)
-    interfaces = {name: Interfaces() for name in nodes}
+    interfaces = requests.interfaces
+    interfaces.update({name: Interfaces() for name in nodes})
     for name, told in messages.pairs(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
         requests.add(ENTER, _NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], told)
@@ -143,12 +162,53 @@ def make_requests(
         except UnknownLineError as error:
             raise NotHereError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
         _add_netlink(requests, number[name], told)
-    _add_waits_and_queues(requests, plan, number, interfaces)
-    _add_flows(requests, plan, number)
-    _add_taps(requests, plan, number)
+    for direction in plan["directions"]:
+        requests.add(ENTER, requests.number(direction["src"]))
+        requests.add(WAIT, direction["interface"].encode())
+    for direction in shaped_directions(plan):
+        add_queue(requests, direction)
+    for place, item in enumerate(plan["traffic"]):
+        add_flow(requests, plan, place, item)
+    for capture in plan["captures"]:
+        add_taps(requests, plan, capture)
+    return requests
+
+
+def add_run(requests: Requests, plan: Plan) -> None:
+    """A whole run: its changes, then GO."""
+    add_changes(requests, _ns(plan["duration_s"] + plan["drain_s"]))
     steps = max(1, round(plan["duration_s"] / plan["interval_s"]))
     requests.add(GO, _GO.pack(_ns(plan["duration_s"]), _ns(plan["interval_s"]), _ns(plan["drain_s"]), steps))
-    return requests
+
+
+def begin(interval_s: float) -> bytes:
+    """That time begins in a network whose end nobody knows."""
+    return _GO.pack(0, _ns(interval_s), 0, 0)
+
+
+def advance(until_ns: int, progress_s: float | None) -> bytes:
+    """That time passes until a moment."""
+    return _ADVANCE.pack(until_ns, 0 if progress_s is None else _ns(progress_s))
+
+
+def moment(at_ns: int) -> bytes:
+    """A moment in ns after the start."""
+    return struct.pack("<Q", at_ns)
+
+
+def number(value: int) -> bytes:
+    """A number of something."""
+    return _NUMBER.pack(value)
+
+
+def segment_bytes(plan: Plan) -> dict[str, int]:
+    """The smallest segments that a host was asked to send, by host."""
+    found: dict[str, int] = {}
+    for item in cast("list[dict[str, Any]]", plan["traffic"]):
+        size_bytes = item.get("mss_bytes")
+        if size_bytes is not None:
+            found[item["src"]] = min(size_bytes, found.get(item["src"], size_bytes))
+    return found
 
 
 def _ns(seconds: float) -> int:
@@ -193,58 +253,71 @@ def _add_netlink(requests: Requests, node: int, messages: Iterable[tuple[str, by
     send()
 
 
-def _add_waits_and_queues(
-    requests: Requests, plan: Plan, number: dict[str, int], interfaces: dict[str, Interfaces]
-) -> None:
-    by_node: dict[str, list[Hop]] = {}
-    for direction in plan["directions"]:
-        by_node.setdefault(direction["src"], []).append(direction)
-    for name, own in by_node.items():
-        requests.add(ENTER, _NUMBER.pack(number[name]))
-        for direction in own:
-            requests.add(WAIT, direction["interface"].encode())
-        for direction in own:
-            if direction["shape"]["rate_mbps"] is not None:
-                index = interfaces[name](direction["interface"])
-                requests.add(QUEUE, _QUEUE.pack(index, marks_word(direction["shape"]["aqm"])))
-                requests.queues.append(direction["interface"])
+def add_queue(requests: Requests, direction: Hop) -> None:
+    """Sample the queue of a direction."""
+    index = requests.interfaces[direction["src"]](direction["interface"])
+    requests.add(ENTER, requests.number(direction["src"]))
+    requests.add(QUEUE, _QUEUE.pack(index, marks_word(direction["shape"]["aqm"])))
+    requests.queues.append(direction["interface"])
 
 
-def _add_flows(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
-    port = FIRST_PORT
-    for place, planned in enumerate(plan["traffic"]):
-        # Each kind has fields of its own.
-        item = cast("dict[str, Any]", planned)
-        kind = item["kind"]
-        own_s = item.get("duration_s")
-        end_s = plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s)
-        streams = item["streams"] if kind == "tcp" else 1
-        for stream in range(streams):
-            words = _flow_words(item, plan, stream, streams, place + 1 if kind == "ping" else port)
-            packed = _FLOW.pack(
-                FLOW_KINDS[kind], place, stream, number[item["src"]], number[item["dst"]],
-                int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
-                words["port"], words["payload_bytes"], _ns(item["start_s"]), _ns(end_s), words["num_bytes"],
-                words["window_bytes"], words["mss_bytes"], words["congestion"], words["rate_bps"], words["spread"],
-                words["key_words"], *words["key"], words["interval_ns"], words["count"],
-            )  # fmt: skip
-            requests.add(FLOW, packed + item["label"].encode())
-            port += kind != "ping"
+def add_flow(requests: Requests, plan: Plan, place: int, planned: Item) -> None:
+    """An item of traffic; `place` is its number, from 0."""
+    # Each kind has fields of its own.
+    item = cast("dict[str, Any]", planned)
+    kind = item["kind"]
+    own_s = item.get("duration_s")
+    end_s = plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s)
+    streams = item["streams"] if kind == "tcp" else 1
+    for stream in range(streams):
+        words = _flow_words(item, plan, stream, streams, place + 1 if kind == "ping" else requests.port)
+        packed = _FLOW.pack(
+            FLOW_KINDS[kind], place, stream, requests.nodes.index(item["src"]), requests.nodes.index(item["dst"]),
+            int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
+            words["port"], words["payload_bytes"], _ns(item["start_s"]), _ns(end_s), words["num_bytes"],
+            words["window_bytes"], words["mss_bytes"], words["congestion"], words["rate_bps"], words["spread"],
+            words["key_words"], *words["key"], words["interval_ns"], words["count"],
+        )  # fmt: skip
+        requests.add(FLOW, packed + item["label"].encode())
+        requests.port += kind != "ping"
 
 
-def _add_taps(requests: Requests, plan: Plan, number: dict[str, int]) -> None:
-    """The ends of captured links: departures at the sending interface, arrivals behind the wire, as in the agent."""
-    for item in plan["captures"]:
-        for place in item["directions"]:
-            hop = plan["directions"][place]
-            wired, arriving = has_wire(hop["shape"]), hop["dst_interface"]
-            for node, device, outgoing, end in (
-                (hop["src"], hop["interface"], True, f"{hop['interface']}.out"),
-                (hop["dst"], wire_device(arriving) if wired else arriving, wired, f"{arriving}.in"),
-            ):
-                requests.add(ENTER, _NUMBER.pack(number[node]))
-                requests.add(TAP, _TAP.pack(outgoing, item["snap_bytes"], device.encode()))
-                requests.taps.append(f"{item['name']}.{end}")
+def add_changes(requests: Requests, until_ns: int) -> None:
+    """What becomes of links up to a moment, each in its time."""
+    while (at_ns := requests.schedule.next_ns) is not None and at_ns <= until_ns:
+        add_steps(requests, requests.schedule.pop(), at_ns)
+
+
+def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = None) -> None:
+    """What nodes are told at a moment; None is now."""
+    for name, own in itertools.groupby(steps, lambda step: step.node):
+        told = [(step.line, step.message(requests.interfaces[name])) for step in own]
+        if at_ns is None:
+            requests.add(ENTER, requests.number(name))
+            _add_netlink(requests, requests.nodes.index(name), told)
+            continue
+        place = requests.nodes.index(name)
+        requests.add(AT, _AT.pack(at_ns, place, 0) + batch([message for _line, message in told]))
+        requests.batches.setdefault(place, []).append([line for line, _message in told])
+
+
+def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
+    """The ends of a captured link: departures at the sending interface, arrivals behind the wire, as in the agent.
+
+    Returns the taps' numbers.
+    """
+    first = len(requests.taps)
+    for place in item["directions"]:
+        hop = plan["directions"][place]
+        wired, arriving = has_wire(hop["shape"]), hop["dst_interface"]
+        for node, device, outgoing, end in (
+            (hop["src"], hop["interface"], True, f"{hop['interface']}.out"),
+            (hop["dst"], wire_device(arriving) if wired else arriving, wired, f"{arriving}.in"),
+        ):
+            requests.add(ENTER, requests.number(node))
+            requests.add(TAP, _TAP.pack(outgoing, item["snap_bytes"], device.encode()))
+            requests.taps.append(f"{item['name']}.{end}")
+    return list(range(first, len(requests.taps)))
 
 
 def _flow_words(item: dict[str, Any], plan: Plan, stream: int, streams: int, port: int) -> dict[str, Any]:

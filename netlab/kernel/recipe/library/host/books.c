@@ -99,6 +99,14 @@ void book(struct books *books, uint64_t seq, uint64_t sent_ns, uint64_t arrival_
 		books->timely_last_ns = arrival_ns;
 	}
 	number = (arrival_ns - books->origin_ns) / books->interval_ns;
+	if (arrival_ns >= books->origin_ns && number >= books->interval_count && books->grows) {
+		struct udp_interval *more = allocate(2 * (number + 1) * sizeof(*more));
+
+		memcpy(more, books->intervals, books->interval_count * sizeof(*more));
+		free(books->intervals);
+		books->intervals = more;
+		books->interval_count = 2 * (number + 1);
+	}
 	if (arrival_ns >= books->origin_ns && number < books->interval_count) {
 		books->intervals[number].bytes += bytes;
 		books->intervals[number].datagrams++;

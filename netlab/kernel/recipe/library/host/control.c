@@ -251,7 +251,7 @@ static uint32_t marks_of(uint32_t word, const struct rtattr *own)
 	return marks;
 }
 
-static void read_qdisc(const struct nlmsghdr *header, uint32_t marks_word, struct queue_sample *sample)
+static int read_qdisc(const struct nlmsghdr *header, uint32_t marks_word, struct queue_sample *sample)
 {
 	const struct tcmsg *message = NLMSG_DATA(header);
 	long bytes = header->nlmsg_len - NLMSG_LENGTH(sizeof(*message));
@@ -259,14 +259,14 @@ static void read_qdisc(const struct nlmsghdr *header, uint32_t marks_word, struc
 	const struct rtattr *part;
 
 	if (!all)
-		return;
+		return 0;
 	if (message->tcm_handle == TBF_HANDLE) {
 		part = attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_BASIC);
 		if (part) {
 			memcpy(&sample->sent_bytes, RTA_DATA(part), sizeof(sample->sent_bytes));
 			memcpy(&sample->sent_packets, (char *)RTA_DATA(part) + 8, sizeof(sample->sent_packets));
 		}
-		return;
+		return 1;
 	}
 	part = attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_QUEUE);
 	if (part) {
@@ -278,16 +278,18 @@ static void read_qdisc(const struct nlmsghdr *header, uint32_t marks_word, struc
 		sample->drops = queue.drops;
 	}
 	sample->marks = marks_of(marks_word, attribute(RTA_DATA(all), RTA_PAYLOAD(all), TCA_STATS_APP));
+	return 1;
 }
 
-static void sample_queue(const struct queue *queue, struct queue_sample *sample)
+/* Whether there was one: a link may get its queue later. */
+static int sample_queue(const struct queue *queue, struct queue_sample *sample)
 {
 	static char room[1 << 15];
 	struct {
 		struct nlmsghdr header;
 		struct tcmsg message;
 	} requests[2] = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
-	int netlink, missing = 2;
+	int netlink, missing = 2, found = 0;
 
 	if (queue->node != here)
 		enter_node(queue->node);
@@ -306,12 +308,13 @@ static void sample_queue(const struct queue *queue, struct queue_sample *sample)
 
 		for (struct nlmsghdr *h = (struct nlmsghdr *)room; NLMSG_OK(h, got); h = NLMSG_NEXT(h, got)) {
 			if (h->nlmsg_type == RTM_NEWQDISC)
-				read_qdisc(h, queue->sampled.marks_word, sample);
+				found += read_qdisc(h, queue->sampled.marks_word, sample);
 			else if (h->nlmsg_type != NLMSG_ERROR)
 				continue;
 			missing--;
 		}
 	}
+	return found;
 }
 
 void sample_queues(uint32_t step)
@@ -321,8 +324,8 @@ void sample_queues(uint32_t step)
 
 	for (size_t i = 0; i < queue_count; i++) {
 		samples[ready] = (struct queue_sample){ .queue = i, .step = step };
-		sample_queue(&queues[i], &samples[ready++]);
-		if (ready == sizeof(samples) / sizeof(*samples) || i + 1 == queue_count) {
+		ready += sample_queue(&queues[i], &samples[ready]) > 0;
+		if (ready && (ready == sizeof(samples) / sizeof(*samples) || i + 1 == queue_count)) {
 			answer(ANSWER_QUEUES, samples, ready * sizeof(*samples), NULL, 0);
 			ready = 0;
 		}

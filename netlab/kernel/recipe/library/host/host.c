@@ -256,6 +256,56 @@ static void send_done(void)
 	_exit(0);
 }
 
+static void tell_now(void)
+{
+	/* Time has begun a little before the origin. */
+	uint64_t now[2] = { now_ns() > origin_ns ? now_ns() - origin_ns : 0, origin_ns + realtime_ahead_ns };
+
+	answer(ANSWER_NOW, now, sizeof(now), NULL, 0);
+	flush();
+}
+
+static void tell_sizes(void)
+{
+	static const uint32_t sizes[] = SIZES;
+
+	answer(ANSWER_SIZES, sizes, sizeof(sizes), NULL, 0);
+	flush();
+}
+
+/* What a network in which time has begun can be asked. */
+static void serve(uint32_t kind, const unsigned char *payload, uint32_t bytes)
+{
+	switch (kind) {
+	case REQUEST_BEGIN:
+		need(kind, bytes, sizeof(struct go));
+		begin_traffic((const struct go *)payload);
+		break;
+	case REQUEST_ADVANCE:
+		need(kind, bytes, sizeof(struct advance));
+		advance_traffic((const struct advance *)payload);
+		break;
+	case REQUEST_STOP:
+		need(kind, bytes, sizeof(uint32_t));
+		stop_item(*(const uint32_t *)payload);
+		break;
+	case REQUEST_UNTAP:
+		need(kind, bytes, sizeof(uint32_t));
+		close_tap(*(const uint32_t *)payload);
+		break;
+	case REQUEST_TABLES:
+		tell_tables();
+		break;
+	case REQUEST_FINISH:
+		need(kind, bytes, sizeof(uint64_t));
+		finish_traffic(*(const uint64_t *)payload);
+		break;
+	default:
+		fail("The request %u is not known: the program and its kernel are of different versions.", kind);
+	}
+	tell_now();
+}
+
 /* The kernel's first process. */
 void host_main(void)
 {
@@ -291,6 +341,10 @@ void host_main(void)
 			need(kind, bytes, sizeof(struct tap));
 			add_tap((struct tap *)payload);
 			break;
+		case REQUEST_AT:
+			need(kind, bytes, sizeof(struct at));
+			add_batch((struct at *)payload, payload + sizeof(struct at), bytes - sizeof(struct at));
+			break;
 		case REQUEST_FLOW:
 			need(kind, bytes, sizeof(struct flow));
 			add_flow((struct flow *)payload, (char *)payload + sizeof(struct flow));
@@ -300,8 +354,11 @@ void host_main(void)
 			run_traffic((struct go *)payload);
 			send_done();
 			break;
+		case REQUEST_SIZES:
+			tell_sizes();
+			break;
 		default:
-			fail("The request %u is not known: the program and its kernel are of different versions.", kind);
+			serve(kind, payload, bytes);
 		}
 	}
 }

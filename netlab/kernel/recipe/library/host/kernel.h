@@ -41,10 +41,17 @@ void add_queue(const struct sampled *queue);
 void wait_for_interfaces(void);
 void sample_queues(uint32_t step);
 
+/* changes.c */
+struct at;
+void add_batch(const struct at *at, const void *messages, size_t bytes);
+void make_first_changes(void);
+void follow_changes(void);
+
 /* taps.c */
 struct tap;
 void add_tap(const struct tap *tap);
 void tell_packets(void);
+void close_tap(uint32_t number);
 
 /* traffic.c */
 struct flow;
@@ -52,6 +59,12 @@ struct go;
 extern uint64_t origin_ns;
 void add_flow(const struct flow *flow, const char *label);
 void run_traffic(const struct go *go);
+struct advance;
+void begin_traffic(const struct go *go);
+void advance_traffic(const struct advance *advance);
+void stop_item(uint32_t item);
+void finish_traffic(uint64_t until_ns);
+void tell_tables(void);
 
 /* random.c */
 struct twister {
@@ -77,6 +90,7 @@ struct books {
 	size_t gap_count, gap_room;
 	struct udp_interval *intervals;
 	size_t interval_count;
+	int grows;	/* where nobody knows yet how long the run is */
 };
 void book(struct books *books, uint64_t seq, uint64_t sent_ns, uint64_t arrival_ns, uint64_t bytes);
 #endif

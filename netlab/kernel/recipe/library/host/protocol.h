@@ -27,6 +27,15 @@ enum request {
 	REQUEST_FLOW,		/* struct flow, then its label */
 	REQUEST_GO,		/* struct go */
 	REQUEST_TAP,		/* struct tap: packets of one of this node's devices are told */
+	REQUEST_AT = 12,	/* struct at, then messages of rtnetlink that it is sent then, in the order of time */
+	/* Instead of GO, one by one; each is answered by NOW. A flow that comes later begins at once or at its start. */
+	REQUEST_BEGIN,		/* struct go, of which the interval counts */
+	REQUEST_ADVANCE,	/* struct advance */
+	REQUEST_STOP,		/* uint32_t: the item whose flows end now */
+	REQUEST_UNTAP,		/* uint32_t: which tap tells no more */
+	REQUEST_TABLES,		/* nothing: totals as if all flows ended now */
+	REQUEST_FINISH,		/* uint64_t: what is in flight may arrive until then */
+	REQUEST_SIZES,		/* nothing: the sizes of these structures, in their order, as uint32_t */
 };
 
 struct start {
@@ -46,6 +55,16 @@ struct tap {
 	uint32_t outgoing;	/* what leaves the device, or else what comes in */
 	uint32_t snap_bytes;	/* of each packet, from its Ethernet header on */
 	char device[16];
+};
+
+struct at {
+	uint64_t at_ns;
+	uint32_t node, zero;
+};
+
+struct advance {
+	uint64_t until_ns;
+	uint64_t progress_ns;	/* how often it is told, or 0 */
 };
 
 #define MARKS_IN_TINS 0xffffffffu	/* CAKE's marks: the sum over its tins */
@@ -93,6 +112,8 @@ enum answer {
 	ANSWER_ERROR,		/* uint32_t item, uint32_t errno, then what was tried */
 	ANSWER_DONE,		/* struct done, then the kernel's release */
 	ANSWER_PACKETS,		/* uint32_t: which tap; uint32_t: how many; then so many struct packet, each with its bytes */
+	ANSWER_NOW,		/* uint64_t: ns after the origin; uint64_t: the origin by CLOCK_REALTIME */
+	ANSWER_SIZES,		/* uint32_t, several */
 };
 
 struct reading {
@@ -153,6 +174,11 @@ struct done {
 	uint64_t now_ns, jumps, confined;
 	uint64_t origin_ns;		/* of the run, by CLOCK_REALTIME */
 };
+
+/* All that crosses, for both sides to compare. */
+#define SIZES { sizeof(struct start), sizeof(struct sampled), sizeof(struct tap), sizeof(struct at), sizeof(struct advance), \
+	sizeof(struct go), sizeof(struct flow), sizeof(struct stream_sample), sizeof(struct queue_sample), \
+	sizeof(struct tcp_total), sizeof(struct udp_total), sizeof(struct udp_interval), sizeof(struct echo), sizeof(struct done) }
 
 #define CONFINED_FILES 1	/* Landlock */
 #define CONFINED_CALLS 2	/* seccomp */

@@ -64,6 +64,7 @@ struct traffic {
 	struct flow flow;
 	char *label;
 	int source, sink, listener;
+	int launched;
 	int failed;			/* errno of what ended it early */
 	const char *tried;
 	struct moment ended;
@@ -74,7 +75,7 @@ struct traffic {
 	struct reading total, last_reading;
 	int has_last_reading;
 	/* UDP */
-	int started, stopping;
+	int started, stopping, halted;
 	struct books books;
 	uint64_t sent_datagrams, sent_bytes;
 	unsigned char *datagram;
@@ -85,6 +86,7 @@ struct traffic {
 static struct traffic **all;
 static size_t all_count, all_room;
 uint64_t origin_ns;
+static uint64_t interval_ns, steps_known;
 static int payload_file = -1;
 
 void sleep_until(uint64_t when_ns)
@@ -419,6 +421,20 @@ static void close_tcp(struct traffic *t)
 	}
 }
 
+static void end_tcp(struct traffic *t)
+{
+	if (t->has_total)
+		return;
+	if (!read_stream(t, &t->total))
+		t->total = t->last_reading;
+	if (t->last_ns == NONE)
+		t->last_ns = now_ns();
+	t->has_total = 1;
+	/* The receiver's thread still reads from it: the reset ends that. */
+	close_tcp(t);
+	moment_come(&t->ended);
+}
+
 static int run_tcp(void *argument)
 {
 	struct traffic *t = argument;
@@ -429,10 +445,15 @@ static int run_tcp(void *argument)
 
 	enter_node(t->flow.src);
 	sleep_until(origin_ns + t->flow.start_ns);
+	if (t->has_total)
+		return 0;
 	t->connect_ns = now_ns();
 	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &patience, sizeof(patience));
 	result = call(connect, t->source, &address, sizeof(address));
 	call(setsockopt, t->source, SOL_SOCKET, SEND_TIMEOUT_OPTION, &for_ever, sizeof(for_ever));
+	/* It was stopped meanwhile. */
+	if (t->has_total)
+		return 0;
 	if (result < 0) {
 		t->failed = result == -EINPROGRESS ? ETIMEDOUT : -result;
 		t->tried = "connect";
@@ -446,14 +467,7 @@ static int run_tcp(void *argument)
 		moment_wait(&t->read_out, end_ns);
 	else
 		sleep_until(end_ns);
-	if (!read_stream(t, &t->total))
-		t->total = t->last_reading;
-	if (t->last_ns == NONE)
-		t->last_ns = now_ns();
-	t->has_total = 1;
-	/* The receiver's thread still reads from it: the reset ends that. */
-	close_tcp(t);
-	moment_come(&t->ended);
+	end_tcp(t);
 	return 0;
 }
 
@@ -516,7 +530,7 @@ static void send_evenly(struct traffic *t, uint64_t start_ns, uint64_t total)
 
 	if (burst < 1)
 		burst = 1;
-	while (t->sent_datagrams < total) {
+	while (t->sent_datagrams < total && !t->halted) {
 		uint64_t due = due_before(flow, now_ns() - start_ns + 1);
 		int late;
 
@@ -539,10 +553,10 @@ static void send_spread(struct traffic *t, uint64_t start_ns, uint64_t duration_
 	double left_share = 1.0;
 
 	twister_start(chance, t->flow.key, t->flow.key_words);
-	for (uint64_t left = total; left; left--) {
+	for (uint64_t left = total; left && !t->halted; left--) {
 		left_share *= pow(twister_next(chance), 1.0 / left);
 		sleep_until(start_ns + (uint64_t)((1 - left_share) * duration_ns));
-		if (!send_until(t, t->sent_datagrams + 1))
+		if (t->halted || !send_until(t, t->sent_datagrams + 1))
 			break;
 	}
 	free(chance);
@@ -715,8 +729,9 @@ static int receive_echoes(void *argument)
 
 /* ---- the run ---- */
 
-static void launch(struct traffic *t, const struct go *go)
+static void launch(struct traffic *t)
 {
+	t->launched = 1;
 	switch (t->flow.kind) {
 	case FLOW_TCP:
 		start_thread(receive_tcp, t);
@@ -724,9 +739,10 @@ static void launch(struct traffic *t, const struct go *go)
 		break;
 	case FLOW_UDP:
 		t->books.origin_ns = origin_ns;
-		t->books.interval_ns = go->interval_ns;
+		t->books.interval_ns = interval_ns;
 		t->books.timely_ns = t->flow.end_ns - t->flow.start_ns;
-		t->books.interval_count = go->steps + 1;
+		t->books.interval_count = steps_known + 1;
+		t->books.grows = !steps_known;
 		t->books.intervals = allocate(t->books.interval_count * sizeof(*t->books.intervals));
 		start_thread(receive_udp, t);
 		start_thread(run_udp_sender, t);
@@ -803,11 +819,19 @@ static void finish(struct traffic *t, uint64_t until_ns)
 	}
 }
 
-static void tell_tcp(const struct traffic *t)
+static void tell_tcp(struct traffic *t)
 {
 	struct tcp_total total = { .item = t->flow.item, .stream = t->flow.stream, .has_reading = t->has_last_reading,
 				   .first_ns = NONE, .reading = t->total };
 
+	if (!t->has_total && read_stream(t, &total.reading)) {
+		total.has_reading = 1;
+		if (t->first_ns != NONE) {
+			total.connect_ns = t->connect_ns - origin_ns;
+			total.first_ns = t->first_ns - origin_ns;
+			total.last_ns = (t->last_ns == NONE ? now_ns() : t->last_ns) - origin_ns;
+		}
+	}
 	if (t->has_total && t->first_ns != NONE) {
 		total.connect_ns = t->connect_ns - origin_ns;
 		total.first_ns = t->first_ns - origin_ns;
@@ -822,7 +846,8 @@ static void tell_udp(struct traffic *t)
 	uint32_t words[MEMORY_WORDS] = { 0 };
 	int bytes = sizeof(words);
 	struct udp_total total;
-	size_t used = 0;
+	struct udp_interval *used = allocate((books->interval_count + 1) * sizeof(*used));
+	size_t count = 0;
 
 	call(getsockopt, t->sink, SOL_SOCKET, MEMORY_OPTION, words, &bytes);
 	total = (struct udp_total){
@@ -847,10 +872,11 @@ static void tell_udp(struct traffic *t)
 	};
 	for (size_t i = 0; i < books->interval_count; i++)
 		if (books->intervals[i].datagrams) {
-			books->intervals[used] = books->intervals[i];
-			books->intervals[used++].number = i;
+			used[count] = books->intervals[i];
+			used[count++].number = i;
 		}
-	answer(ANSWER_UDP, &total, sizeof(total), books->intervals, used * sizeof(*books->intervals));
+	answer(ANSWER_UDP, &total, sizeof(total), used, count * sizeof(*used));
+	free(used);
 }
 
 static void tell(struct traffic *t)
@@ -871,27 +897,82 @@ static void tell(struct traffic *t)
 	}
 }
 
-void run_traffic(const struct go *given)
-{
-	const struct go go = *given;
-	uint64_t told = 0, every = go.steps / 50 ? go.steps / 50 : 1;
+/* ---- its time ---- */
 
+void begin_traffic(const struct go *go)
+{
+	interval_ns = go->interval_ns;
+	steps_known = go->steps;
 	wait_for_interfaces();
 	origin_ns = (now_ns() + SETTLE_NS + GRID_NS - 1) / GRID_NS * GRID_NS;
+	make_first_changes();
 	for (size_t i = 0; i < all_count; i++)
-		launch(all[i], &go);
-	for (uint64_t step = 1; step <= go.steps; step++) {
-		sleep_until(origin_ns + step * go.interval_ns);
+		launch(all[i]);
+	follow_changes();
+}
+
+void advance_traffic(const struct advance *advance)
+{
+	static uint64_t step, told_ns;
+
+	/* What came since. */
+	for (size_t i = 0; i < all_count; i++)
+		if (!all[i]->launched)
+			launch(all[i]);
+	follow_changes();
+	while ((step + 1) * interval_ns <= advance->until_ns) {
+		step++;
+		sleep_until(origin_ns + step * interval_ns);
 		sample_streams(step);
 		sample_queues(step);
-		if (step >= told + every) {
-			told = step;
+		if (advance->progress_ns && step * interval_ns >= told_ns + advance->progress_ns) {
+			told_ns = step * interval_ns;
 			answer(ANSWER_PROGRESS, &step, sizeof(step), NULL, 0);
 		}
 	}
+	sleep_until(origin_ns + advance->until_ns);
+}
+
+void stop_item(uint32_t item)
+{
+	for (size_t i = 0; i < all_count; i++) {
+		struct traffic *t = all[i];
+
+		if (t->flow.item != item)
+			continue;
+		if (t->flow.kind == FLOW_TCP)
+			end_tcp(t);
+		else if (t->flow.kind == FLOW_UDP)
+			t->halted = 1;
+		else
+			t->stopping = 1;
+	}
+}
+
+void finish_traffic(uint64_t until_ns)
+{
 	for (size_t i = 0; i < all_count; i++)
-		finish(all[i], origin_ns + go.duration_ns + go.drain_ns);
+		finish(all[i], origin_ns + until_ns);
 	tell_packets();
-	for (size_t i = 0; i < all_count; i++)
+}
+
+void tell_tables(void)
+{
+	for (size_t i = 0; i < all_count; i++) {
+		if (all[i]->flow.kind == FLOW_UDP && all[i]->launched && !all[i]->stopping)
+			read_datagrams(all[i]);
 		tell(all[i]);
+	}
+}
+
+void run_traffic(const struct go *go)
+{
+	uint64_t steps = go->steps / 50 ? go->steps / 50 : 1;
+	const struct advance whole = { go->steps * go->interval_ns, steps * go->interval_ns };
+	const uint64_t end_ns = go->duration_ns + go->drain_ns;
+
+	begin_traffic(go);
+	advance_traffic(&whole);
+	finish_traffic(end_ns);
+	tell_tables();
 }

@@ -1,0 +1,91 @@
+"""The changes of a running network, each at its moment."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import threading
+import time
+from collections.abc import Iterable
+
+from netlab.agent.namespaces import visit
+from netlab.agent.network import Network
+from netlab.agent.routing import Routing
+from netlab.agent.schedule import Schedule, Step
+from netlab.base.errors import RunError
+from netlab.base.units import NS_PER_S
+from netlab.netlink.ip_lines import Interfaces
+from netlab.protocol.plan import Hop
+
+
+class Changer:
+    """Makes the changes of a running network, each at its moment.
+
+    Parameters
+    ----------
+    network : Network
+        Running.
+    directions : list of Hop
+        The plan's; this list is brought up to date with each change.
+    clock : str
+        virtual or real.
+    seed : int
+        The run's.
+    """
+
+    def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:
+        self.schedule = Schedule(directions, clock, seed)
+        self._network = network
+        self._told: dict[str, Routing] = {}
+        self._refused: RunError | None = None
+
+    def make_first(self) -> None:
+        """Make those of the run's start, before the traffic begins."""
+        while self.schedule.next_ns is not None and self.schedule.next_ns <= 0:
+            self.apply(self.schedule.pop())
+
+    def start(self, origin_s: float) -> None:
+        """Make all others at their moments after `origin_s` (monotonic), in a thread."""
+        threading.Thread(target=self._follow, args=(round(origin_s * NS_PER_S),), daemon=True).start()
+
+    def check(self) -> None:
+        """Raise RunError when a change could not be made."""
+        if self._refused is not None:
+            raise self._refused
+
+    def _follow(self, origin_ns: int) -> None:
+        try:
+            while (next_ns := self.schedule.next_ns) is not None:
+                left_s = (origin_ns + next_ns - time.monotonic_ns()) / NS_PER_S
+                if left_s > 0:
+                    time.sleep(left_s)
+                self.apply(self.schedule.pop())
+        except RunError as error:
+            self._refused = error
+
+    def apply(self, steps: Iterable[Step]) -> None:
+        """Tell the kernel.
+
+        Raises
+        ------
+        RunError
+            When it refuses a line.
+        """
+        for node, own in itertools.groupby(steps, lambda step: step.node):
+            pid = self._network.pid(node)
+            if node not in self._told:
+                self._told[node] = Routing(pid)
+            with visit(pid):
+                for step in own:
+                    # One by one: a device that a line adds has its number only then.
+                    self._told[node].tell([(step.line, step.message(_Named()))])
+
+
+class _Named(Interfaces):
+    """The interfaces of the present namespace by the kernel's own numbers."""
+
+    def make(self, name: str) -> int:  # noqa: ARG002 (the kernel gives it a number)
+        return 0
+
+    def __call__(self, name: str) -> int:
+        return socket.if_nametoindex(name)

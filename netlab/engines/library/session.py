@@ -1,0 +1,254 @@
+"""A live network in the library kernel: its program takes requests one by one; time stands still between them."""
+
+from __future__ import annotations
+
+import functools
+import math
+import platform
+import struct
+import weakref
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, cast
+
+from netlab.agent.files import ARTIFACTS
+from netlab.agent.schedule import Step, hosts_ever_without_offload
+from netlab.agent.shaping import hosts_without_offload
+from netlab.base import scratch
+from netlab.base.errors import NotHereError, RunError
+from netlab.base.units import NS_PER_S
+from netlab.engines.library import requests as asked
+from netlab.engines.library.answers import FAILED, NOW, Answers
+from netlab.engines.library.program import Program
+from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Plan, Shape
+from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Tables, names
+from netlab.protocol.session import OnMessage, asking
+
+GRID_S = 0.01
+ENDLESS_S = 1e6
+CAPTURE_BYTES = 64 << 20
+_FRAME = struct.Struct("<II")
+
+
+class LibrarySession:
+    """A lab in the library kernel.
+
+    Parameters
+    ----------
+    start : callable
+        Starts the kernel's program.
+    requests : callable
+        What makes a plan's network.
+    explain : callable
+        The program's sentence in our words.
+    """
+
+    name = "library"
+    clock = "virtual"
+
+    def __init__(
+        self,
+        start: Callable[[], Program],
+        requests: Callable[[Plan], asked.Requests],
+        explain: Callable[[str, asked.Requests], str],
+    ) -> None:
+        kept = ExitStack()
+        self.folder: Path = kept.enter_context(scratch.run_directory(CAPTURE_BYTES))
+        self._program = start()
+        self._make, self._explain = requests, explain
+        self._end = weakref.finalize(self, _end, self._program, kept)
+        self._taps: dict[str, list[int]] = {}
+        self._waiting = bytearray()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return not self._end.alive
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        self._end()
+
+    def interrupt(self, *, kill: bool) -> None:
+        """Nothing in it can be stopped alone: it ends."""
+        del kill
+        self.close()
+
+    def request(self, on_message: OnMessage | None = None, on_wait: Callable[[], None] | None = None) -> AllRequests:
+        """What makes one request; see `netlab.protocol.session.Session`."""
+        return asking(functools.partial(self._ask, on_message, on_wait))
+
+    def _ask(self, on_message: OnMessage | None, on_wait: Callable[[], None] | None, do: str, **words: Any) -> Any:
+        if do not in names(Requests):
+            raise NotHereError(
+                "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
+                "engine='pocket' for these; as root on another processor than x86-64 with engine='native'."
+            )
+        self._on_message, self._on_wait = on_message, on_wait
+        return getattr(self, do)(**words)
+
+    # What it can be asked -----------------------------------------------------------------------------------
+
+    def build(self, plan: AgentPlan, programs: bool) -> Built:
+        """Build the network of a plan."""
+        del programs
+        self._plan = cast("Plan", {**plan, "traffic": [*plan["traffic"]], "duration_s": plan["duration_s"]})
+        self._requests = self._make(self._plan)
+        self._answers = Answers(self._plan, self._requests.queues)
+        self._plan["directions"] = self._requests.schedule.directions
+        self._frame_by_frame = hosts_ever_without_offload(plan, "virtual", {})
+        self._tell(asked.BEGIN, asked.begin(plan["interval_s"]))
+        return {"origin_ns": self._answers.origin_ns, **self._now()}
+
+    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+        """Let network time pass."""
+        until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
+        asked.add_changes(self._requests, until_ns)
+        self._tell(asked.ADVANCE, asked.advance(until_ns, progress_s))
+        return self._now()
+
+    def finish(self, until_s: float) -> Moment:
+        """End all traffic and captures."""
+        until_ns = round(until_s * NS_PER_S)
+        asked.add_changes(self._requests, until_ns)
+        self._tell(asked.FINISH, asked.moment(until_ns))
+        return self._now()
+
+    def tables(self, streams: int, queues: int) -> Tables:
+        """All counters so far."""
+        self._answers.forget_totals()
+        self._tell(asked.TABLES)
+        counters = self._answers.counters()
+        begun = self._answers.now_ns / NS_PER_S
+        items = self._plan["traffic"]
+        flows = [row for row, item in zip(counters["flows"], items, strict=True) if item["start_s"] < begun]
+        return cast(
+            "Tables",
+            {
+                **counters,
+                "flows": flows,
+                "streams": counters["streams"][streams:],
+                "queues": counters["queues"][queues:],
+                "items": items,
+                "kernel": "",
+                "python": platform.python_version(),
+                "hosts_without_offload": self._frame_by_frame,
+                "tc": {},
+                "unsaved": {},
+                "origin_ns": self._answers.origin_ns,
+                "packets_lost": 0,
+                **self._now(),
+            },
+        )
+
+    def start(self, item: Item) -> Began:
+        """Start traffic, now or later."""
+        now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
+        item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
+        asked.refuse_programs({**self._plan, "traffic": [item]})
+        self._plan["traffic"].append(item)
+        self._answers.add_item(item)
+        self._send_frame_by_frame()
+        asked.add_flow(self._requests, {**self._plan, "duration_s": ENDLESS_S}, len(self._plan["traffic"]) - 1, item)
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        return {"start_s": item["start_s"], **self._now()}
+
+    def stop(self, label: str) -> Moment:
+        """End an item of traffic now."""
+        labels = [item["label"] for item in self._plan["traffic"]]
+        self._tell(asked.STOP, asked.number(labels.index(label)))
+        return self._now()
+
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+        """Give directions of links another shape, cut or mend them, now."""
+        schedule = self._requests.schedule
+        words = cast("dict[str, Any]", {} if shape is None else shape)
+        changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
+        schedule.add(changes, self._answers.now_ns)
+        while schedule.next_ns is not None and schedule.next_ns <= self._answers.now_ns:
+            asked.add_steps(self._requests, schedule.pop())
+        for direction in schedule.directions:
+            if direction["shape"]["rate_mbps"] is not None and direction["interface"] not in self._requests.queues:
+                asked.add_queue(self._requests, direction)
+        self._send_frame_by_frame()
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        return self._now()
+
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+        """Write down every packet of these directions from now on."""
+        item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
+        self._taps[name] = asked.add_taps(self._requests, self._plan, item)
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        return self._now()
+
+    def stop_capture(self, name: str) -> Captured:
+        """End a capture."""
+        folder = self.folder / ARTIFACTS
+        folder.mkdir(exist_ok=True)
+        for tap in self._taps.pop(name):
+            self._tell(asked.UNTAP, asked.number(tap))
+            (folder / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
+        return {"lost": 0, **self._now()}
+
+    # How it is asked ----------------------------------------------------------------------------------------
+
+    def _send_frame_by_frame(self) -> None:
+        segments = asked.segment_bytes(self._plan)
+        for name in hosts_without_offload(self._plan["directions"], self._plan["hosts"], "virtual", segments):
+            if name not in self._frame_by_frame:
+                self._frame_by_frame.append(name)
+                own = [hop["interface"] for hop in self._plan["directions"] if hop["src"] == name]
+                asked.add_steps(self._requests, [Step(name, f"link set dev {each} gso_max_segs 1") for each in own])
+
+    def _now(self) -> Moment:
+        return {"now_s": self._answers.now_ns / NS_PER_S}
+
+    def _tell(self, kind: int, payload: bytes = b"") -> None:
+        if self.closed:
+            raise RunError("This lab is closed; open another with netlab.live(...).")
+        self._requests.add(kind, payload)
+        self._program.send(self._requests.take())
+        answered = False
+
+        def take(data: bytes) -> bool:
+            nonlocal answered
+            self._waiting.extend(data)
+            at = 0
+            while len(self._waiting) - at >= _FRAME.size:
+                found, length = _FRAME.unpack_from(self._waiting, at)
+                if len(self._waiting) - at < _FRAME.size + length:
+                    break
+                at += _FRAME.size
+                self._answers.take(found, bytes(self._waiting[at : at + length]))
+                at += length
+                answered = answered or found in (NOW, FAILED)
+            del self._waiting[:at]
+            return answered
+
+        told_s = self._answers.progress_s
+        self._program.listen(take, cast("Any", _Looks(self._on_wait)) if self._on_wait is not None else None)
+        if self._on_message is not None and self._answers.progress_s > told_s:
+            self._on_message({"progress_s": self._answers.progress_s})
+        if self._answers.failure is not None or not answered:
+            ending = self._program.close()
+            self.close()
+            failure = self._answers.failure or f"The library kernel's program ended: {ending}."
+            raise RunError(self._explain(failure, self._requests))
+
+
+class _Looks:
+    """Asks whoever waits whether to go on, each time that it is asked whether to stop."""
+
+    def __init__(self, on_wait: Callable[[], None]) -> None:
+        self._on_wait = on_wait
+
+    def is_set(self) -> bool:
+        """Never, but what the other raises goes its way."""
+        self._on_wait()
+        return False
+
+
+def _end(program: Program, kept: ExitStack) -> None:
+    program.close()
+    kept.close()

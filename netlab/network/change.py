@@ -1,0 +1,294 @@
+"""What becomes of a link at a moment: other properties, cut, mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, cast
+
+from netlab.base.errors import ScenarioError
+from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.network.link import SHAPE_FIELDS, Link, LinkShape, in_json, unknown_field
+from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+from netlab.protocol import plan
+
+OWN_FIELDS = ("at_s", "link", "number", "up", "reverse")
+FIXED_FIELDS = ("medium", "medium_options")
+"""A shared medium is built into its link."""
+
+
+class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
+    """A link gets other properties at a moment of the run; those not named stay as they are.
+
+    Queues keep what is in them (a queue of another discipline, `aqm`, begins empty). What is in flight on the wire keeps the delay that it
+    left with. A link that goes down loses what is on it, in its queues and on its wire, and whatever it is given until it is up
+    again; routes stay as they are.
+
+    Parameters
+    ----------
+    at_s : float
+        The moment in s after the run's start, from 0 to before its end.
+    link : pair of str
+        The two nodes that the link joins.
+    number : int
+        Which of the links between them, from 1.
+    up : bool or None
+        False cuts the link, True mends it, None leaves it as it is.
+    reverse : mapping, optional
+        What is different from the second node of `link` towards the first; alone it changes that direction only.
+    **direction
+        Fields of `netlab.Link`, such as `rate_mbps=2, delay_ms=50, loss_rate=0.01`, in both directions unless `reverse` says
+        otherwise.
+
+    Examples
+    --------
+    >>> Change(at_s=10, link=("r1", "h2"), rate_mbps=2)
+    Change(at_s=10, link=('r1', 'h2'), rate_mbps=2)
+    """
+
+    def __init__(
+        self,
+        *,
+        at_s: float,
+        link: Sequence[str],
+        number: int = 1,
+        up: bool | None = None,
+        reverse: Mapping[str, Any] | None = None,
+        **direction: Any,
+    ) -> None:
+        if not isinstance(reverse, (Mapping, type(None))):
+            raise ScenarioError([f"change: reverse must be an object of a link's fields, got {shown(reverse)}"])
+        unknown = [name for name in (*direction, *(reverse or {})) if name not in SHAPE_FIELDS]
+        if unknown:
+            raise ScenarioError([f"change: {unknown_field(name)}" for name in unknown])
+        self.at_s = plain(at_s)
+        self.link = cast("tuple[str, str]", tuple(link) if isinstance(link, (list, tuple)) else link)
+        self.number = plain(number)
+        self.up = up
+        self.direction: dict[str, Any] = plain(direction)
+        self.reverse: dict[str, Any] = plain(reverse or {})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Change) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        words = {**self.to_dict(), "link": self.link, **self.direction}
+        return f"Change({', '.join(f'{name}={value!r}' for name, value in words.items())})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as a scenario file has it."""
+        return {
+            "at_s": self.at_s,
+            "link": list(self.link),
+            **({} if self.number == 1 else {"number": self.number}),
+            **({} if self.up is None else {"up": self.up}),
+            **in_json(self.direction),
+            **({"reverse": in_json(self.reverse)} if self.reverse else {}),
+        }
+
+    def words(self) -> str:
+        """What it does, in a few words, as plots mark it."""
+        there, back = _short(self.direction), _short(self.reverse)
+        parts = [*there, *([f"back {', '.join(back)}"] if back else [])]
+        if self.up is not None:
+            parts.append("up" if self.up else "down")
+        return f"{'-'.join(self.link)}: {', '.join(parts)}"
+
+    def problems(self, where: str, duration_s: float) -> list[str]:
+        """Every mistake in it that shows without its network."""
+        found = []
+        if not (is_number(self.at_s) and self.at_s >= 0):
+            found.append(f"{where}: at_s must be a time in s from the run's start on, got {shown(self.at_s)}")
+        elif is_number(duration_s) and self.at_s >= duration_s:
+            found.append(f"{where}: at_s={self.at_s:g} is not within the run, which ends at {duration_s:g} s")
+        if not (
+            isinstance(self.link, tuple) and len(self.link) == 2 and all(isinstance(end, str) for end in self.link)
+        ):
+            found.append(
+                f"{where}: link must name the two nodes that it joins, such as ('r1', 'h2'), got {shown(self.link)}"
+            )
+        if not (is_integer(self.number) and self.number >= 1):
+            found.append(f"{where}: number must be a whole number from 1 on, got {shown(self.number)}")
+        if self.up is not None and not isinstance(self.up, bool):
+            found.append(f"{where}: up must be true or false, got {shown(self.up)}")
+        if self.up is None and not self.direction and not self.reverse:
+            found.append(f"{where} changes nothing; name a field of the link such as rate_mbps=2, or up=False")
+        fixed = [name for name in dict.fromkeys((*self.direction, *self.reverse)) if name in FIXED_FIELDS]
+        found += [f"{where}: {name} cannot change while the network runs" for name in fixed]
+        return found
+
+    def apply(self, link: Link) -> Link:
+        """The link as it is after this change."""
+        return changed(link, self.link[0], self.direction, self.reverse)
+
+
+def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mapping[str, Any]) -> Link:
+    """A link with other properties; `direction` is from the node `first` on and the way back, where `reverse` says nothing else."""
+    there, back = dict(direction), {**direction, **reverse}
+    if first != link.a:
+        there, back = back, there
+    return Link(link.a, link.b, reverse=_with(link.backward, back), **_with(link.forward, there))
+
+
+def _with(old: LinkShape, new: Mapping[str, Any]) -> dict[str, Any]:
+    words = {**{f.name: getattr(old, f.name) for f in fields(LinkShape)}, **new}
+    for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
+        if one in new and other not in new:
+            words[other] = None
+    return words
+
+
+def read(given: object) -> tuple[list[Change], list[str]]:
+    """The changes of a scenario file, and a sentence for each that cannot be read."""
+    if not isinstance(given, (list, tuple)):
+        return [], [f"changes must be a list, got {shown(given)}"]
+    items: list[Change] = []
+    problems: list[str] = []
+    known = (*OWN_FIELDS, *SHAPE_FIELDS)
+    for number, words in enumerate(given, start=1):
+        where = f"changes {number}"
+        if isinstance(words, Change):
+            items.append(words)
+            continue
+        if not isinstance(words, Mapping):
+            problems.append(f"{where} must be an object with at_s and link, got {shown(words)}")
+            continue
+        reverse = words.get("reverse") or {}
+        wrong = [f"{where}: {name} is missing" for name in ("at_s", "link") if name not in words]
+        if isinstance(reverse, Mapping):
+            wrong += [f"{where}: {unknown_field(name)}" for name in words if name not in known]
+            wrong += [f"{where}, reverse: {unknown_field(name)}" for name in reverse if name not in SHAPE_FIELDS]
+        else:
+            wrong.append(f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}")
+        if wrong:
+            problems += wrong
+        else:
+            items.append(Change(**words))
+    return items, problems
+
+
+def problems(changes: object, topology: Topology | None, duration_s: float) -> list[str]:
+    """Every mistake in a scenario's changes; without a topology those that show without one."""
+    if not isinstance(changes, (list, tuple)):
+        return [
+            f"changes must be a list such as [netlab.Change(at_s=10, link=('r1', 'h2'), rate_mbps=2)], got {shown(changes)}"
+        ]
+    found: list[str] = []
+    sound: list[tuple[str, Change]] = []
+    for number, item in enumerate(changes, start=1):
+        where = f"changes {number}"
+        if not isinstance(item, Change):
+            found.append(f"{where} must be a netlab.Change, got {shown(item)}")
+            continue
+        wrong = item.problems(where, duration_s)
+        found += wrong
+        if not wrong:
+            sound.append((where, item))
+    return found if topology is None else [*found, *_on_links(sound, topology)]
+
+
+def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
+    links = dict(enumerate(topology.links))
+    said: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
+    for where, item in sorted(items, key=lambda one: one[1].at_s):
+        try:
+            place = topology.position(*item.link, item.number)
+        except ScenarioError as error:
+            yield from (f"{where}: {problem}" for problem in error.problems)
+            continue
+        old = links[place]
+        if old.forward.medium is not None:
+            yield f"{where}: link {old.a}-{old.b} is a shared medium ({old.forward.medium}), which cannot change"
+            continue
+        new = item.apply(old)
+        for way, before, after in (("", old.forward, new.forward), (", reverse", old.backward, new.backward)):
+            known = before.problems("")
+            there = [] if way == "" else new.forward.problems("")
+            wrong = [problem for problem in after.problems("") if problem not in known and problem not in there]
+            yield from (f"{where}: link {old.a}-{old.b}{way}{problem}" for problem in wrong)
+        wrong = []
+        for key, value in _said(item):
+            first, other = said.setdefault((item.at_s, place, *key), (where, value))
+            if other != value:
+                wrong.append(
+                    f"{where}: {key[1]}={shown(value)} contradicts {shown(other)} of {first}, at the same moment "
+                    f"({item.at_s:g} s) for the same link; keep one"
+                )
+        yield from dict.fromkeys(wrong)
+        links[place] = new
+
+
+def _said(item: Change) -> Iterable[tuple[tuple[str, str], Any]]:
+    """What a change says of each direction, by the node from which it leads and the field."""
+    first, second = item.link
+    if item.up is not None:
+        yield ("", "up"), item.up
+    for name, value in item.direction.items():
+        yield (first, name), value
+    for name, value in {**item.direction, **item.reverse}.items():
+        yield (second, name), value
+
+
+def shapes(topology: Topology, changes: Sequence[Change]) -> list[list[LinkShape]]:
+    """All that each direction is during a run, in the order in which it becomes so; directions as in `Topology.hops`."""
+    found = [[hop.shape] for hop in topology.hops()]
+    for _item, place, _old, new in _in_order(topology, changes):
+        for number, shape in ((2 * place, new.forward), (2 * place + 1, new.backward)):
+            if shape != found[number][-1]:
+                found[number].append(shape)
+    return found
+
+
+def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
+    """The changes as a plan has them: for each direction, in the order of time; traces begin with the run."""
+    found: list[plan.Change] = []
+    for number, hop in enumerate(topology.hops()):
+        if isinstance(hop.shape.rate_mbps, Trace):
+            found.append(_planned(0.0, number, {"rate_mbps": hop.shape.rate_mbps}, None))
+    for item, place, old, new in _in_order(topology, changes):
+        for number, before, after in (
+            (2 * place, old.forward, new.forward),
+            (2 * place + 1, old.backward, new.backward),
+        ):
+            differing = difference(before, after)
+            if differing or item.up is not None:
+                found.append(_planned(item.at_s, number, differing, item.up))
+    return found
+
+
+def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
+    """The fields of `after` that are not those of `before`."""
+    values = {f.name: getattr(after, f.name) for f in fields(LinkShape)}
+    return {name: value for name, value in values.items() if value != getattr(before, name)}
+
+
+def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
+    words = {name: value.planned() if isinstance(value, Trace) else value for name, value in shape.items()}
+    return {"at_s": float(at_s), "direction": direction, "shape": words, "up": up}
+
+
+def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:
+    """Each change in the order of time, with the link's position and the link before and after it."""
+    links = dict(enumerate(topology.links))
+    for item in sorted(changes, key=lambda one: one.at_s):
+        place = topology.position(*item.link, item.number)
+        old, links[place] = links[place], item.apply(links[place])
+        yield item, place, old, links[place]
+
+
+def _short(values: Mapping[str, Any]) -> list[str]:
+    units = {"rate_mbps": "Mbit/s", "delay_ms": "ms", "jitter_ms": "ms jitter", "queue_packets": "packets"}
+    found = []
+    for name, value in values.items():
+        if isinstance(value, Trace):
+            found.append("rate by a trace")
+        elif name == "loss_rate" and is_number(value):
+            found.append(f"loss {value:g}")
+        elif name in units and is_number(value):
+            found.append(f"{value:g} {units[name]}")
+        elif name == "rate_mbps" and value is None:
+            found.append("no limit")
+        else:
+            found.append(name)
+    return found

@@ -1,0 +1,296 @@
+"""A link's rate that follows a record: times and rates, repeated at their end."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import ScenarioError, one_of
+from netlab.base.units import BITS_PER_MEGABIT, MS_PER_S, rate_mbps
+from netlab.base.values import is_number, plain, shown
+from netlab.protocol.plan import TraceSteps
+
+SLOWEST_MBPS = 0.001
+FASTEST_MBPS = 100_000
+SHORTEST_STEP_S = 0.001
+LONGEST_S = 86_400.0
+MOST_STEPS = 100_000
+OPPORTUNITY_BYTES = 1500
+MAHIMAHI_INTERVAL_S = 0.1
+LISTED = 5
+SHIPPED = Path(__file__).parent / "traces"
+
+
+class Trace:
+    """A rate that changes at given moments and begins again at its end.
+
+    Between two moments the rate is constant. A rate of 0 is an outage: nothing is sent (to be exact, a kilobit per second).
+
+    Parameters
+    ----------
+    steps : sequence of pairs
+        Times in s, from 0 on and rising, each with the rate in Mbit/s from then on: 0, or 0.001 to 100 000.
+    duration_s : float, optional
+        When it begins again, in s; where it is left out, the last step lasts as long as the one before it.
+
+    Notes
+    -----
+    Mistakes are told with those of the scenario, all at once.
+
+    Examples
+    --------
+    >>> trace = Trace([(0, 5), (10, 2)])
+    >>> trace.duration_s, trace.at(12), trace.at(20), trace.mean_mbps()
+    (20.0, 2.0, 5.0, 3.5)
+    """
+
+    def __init__(self, steps: Sequence[Sequence[float]], duration_s: float | None = None) -> None:
+        self._steps = plain(steps)
+        self._duration_s = plain(duration_s)
+
+    @classmethod
+    def from_mahimahi(cls, path: str | os.PathLike[str], *, interval_s: float = MAHIMAHI_INTERVAL_S) -> Trace:
+        """Read a file of mahimahi: a line for each opportunity to send 1500 bytes, in ms, repeated at its last one.
+
+        Parameters
+        ----------
+        path : str or path
+        interval_s : float
+            The opportunities of each such interval (in s, from 0.001) become one rate: 1500 bytes each over its length. The
+            capacity is the file's; how a cell spreads its opportunities within an interval is lost.
+
+        Raises
+        ------
+        ScenarioError
+            When the file cannot be read, or with every line that is no moment.
+
+        References
+        ----------
+        R. Netravali et al., Mahimahi: Accurate Record-and-Replay for HTTP, USENIX ATC 2015.
+        """
+        if not (is_number(interval_s) and SHORTEST_STEP_S <= interval_s <= LONGEST_S):
+            raise ScenarioError(
+                [f"interval_s must be from {SHORTEST_STEP_S} to {LONGEST_S:g}, got {shown(interval_s)}"]
+            )
+        moments_ms = _opportunities(path)
+        duration_ms = moments_ms[-1]
+        # In whole microseconds: tenths have no exact float.
+        width_us, duration_us = round(interval_s * 1e6), duration_ms * 1000
+        counts = [0] * -(-duration_us // width_us)
+        for moment_ms in moments_ms:
+            # What can be sent at a moment was sent in the ms before it; so the last one belongs to the end.
+            counts[(max(1, moment_ms) - 1) * 1000 // width_us] += 1
+        steps: list[tuple[float, float]] = []
+        for place, count in enumerate(counts):
+            length_us = min(width_us, duration_us - place * width_us)
+            mbps = rate_mbps(count * OPPORTUNITY_BYTES, length_us / 1e6)
+            if not steps or steps[-1][1] != mbps:
+                steps.append((place * width_us / 1e6, mbps))
+        return cls(steps, duration_ms / MS_PER_S)
+
+    @classmethod
+    def named(cls, name: str) -> Trace:
+        """A trace that netlab brings along: walk_4g, train or crowded_wifi.
+
+        They are synthetic: `tools/traces.py` draws them, with a seed, so that they look like a walk with 4G (60 s), a train with
+        tunnels (120 s) and Wi-Fi in a full room (60 s). None was measured anywhere.
+
+        Raises
+        ------
+        ScenarioError
+            When there is none of that name.
+        """
+        names = sorted(path.stem for path in SHIPPED.glob("*.json"))
+        if name not in names:
+            raise ScenarioError([f"trace: {one_of(name, names)}"])
+        return cls.from_dict(json.loads((SHIPPED / f"{name}.json").read_text()))
+
+    @classmethod
+    def from_dict(cls, words: Mapping[str, Any]) -> Trace:
+        """The inverse of `to_dict`; what is wrong in it, `problems` tells."""
+        return cls(words["trace"], words.get("duration_s"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as a scenario file has it: ``{"trace": [[0, 5], [10, 2]]}``, with `duration_s` where that was given."""
+        steps = self._steps
+        if isinstance(steps, (list, tuple)):
+            steps = [list(step) if isinstance(step, (list, tuple)) else step for step in steps]
+        return {"trace": steps, **({} if self._duration_s is None else {"duration_s": self._duration_s})}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self.to_dict()))
+
+    def __repr__(self) -> str:
+        if self.problems():
+            return f"Trace({shown(self._steps)})"
+        low, high = self.range_mbps
+        return f"Trace({len(self._steps)} steps in {self.duration_s:g} s, {low:g} to {high:g} Mbit/s)"
+
+    def problems(self) -> list[str]:
+        """Every mistake in it, a sentence each."""
+        return list(self._problems)
+
+    @functools.cached_property
+    def _problems(self) -> list[str]:
+        found = []
+        if not isinstance(self._steps, (list, tuple)) or not self._steps:
+            return [f"trace must be a list such as [[0, 5], [10, 2]] (s, Mbit/s), got {shown(self._steps)}"]
+        if len(self._steps) > MOST_STEPS:
+            found.append(f"trace has {len(self._steps)} steps; {MOST_STEPS} is the most. Sum it into longer ones")
+        before_s: float | None = None
+        for number, step in enumerate(self._steps, start=1):
+            where = f"trace, step {number}"
+            if not (
+                isinstance(step, (list, tuple)) and len(step) == 2 and all(is_number(plain(part)) for part in step)
+            ):
+                found.append(f"{where} must be a time in s and a rate in Mbit/s, got {shown(step)}")
+                continue
+            at_s, mbps = step
+            if number == 1 and at_s != 0:
+                found.append(f"{where} must begin at 0 s, got {at_s:g}")
+            elif before_s is not None and at_s - before_s < SHORTEST_STEP_S * (1 - 1e-6):
+                found.append(
+                    f"{where} must begin at least {SHORTEST_STEP_S} s after the one before ({before_s:g} s), got {at_s:g}"
+                )
+            if mbps != 0 and not SLOWEST_MBPS <= mbps <= FASTEST_MBPS:
+                found.append(f"{where} must have a rate of 0 or from {SLOWEST_MBPS} to {FASTEST_MBPS}, got {mbps:g}")
+            before_s = at_s
+        if self._duration_s is not None:
+            least_s = (before_s or 0) + SHORTEST_STEP_S
+            if not (is_number(self._duration_s) and least_s * (1 - 1e-6) <= self._duration_s <= LONGEST_S):
+                found.append(
+                    f"trace: duration_s must be from {least_s:g} (after its last step) to {LONGEST_S:g}, "
+                    f"got {shown(self._duration_s)}"
+                )
+        if not found and not any(mbps for _, mbps in self._steps):
+            found.append("trace has a rate of 0 all the time; a link that never sends is taken down with up=False")
+        return found[:LISTED] + ([f"trace has {len(found) - LISTED} more such mistakes"] if len(found) > LISTED else [])
+
+    @functools.cached_property
+    def steps(self) -> list[tuple[float, float]]:
+        """Times in s, each with the rate in Mbit/s from then on.
+
+        Raises
+        ------
+        ScenarioError
+            When there is a mistake in it; so too what follows.
+        """
+        if self._problems:
+            raise ScenarioError(self._problems)
+        return [(float(at_s), float(mbps)) for at_s, mbps in self._steps]
+
+    @functools.cached_property
+    def duration_s(self) -> float:
+        """After how many s it begins again."""
+        steps = self.steps
+        if self._duration_s is not None:
+            return float(self._duration_s)
+        return 2 * steps[-1][0] - steps[-2][0] if len(steps) > 1 else 1.0
+
+    @property
+    def range_mbps(self) -> tuple[float, float]:
+        """The lowest and the highest rate in Mbit/s."""
+        rates = [mbps for _, mbps in self.steps]
+        return min(rates), max(rates)
+
+    def at(self, t_s: float) -> float:
+        """The rate in Mbit/s at a moment, in s."""
+        steps = self.steps
+        place = bisect.bisect_right([at_s for at_s, _ in steps], t_s % self.duration_s)
+        return steps[place - 1][1]
+
+    def mean_mbps(self, start_s: float = 0.0, end_s: float | None = None) -> float:
+        """The mean rate in Mbit/s between two moments, in s; over the whole trace where the end is left out.
+
+        Raises
+        ------
+        ScenarioError
+            When the end is not after the start.
+        """
+        end_s = start_s + self.duration_s if end_s is None else end_s
+        if not (is_number(start_s) and is_number(end_s) and 0 <= start_s < end_s):
+            raise ScenarioError(
+                [f"start_s must be at least 0 and before end_s, got {shown(start_s)} and {shown(end_s)}"]
+            )
+        return (self._mbit(end_s) - self._mbit(start_s)) / (end_s - start_s)
+
+    def slowest_s(self, bits: float) -> float:
+        """The longest time in s that so many bits can take, wherever they begin."""
+        mbit, (starts_s, sums) = bits / BITS_PER_MEGABIT, self._sums
+        rounds = math.ceil(mbit / sums[-1])
+        # The time is linear between those beginnings with which either end falls on a step.
+        from_step_s = max(self._reached_s(done + mbit) - at_s for at_s, done in zip(starts_s, sums, strict=True))
+        to_step_s = max(
+            at_s + rounds * self.duration_s - self._reached_s(done + rounds * sums[-1] - mbit)
+            for at_s, done in zip(starts_s, sums, strict=True)
+        )
+        return max(from_step_s, to_step_s)
+
+    @functools.cached_property
+    def _sums(self) -> tuple[list[float], list[float]]:
+        """When each step begins, and the end; what can have been sent until then, in Mbit."""
+        steps = self.steps
+        moments_s = [*(at_s for at_s, _ in steps), self.duration_s]
+        lengths_s = (end - start for start, end in itertools.pairwise(moments_s))
+        volumes = (length * mbps for length, (_, mbps) in zip(lengths_s, steps, strict=True))
+        return moments_s, [0.0, *itertools.accumulate(volumes)]
+
+    def _mbit(self, until_s: float) -> float:
+        """What can have been sent from 0 s on."""
+        moments_s, sums = self._sums
+        rounds, rest_s = divmod(until_s, self.duration_s)
+        place = bisect.bisect_right(moments_s, rest_s) - 1
+        begun = (rest_s - moments_s[place]) * self.steps[place][1] if place < len(self._steps) else 0.0
+        return rounds * sums[-1] + sums[place] + begun
+
+    def _reached_s(self, mbit: float) -> float:
+        """The first moment in s by which so much can have been sent."""
+        moments_s, sums = self._sums
+        rounds = max(0, math.ceil(mbit / sums[-1]) - 1)
+        left_mbit = mbit - rounds * sums[-1]
+        place = max(0, min(bisect.bisect_left(sums, left_mbit), len(sums) - 1) - 1)
+        rate = self.steps[place][1]
+        return rounds * self.duration_s + moments_s[place] + ((left_mbit - sums[place]) / rate if rate else 0.0)
+
+    def planned(self) -> TraceSteps:
+        """The trace as a plan has it."""
+        return {"steps": [(at_s, max(mbps, SLOWEST_MBPS)) for at_s, mbps in self.steps], "duration_s": self.duration_s}
+
+
+def _opportunities(path: str | os.PathLike[str]) -> list[int]:
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise ScenarioError([f"{path} is not a text file"]) from None
+    problems: list[str] = []
+    found: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        word = line.strip()
+        if not word:
+            continue
+        if not (word.isascii() and word.isdigit()) or len(word) > len(str(int(LONGEST_S * MS_PER_S))):
+            problems.append(f"{path}, line {number}: {shown(word)} is not a moment in whole ms")
+        elif found and int(word) < found[-1]:
+            problems.append(f"{path}, line {number}: {word} ms is before the {found[-1]} ms of an earlier line")
+        else:
+            found.append(int(word))
+    if not problems and (not found or not found[-1]):
+        problems.append(f"{path} has no moment after 0 ms; each line of a mahimahi file is one, in ms")
+    if not problems and found[-1] > LONGEST_S * MS_PER_S:
+        problems.append(f"{path} lasts {found[-1] / MS_PER_S:g} s; {LONGEST_S:g} s is the most")
+    if problems:
+        more = len(problems) - LISTED
+        raise ScenarioError(problems[:LISTED] + ([f"{path} has {more} more such lines"] if more > 0 else []))
+    return found
