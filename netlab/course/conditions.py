@@ -92,9 +92,15 @@ class Measurement(Build):
 
     The conditions look at what was run (`run.settings["scenario"]`) and at what was measured (`run.flows`,
     `run.intervals`, `run.queues`), never at the student's code.
+
+    Attributes
+    ----------
+    commands : bool
+        The exercise asks for a command; in every other one a command, or a change while it runs, could change what is measured.
     """
 
     kind: type = Run
+    commands: bool = False
 
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):
@@ -102,10 +108,16 @@ class Measurement(Build):
                 Status.FAILED,
                 f"expected what nl.run(...) returns, got {answer_in_words(answer)}; keep it: my_run = nl.run(...).",
             )
+        run = cast("Run", answer)
+        if not self.commands and (sent(run, kind="command") or run.scenario.get("changes")):
+            return self._result(
+                Status.FAILED,
+                "this measurement is of the network as the exercise describes it: leave out nl.Command and changes.",
+            )
         result = super()._judge(answer)
         if result.status is Status.FAILED:
             # What a command wrote to its error output is often all of the reason.
-            return self._result(Status.FAILED, *result.sentences, *cast("Run", answer).failed_commands())
+            return self._result(Status.FAILED, *result.sentences, *run.failed_commands())
         return result
 
 

@@ -1,4 +1,4 @@
-"""What a class is given: notebooks with figures of each student's own, or in the forms of nbgrader and otter."""
+"""What a class is given: notebooks with figures of each student's own; and for the instructor, solved hand-ins for a trial."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from nbformat import NotebookNode
 
 from netlab.base.errors import NetlabError
 from netlab.course import authoring
-from netlab.grading import formats, leaks
+from netlab.grading import leaks
+from netlab.grading.claim import claimed
 from netlab.grading.master import Master
-from netlab.grading.reports import file_name
-from netlab.grading.roster import Entry
+from netlab.grading.roster import NAMES, Entry
+from netlab.grading.text import file_name, harmless
 
 CLASS_LIST = "class.csv"
 NOTEBOOKS = "notebooks"
@@ -25,7 +26,12 @@ MOST_TRIES = 200
 
 
 def assign(
-    chapter: Master, output: Path, *, entries: Sequence[Entry] = (), form: str = "plain", salt: str = ""
+    chapter: Master,
+    output: Path,
+    *,
+    entries: Sequence[Entry] = (),
+    salt: str = "",
+    solved: Path | None = None,
 ) -> list[Path]:
     """Write the notebooks of a chapter that a class is given.
 
@@ -36,10 +42,10 @@ def assign(
         The directory; the class list with everybody's token goes there too.
     entries : sequence of Entry
         The class; each student gets figures of their own. Empty writes the chapter as it is printed.
-    form : {"plain", "nbgrader", "otter"}
-        What the notebooks are made for.
     salt : str
         What tokens are drawn from besides names: with another salt the same class gets other figures.
+    solved : Path, optional
+        A directory for the same notebooks with every answer in them, to try the grading with.
 
     Returns
     -------
@@ -51,22 +57,37 @@ def assign(
     LeakError
         When an answer would be handed out.
     NetlabError
-        When the class is larger than the figures have combinations, or the form has no figures of one's own.
+        When the class is larger than the figures have combinations, or `output` is of another chapter or class, or would
+        hold the answers, too.
     """
-    if form != "plain" and entries:
-        raise NetlabError(f"{form} gives one notebook to the whole class: leave --roster out, or take --format plain.")
-    if form != "plain":
-        return formats.write(form, chapter, output)
-    if not entries:
-        place = output / f"{chapter.stem}.ipynb"
-        return [_write(place, student_notebook(chapter, ""))]
-    listed = with_tokens(chapter, entries, salt)
-    made = {entry.student: student_notebook(chapter, entry.token or "") for entry in listed}
-    written = [
-        _write(output / NOTEBOOKS / f"{file_name(student)}.ipynb", notebook) for student, notebook in made.items()
-    ]
-    (output / CLASS_LIST).write_text(class_list(listed), encoding="utf-8")
-    return [*written, output / CLASS_LIST]
+    if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
+        raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")
+    with claimed(output) as claim:
+        claim.take("notebooks", chapter.stem, [entry.student for entry in entries])
+        if not entries:
+            written = [_write(output / f"{chapter.stem}.ipynb", student_notebook(chapter, ""))]
+            return written + ([_solved(chapter, "", solved / f"{chapter.stem}.ipynb")] if solved is not None else [])
+        listed = with_tokens(chapter, entries, salt)
+        names = [f"{file_name(entry.student)}_{chapter.stem}.ipynb" for entry in listed]
+        made = [student_notebook(chapter, entry.token or "") for entry in listed]
+        written = [_write(output / NOTEBOOKS / name, notebook) for name, notebook in zip(names, made, strict=True)]
+        (output / CLASS_LIST).write_text(class_list(listed), encoding="utf-8")
+        written.append(output / CLASS_LIST)
+        if solved is not None:
+            pairs = zip(listed, names, strict=True)
+            written += [_solved(chapter, entry.token or "", solved / name) for entry, name in pairs]
+        return written
+
+
+def _solved(chapter: Master, token: str, place: Path) -> Path:
+    """A hand-in with the instructor's answers; those in words have their rubric."""
+    answers = {each.id: each for each in chapter.edition(token).wanted}
+    solution = {cell.id: cell.source for cell in chapter.edition(token).solved}
+    made = student_notebook(chapter, token)
+    for cell in made.cells:
+        if cell.id in answers:
+            cell.source = solution[cell.id]
+    return _write(place, made)
 
 
 def student_notebook(chapter: Master, token: str) -> NotebookNode:
@@ -124,14 +145,12 @@ def _figures(chapter: Master, token: str) -> str:
 
 def class_list(entries: Sequence[Entry]) -> str:
     """The class list as a CSV file, for `netlab grade --roster`."""
-    names = ("name", "email", "file", "canvas_id", "sis_user_id", "sis_login_id", "section", "token")
-    used = [name for name in names if any(entry.columns.get(name) for entry in entries)]
+    used = [name for name in NAMES if any(entry.columns.get(name) for entry in entries)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["student", *used])
     for entry in entries:
-        named = {**entry.columns, "name": entry.name if entry.name != entry.student else ""}
-        writer.writerow([entry.student, *(named.get(name, "") for name in used)])
+        writer.writerow([harmless(text) for text in (entry.student, *(entry.columns.get(name, "") for name in used))])
     return text.getvalue()
 
 

@@ -11,14 +11,17 @@ from netlab.grading.clone import add_root, root_of
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from netlab.grading.formats import FORMS
-
     parser.add_argument("chapter", metavar="CHAPTER", help="number, topic or notebook: 1, udp_loss or 01_udp_loss")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the notebooks go")
     parser.add_argument(
         "--roster", metavar="CSV", type=Path, help="the class list; everybody gets figures of their own"
     )
-    parser.add_argument("--format", choices=FORMS, default="plain", help="what the notebooks are for (default: plain)")
+    parser.add_argument(
+        "--solved",
+        metavar="DIR",
+        type=Path,
+        help="for you alone: the same notebooks with all answers, to try the grading",
+    )
     parser.add_argument("--salt", default="", help="with another salt the same class gets other figures")
     add_root(parser)
 
@@ -36,14 +39,14 @@ def main(options: argparse.Namespace) -> int:
     chapter = master.find(options.chapter, root_of(options))
     entries = roster.read(options.roster) if options.roster else []
     try:
-        written = assign.assign(chapter, options.output, entries=entries, form=options.format, salt=options.salt)
+        written = assign.assign(chapter, options.output, entries=entries, salt=options.salt, solved=options.solved)
     except OSError as error:
         raise NetlabError(f"{options.output} cannot be written: {error.strerror}. Choose another --output.") from None
     if entries:
-        print(f"{len(entries)} notebooks in {options.output / assign.NOTEBOOKS}, one for each student.")
+        print(f"Notebooks in {options.output / assign.NOTEBOOKS}, one for each student: {len(entries)}.")
         print(f"Grade with --roster {options.output / assign.CLASS_LIST}: it has everybody's token, so keep it.")
     else:
         print("Written: " + ", ".join(str(path) for path in written))
-    if options.format != "plain":
-        print(f"These hold answers and tests: give students only what {options.format} makes of them.")
+    if options.solved is not None:
+        print(f"Hand-ins with all answers, for you alone, in {options.solved}.")
     return 0

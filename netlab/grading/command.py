@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from netlab.base.errors import NetlabError
 from netlab.grading.clone import add_root, root_of
+
+if TYPE_CHECKING:
+    from netlab.grading.grade import Graded
 
 EXIT_INCOMPLETE = 1
 EXIT_INTERRUPTED = 130
@@ -28,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--jobs", metavar="N", type=int, help="submissions side by side (default: one for each CPU)"
     )
+    parser.add_argument("--fewer", action="store_true", help="give up the marks of hand-ins that are no more there")
     parser.add_argument("--resume", action="store_true", help="take the results that are there and still hold")
     parser.add_argument(
         "--review",
@@ -51,7 +56,8 @@ def main(options: argparse.Namespace) -> int:
     NetlabError
         When something other than a submission is at fault.
     """
-    from netlab.grading import grade, master, merged, reports, roster
+    from netlab.grading import grade, master, merged, reports, review, roster
+    from netlab.grading.claim import claimed
 
     if options.jobs is not None and options.jobs < 1:
         raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
@@ -60,50 +66,47 @@ def main(options: argparse.Namespace) -> int:
     chapter = master.find(options.chapter, root_of(options))
     entries = roster.read(options.roster) if options.roster else []
     output: Path = options.output
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NetlabError(f"{output} cannot be made: {error.strerror}. Choose another --output.") from None
     os.umask(0o077)
     # Points that a person wrote there must not be overwritten by a grading that forgot to ask for them.
     own = output / "review.csv"
-    review = options.review or (own if own.is_file() else None)
-    points = reports.read_review(review) if review else {}
     try:
-        graded = grade.grade(
-            chapter,
-            options.submissions,
-            output,
-            entries=entries,
-            seed=options.seed,
-            cpu_s=options.cpu_seconds,
-            resume=options.resume,
-            jobs=options.jobs,
-        )
+        with claimed(output, fewer=options.fewer) as claim:
+            given = options.review or (own if own.is_file() else None)
+            points = review.read(given) if given else {}
+            graded = grade.grade(
+                chapter,
+                options.submissions,
+                output,
+                entries=entries,
+                seed=options.seed,
+                cpu_s=options.cpu_seconds,
+                resume=options.resume,
+                claim=claim,
+                jobs=options.jobs,
+            )
+            if points and not options.review:
+                there = {(result["student"], mark["key"]) for result in graded.results for mark in result["exercises"]}
+                points = {place: each for place, each in points.items() if place in there}
+                print(f"Taken from {own}: points for {len(points)} answers in words.")
+            if points:
+                graded = grade.with_review(graded, points)
+            reports.write(graded, output, show_expected=options.show_expected)
+            merged.write(graded, output / "merged")
+    except OSError as error:
+        raise NetlabError(f"{output} cannot be written: {error.strerror}. Choose another --output.") from None
     except grade.GradingInterrupted:
         print("\nStopped. What was graded is kept: run the same command with --resume.")
         return EXIT_INTERRUPTED
-    if points and not options.review:
-        there = {(result["student"], mark["key"]) for result in graded.results for mark in result["exercises"]}
-        points = {place: given for place, given in points.items() if place in there}
-        print(f"Taken from {own}: the points of {len(points)} answers in words.")
-    if points:
-        graded = grade.with_review(graded, points)
-    reports.write(graded, output, show_expected=options.show_expected)
-    merged.write(graded, output / "merged")
     _tell(graded, output)
     return EXIT_INCOMPLETE if graded.failures else 0
 
 
-def _tell(graded: object, output: Path) -> None:
+def _tell(graded: Graded, output: Path) -> None:
     from netlab.grading import judging, reports
-    from netlab.grading.grade import Graded
+    from netlab.grading.text import one_line
 
-    assert isinstance(graded, Graded)
-    for note in graded.notes:
-        print(note)
-    for student, why in graded.failures.items():
-        print(f"{student}: not graded, and not through any fault of theirs: {why}")
+    for note in reports.notes(graded):
+        print(one_line(note, 1000))
     marks = [mark for result in graded.results for mark in result["exercises"]]
     counts = {status: sum(1 for mark in marks if mark["status"] == status) for status in judging.STATUSES}
     print(
@@ -111,9 +114,8 @@ def _tell(graded: object, output: Path) -> None:
         + ", ".join(f"{n} {s}" for s, n in counts.items() if n)
         + "."
     )
-    flagged = len(reports.class_flags(graded))
-    if flagged:
-        print(f"Flags: {flagged}, in {output / 'flags.csv'}. They take no points.")
+    if graded.flags:
+        print(f"Flags: {len(graded.flags)}, in {output / 'flags.csv'}. They take no points.")
     if counts[judging.REVIEW]:
         print(
             f"Answers that wait for a person: {counts[judging.REVIEW]}. Read {output / 'review.html'}, write points into "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -153,6 +154,8 @@ def _outcome(exercise: Mapping[str, Any], line: Line) -> dict[str, Any]:
     except BaseException as error:  # noqa: BLE001 (said outside, where it is no student's fault)
         return {"provided": _said(error)}
     Laboratory.graded = Tutor.at_an_answer = True
+    for name in exercise.get("same_as", ()):
+        _withhold(name, exercise["topic"])
     try:
         exec(compile(exercise["answer"], "<your answer>", "exec"), space)  # noqa: S102 (what this cell is for)
         if exercise["name"] not in space:
@@ -167,6 +170,19 @@ def _outcome(exercise: Mapping[str, Any], line: Line) -> dict[str, Any]:
     if callable(value):
         outcome["calls"] = [called(value, call, line.ask) for call in exercise["calls"]]
     return outcome
+
+
+def _withhold(name: str, topic: str) -> None:
+    """Let a function of the library raise, by whatever name it is known: it is what the exercise asks for."""
+    home, _, last = name.rpartition(".")
+    module = importlib.import_module("netlab.theory" if home == "theory" else f"netlab.chapters.{topic}.{home}")
+    inspect.unwrap(getattr(module, last)).__code__ = _withheld.__code__
+
+
+def _withheld(*_values: Any, **_named: Any) -> None:
+    from netlab.base.errors import NetlabError
+
+    raise NetlabError("netlab's own function for this is the exercise: write yours out")
 
 
 def called(function: Callable[..., Any], call: Mapping[str, Any], ask: Callable[..., Any]) -> dict[str, Any]:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import ast
-import difflib
+import hashlib
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from netlab.grading.examiner import Exercise, Words
-from netlab.grading.master import Edition
-from netlab.grading.submission import Layout, Submission, Taken
+from netlab.grading.submission import Cell, Layout, Submission, Wanted, without_magics
 
-EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's figure"
+EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
+TOKEN, COPIED = "another student's notebook", "the same words"
 SHORTEST_NODES = 45
 """Shorter programs are alike because there is one way to write them."""
-NEARLY = 0.97
+LONG_NODES = 150
+"""Of the names in longer programs only their return is compared, because copied ones are renamed."""
+MOST_NODES = 4_000
+SHINGLE = 4
+NEARLY = 0.9
+FEWEST_WORDS = 8
 _ACCESS = (
     (r"\.\s*(expected|reference|figure|cases|traps|tells_apart|mistakes)\b", "looks into a check"),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
     (r"\b(inspect|ctypes|subprocess|socket|gc|marshal)\b", "uses a module that answers have no need of"),
+    (r"\b(importlib|reload|getsource|__file__)\b", "loads or reads modules by other ways than an import"),
     (
         r"\b(__globals__|__closure__|__code__|__subclasses__|__builtins__|_getframe)\b",
         "looks behind the objects it is given",
@@ -30,15 +36,14 @@ _ACCESS = (
         r"\bos\s*\.\s*(_exit|kill|fork|system|popen|listdir|walk|environ)\b|\bopen\s*\(",
         "reaches for files or processes",
     ),
-    (r"\bsetattr\s*\(|^[ \t]*(?!self\.)\w+(\.\w+)+\s*=(?!=)", "changes what was provided"),
+    (r"\bsetattr\s*\(|^[ \t]*(?!self\.)\w+(\.\w+)+[ \t]*=(?!=)", "changes what was provided"),
 )
 
 
 def of_submission(
     read: Submission,
-    edition: Edition,
-    exercises: Mapping[str, Exercise | Words],
-    taken: Mapping[str, Taken],
+    handed_out: Sequence[Cell],
+    asked: Sequence[Wanted],
     layout: Layout,
 ) -> list[dict[str, str]]:
     """The flags that one submission has by itself: kind, exercise and a sentence each."""
@@ -50,10 +55,10 @@ def of_submission(
         }
         for name in layout.edited_checks
     ]
-    handed_out = {cell.source for cell in edition.handed_out}
-    where = {wanted.id: wanted.key for wanted in edition.wanted}
+    provided = {cell.source for cell in handed_out}
+    where = {wanted.id: wanted.key for wanted in asked}
     for cell in read.cells:
-        if cell.kind != "code" or cell.source in handed_out or cell.id.endswith("-check"):
+        if cell.kind != "code" or cell.source in provided or cell.id.endswith("-check"):
             continue
         for pattern, sentence in _ACCESS:
             hit = re.search(pattern, cell.source, re.MULTILINE)
@@ -62,14 +67,6 @@ def of_submission(
                 found.append(
                     {"kind": ACCESS, "exercise": key, "sentence": f"{sentence}: {_line(cell.source, hit.start())}"}
                 )
-    for key, each in taken.items():
-        exercise = exercises[key]
-        names = exercise.same_as if isinstance(exercise, Exercise) and each.source and each.attempted else ()
-        found += [
-            {"kind": ACCESS, "exercise": key, "sentence": f"uses {name}, which is what the exercise asks for"}
-            for name in names
-            if re.search(rf"\b{re.escape(name.rpartition('.')[2])}\b", each.source or "")
-        ]
     return list({tuple(flag.items()): flag for flag in found}.values())
 
 
@@ -78,57 +75,117 @@ def _line(source: str, position: int) -> str:
     return source[start : start + 120].split("\n", maxsplit=1)[0].strip()
 
 
-def of_class(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
-    """The flags that come from looking at all submissions side by side."""
-    yield from _alike(results)
-    yield from _repeated(results)
-
-
-def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
-    by_key: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for result in results:
-        attempted = {mark["key"] for mark in result["exercises"] if mark["status"] not in ("not attempted", "missing")}
-        for key, source in result.get("taken", {}).items():
-            shape = _shape(source) if key in attempted else ""
-            if shape:
-                by_key[key].append((result["student"], shape))
-    for key, shapes in by_key.items():
-        same: dict[str, list[str]] = defaultdict(list)
-        for student, shape in shapes:
-            same[shape].append(student)
-        groups = list(same.items())
-        for place, (shape, students) in enumerate(groups):
-            others = [other for later, names in groups[place + 1 :] if _near(shape, later) for other in names]
-            if len(students) + len(others) > 1:
-                alike = sorted([*students, *others])
-                for student in alike:
-                    rest = ", ".join(name for name in alike if name != student)
-                    yield {"student": student, "kind": ALIKE, "exercise": key, "sentence": f"like the answer of {rest}"}
-
-
-def _near(one: str, other: str) -> bool:
-    if abs(len(one) - len(other)) > (1 - NEARLY) * max(len(one), len(other)) * 2:
-        return False
-    matcher = difflib.SequenceMatcher(a=one, b=other, autojunk=False)
-    return matcher.real_quick_ratio() > NEARLY and matcher.quick_ratio() > NEARLY and matcher.ratio() > NEARLY
-
-
-def _shape(source: str) -> str:
-    """A program's form and the names in it, without comments, spaces and figures; "" for a short one."""
+def shape(source: str) -> list[int]:
+    """A program's form: a number for each few neighbours in its tree, comments and figures left out; empty for a short one."""
     try:
-        tree = ast.parse(source)
+        tree = ast.parse(without_magics(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    nodes = list(ast.walk(tree))
+        return []
+    nodes = list(_in_order(tree))
     if len(nodes) < SHORTEST_NODES:
-        return ""
-    for node in nodes:
-        if isinstance(node, ast.Constant):
-            node.value = 0
-    return ast.dump(tree)
+        return []
+    seen: dict[str, int] = {}
+    words = []
+    for place, node in enumerate(nodes[:MOST_NODES]):
+        name = _name(node)
+        # As in a match with parameters (Baker 1993): how far back the same name stood.
+        words.append(
+            f"{type(node).__name__} {name if len(nodes) < LONG_NODES else name and place - seen.get(name, place)}"
+        )
+        seen[name] = place
+    return sorted({zlib.crc32(" ".join(words[at : at + SHINGLE]).encode()) for at in range(len(words) - SHINGLE + 1)})
 
 
-def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes from the first line to the last; contexts, which say nothing, left out."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ast.expr_context):
+            yield node
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _name(node: ast.AST) -> str:
+    return str(getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or "")
+
+
+def digest_of_words(words: str) -> str:
+    """What tells an answer in words from any other, however it is spaced."""
+    return hashlib.sha256(" ".join(words.casefold().split()).encode()).hexdigest()[:12]
+
+
+def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """All flags of a class, each with its students; those first that come from looking at all submissions side by side."""
+    together = [*_taken_over(results), *_copied(results), *_alike(results), *_repeated(results)]
+    own = [{"students": [result["student"]], **flag} for result in results for flag in result["flags"]]
+    return [
+        *together,
+        *sorted(own, key=lambda flag: (flag["students"], flag["kind"], flag["exercise"], flag["sentence"])),
+    ]
+
+
+def _flag(students: Sequence[str], kind: str, exercise: str, sentence: str) -> dict[str, Any]:
+    return {"students": sorted(students), "kind": kind, "exercise": exercise, "sentence": sentence}
+
+
+def _taken_over(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    owners = {result["token"]: result["student"] for result in results if result["token"]}
+    for result in results:
+        theirs = result.get("other_token")
+        if theirs is not None:
+            owner = owners.get(theirs)
+            whose = f"It has the token of {owner}." if owner else "Its token was edited, or is of another class."
+            yield _flag([result["student"], *([owner] if owner else [])], TOKEN, "", f"{result['student']}: {whose}")
+
+
+def _copied(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for result in results:
+        for mark in result["exercises"]:
+            if mark.get("words") and mark["counted"] >= FEWEST_WORDS:
+                groups[mark["key"], mark["words"]].append(result["student"])
+    for (key, _), students in groups.items():
+        if len(students) > 1:
+            yield _flag(students, COPIED, key, f"{len(students)} answers are the same, word by word.")
+
+
+def _alike(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    by_key: dict[str, dict[frozenset[int], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for result in results:
+        for key, answer in result["taken"].items():
+            if answer["shape"]:
+                by_key[key][frozenset(answer["shape"])].append(result["student"])
+    for key, groups in by_key.items():
+        for students in _near(groups):
+            yield _flag(students, ALIKE, key, f"{len(students)} answers are alike.")
+
+
+def _near(groups: Mapping[frozenset[int], list[str]]) -> Iterator[list[str]]:
+    """Students whose programs have nearly the same form, those of like ones together."""
+    shapes = sorted(groups, key=len)
+    leader = list(range(len(shapes)))
+
+    def lead(place: int) -> int:
+        while leader[place] != place:
+            place = leader[place]
+        return place
+
+    for place, shape_ in enumerate(shapes):
+        for other in range(place + 1, len(shapes)):
+            larger = shapes[other]
+            if len(shape_) < NEARLY * len(larger):
+                break
+            common = len(shape_ & larger)
+            if common >= NEARLY * (len(shape_) + len(larger) - common):
+                leader[lead(other)] = lead(place)
+    found: dict[int, list[str]] = defaultdict(list)
+    for place, shape_ in enumerate(shapes):
+        found[lead(place)] += groups[shape_]
+    yield from sorted(sorted(students) for students in found.values() if len(students) > 1)
+
+
+def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     right: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in results:
         for mark in result["exercises"]:
@@ -138,9 +195,5 @@ def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
         for mark in result["exercises"]:
             owners = right.get((mark["key"], mark["value"]), [])
             if mark["status"] == "failed" and owners and result["student"] not in owners:
-                yield {
-                    "student": result["student"],
-                    "kind": REPEATED,
-                    "exercise": mark["key"],
-                    "sentence": f"{mark['value']} is right with the figures of {', '.join(sorted(owners)[:5])}",
-                }
+                whose = ", ".join(sorted(owners)[:5])
+                yield _flag([result["student"]], REPEATED, mark["key"], f"{mark['value']} is right for {whose}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field, replace
@@ -16,11 +17,15 @@ from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
-from netlab.grading import judging, master, sandbox
+from netlab.grading import flags, judging, master, sandbox
+from netlab.grading.claim import Claim
+from netlab.grading.helper import stopping
 from netlab.grading.judging import Job
 from netlab.grading.master import Master
-from netlab.grading.roster import Entry, collect, match
+from netlab.grading.review import Read
+from netlab.grading.roster import Entry, Matched, collect, match
 from netlab.grading.submission import digest_of
+from netlab.grading.text import one_line
 
 KEPT = "results"
 
@@ -40,11 +45,13 @@ class Graded:
     entries : dict of str to Entry
         The class list, by student.
     results : list of dict
-        As `judging.judge` gives them, by student.
+        As `judging.judge` gives them, by student: one for everybody of the class list, and for everybody else who handed in.
     notes : list of str
         What is to be said of the class as a whole.
     failures : dict of str to str
         Students whose submission could not be judged, through no fault of theirs, and why.
+    flags : list of dict
+        As `flags.of_class` gives them.
     manifest : dict
         All that decided the points.
     """
@@ -54,6 +61,7 @@ class Graded:
     results: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    flags: list[dict[str, Any]] = field(default_factory=list)
     manifest: dict[str, Any] = field(default_factory=dict)
 
 
@@ -66,6 +74,7 @@ def grade(
     seed: str = "1",
     cpu_s: float = sandbox.CPU_S,
     resume: bool = False,
+    claim: Claim | None = None,
     jobs: int | None = None,
     executor: futures.Executor | None = None,
     progress: bool | Progress = True,
@@ -87,6 +96,8 @@ def grade(
         Processor time for one exercise, in s.
     resume : bool
         Take results that are there and still hold: of the same file, key, seed and kernel.
+    claim : Claim, optional
+        Whose `output` is; it is asked before anything is written there.
     jobs : int, optional
         How many are judged side by side; None is one for each CPU.
     executor : concurrent.futures.Executor, optional
@@ -97,25 +108,47 @@ def grade(
     Raises
     ------
     NetlabError
-        When the chapter has no examiner, or this machine cannot wall student code off.
+        When the chapter has no examiner, this machine cannot wall student code off, or `output` is of another chapter or
+        class, or another grader's.
     GradingInterrupted
         After Ctrl-C; `resume` goes on from there.
     """
     sandbox.require_walls()
     chapter.examiner()
-    whose, notes = match(collect(submissions), list(entries))
+    stopping.clear()
+    with tempfile.TemporaryDirectory(prefix="netlab-grading-") as room:
+        matched = match(collect(submissions, Path(room)), list(entries), chapter.stem)
+        if claim is not None:
+            handed_in = [student for student, file in matched.files.items() if file is not None]
+            claim.take("marks", chapter.stem, [entry.student for entry in entries], handed_in)
+        return _graded(chapter, matched, output, entries, seed, cpu_s, resume, jobs, executor, progress)
+
+
+def _graded(
+    chapter: Master,
+    matched: Matched,
+    output: Path,
+    entries: Sequence[Entry],
+    seed: str,
+    cpu_s: float,
+    resume: bool,
+    jobs: int | None,
+    executor: futures.Executor | None,
+    progress: bool | Progress,
+) -> Graded:
     by_student = {entry.student: entry for entry in entries}
     todo = [
         Job(
             student,
-            path,
+            None if file is None else file.path,
             chapter.source,
             token=by_student[student].token if student in by_student else None,
             seed=seed,
             cpu_s=cpu_s,
-            digest="" if path is None else digest_of(path),
+            digest="" if file is None else digest_of(file.path),
+            file="" if file is None else file.label,
         )
-        for student, path in sorted(whose.items())
+        for student, file in sorted(matched.files.items())
     ]
     manifest = {
         "chapter": chapter.stem,
@@ -131,25 +164,46 @@ def grade(
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
     kept = output / KEPT
     kept.mkdir(parents=True, exist_ok=True)
-    results: dict[str, dict[str, Any]] = {}
-    places = {job.student: kept / f"{_name(job, conditions)}.json" for job in todo}
+    results = {
+        job.student: judging.without_marks(job, judging.NOT_GRADED, matched.doubtful[job.student])
+        for job in todo
+        if job.student in matched.doubtful
+    }
+    places = {job.student: kept / f"{_name(job, conditions)}.json" for job in todo if job.student not in results}
     if resume:
-        results = {student: found for student, place in places.items() if (found := _load(place)) is not None}
+        results |= {student: found for student, place in places.items() if (found := _load(place)) is not None}
     failures: dict[str, str] = {}
     waiting = [job for job in todo if job.student not in results]
     with shown_progress(progress, len(todo), "submissions", done=len(results), what="grading") as tell:
         tell(len(results), len(todo))
         for job, outcome in _outcomes(waiting, jobs, executor):
             if isinstance(outcome, BaseException):
-                failures[job.student] = str(outcome)
+                failures[job.student] = _why(outcome)
+                sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
+                results[job.student] = judging.without_marks(job, judging.NOT_GRADED, sentence)
             else:
                 results[job.student] = outcome
                 _store(places[job.student], outcome)
-            tell(len(results) + len(failures), len(todo))
-    for stale in set(kept.glob("*.json")) - {places[student] for student in results}:
-        stale.unlink()
+            tell(len(results), len(todo))
     ordered = [results[student] for student in sorted(results)]
-    return Graded(chapter, by_student, ordered, notes, failures, manifest)
+    together = hashlib.sha256(
+        json.dumps([[_name(job, conditions) for job in todo], sorted(failures)]).encode()
+    ).hexdigest()
+    place = kept / f"flags-{together[:32]}.json"
+    found = _load(place) if resume else None
+    if found is None:
+        found = {"flags": flags.of_class(ordered)}
+        _store(place, found)
+    for stale in (
+        set(kept.glob("*.json")) - {places[student] for student in places if student not in failures} - {place}
+    ):
+        stale.unlink()
+    return Graded(chapter, by_student, ordered, matched.notes, failures, found["flags"], manifest)
+
+
+def _why(error: BaseException) -> str:
+    """What went wrong, in the grader's words: an error's own text may be a student's."""
+    return one_line(str(error)) if isinstance(error, NetlabError) else f"the grader raised {type(error).__name__}."
 
 
 def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor | None) -> Any:
@@ -162,6 +216,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
             # A grader that breaks over one submission goes on with the others, and says so.
             yield running.pop(future), error if error is not None else future.result()
     except KeyboardInterrupt:
+        stopping.set()
         raise GradingInterrupted from None
     finally:
         for future in running:
@@ -171,7 +226,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
 
 
 def _name(job: Job, conditions: Mapping[str, Any]) -> str:
-    text = json.dumps([job.student, job.digest, job.token, "" if job.path is None else job.path.name, conditions])
+    text = json.dumps([job.student, job.digest, job.token, job.file, conditions])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -196,14 +251,14 @@ def grader_digest() -> str:
     return master.digest([*files, PACKAGE / "course" / "checks.py", PACKAGE / "course" / "own_figures.py"])
 
 
-def with_review(graded: Graded, points: Mapping[tuple[str, str], tuple[float, str]]) -> Graded:
-    """The class with the points that a person gave to answers in words.
+def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Graded:
+    """The class with the points that a person gave to answers in words; for words that are others now they do not hold.
 
     Parameters
     ----------
     graded : Graded
     points : mapping
-        By student and exercise: points, and a sentence for the student.
+        As `review.read` gives them.
 
     Raises
     ------
@@ -211,24 +266,29 @@ def with_review(graded: Graded, points: Mapping[tuple[str, str], tuple[float, st
         When points are given to what is not there, or are out of range.
     """
     results: list[dict[str, Any]] = []
-    used = set()
+    used, changed = set(), []
     for result in graded.results:
         marks = []
         for mark in result["exercises"]:
             place = (result["student"], mark["key"])
-            if place not in points:
-                marks.append(mark)
-                continue
-            given, sentence = points[place]
-            used.add(place)
-            if not 0 <= given <= mark["of"]:
-                raise NetlabError(
-                    f"review: {place[0]}, {place[1]}: points must be from 0 to {mark['of']:g}, got {given:g}."
-                )
-            status = judging.PASSED if given == mark["of"] else judging.FAILED
-            marks.append({**mark, "points": given, "status": status, "sentences": [sentence or "Read by a person."]})
+            given = points.get(place)
+            if given is not None:
+                used.add(place)
+                if not 0 <= given.points <= mark["of"]:
+                    raise NetlabError(
+                        f"review: {place[0]}, {place[1]}: points must be from 0 to {mark['of']:g}, got {given.points:g}."
+                    )
+                if given.words != mark["words"]:
+                    changed.append(f"{place[0]} ({place[1]})")
+                else:
+                    status = judging.PASSED if given.points == mark["of"] else judging.FAILED
+                    said = [given.comment or "Read by a person."]
+                    marks.append({**mark, "points": given.points, "status": status, "sentences": said})
+                    continue
+            marks.append(mark)
         results.append({**result, "exercises": marks})
     unknown = sorted(set(points) - used)
     if unknown:
         raise NetlabError(f"review: there is no {unknown[0][1]} of {unknown[0][0]}; keep the file's first two columns.")
-    return replace(graded, results=results)
+    notes = [f"Other words than those that got points: {', '.join(changed)}. Read them again."] if changed else []
+    return replace(graded, results=results, notes=[*graded.notes, *notes])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,16 +16,19 @@ from netlab.base.errors import NetlabError
 from netlab.course.answers import with_unit
 from netlab.course.checks import Check, Choice, Function, Number, Result, Status
 from netlab.course.conditions import Build
-from netlab.grading import flags, plain, sandbox, submission
+from netlab.grading import plain, sandbox
 from netlab.grading.examiner import Exercise, Words
+from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.laboratory import Laboratory
 from netlab.grading.master import Edition, Master
 from netlab.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
-from netlab.grading.submission import Submission, Taken, UnreadableError, Wanted
+from netlab.grading.submission import Wanted
+from netlab.grading.text import one_line
 
 PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
 TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "needs review"
-STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW)
+NOT_GRADED = "not graded"
+STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
 ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a second grading must give the same bytes
 PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
 
@@ -39,6 +43,8 @@ class Job:
         Whose it is.
     path : Path or None
         The file; None when nothing was handed in.
+    file : str
+        What the file is called in reports.
     source : Path
         The chapter's source.
     token : str or None
@@ -58,6 +64,7 @@ class Job:
     seed: str = "1"
     cpu_s: float = CPU_S
     digest: str = ""
+    file: str = ""
 
 
 @dataclass
@@ -82,6 +89,10 @@ class Marked:
         Where the points are divided: label, points, of.
     slip : str
         The sentence that names the slip, for the class's list of them.
+    words : str
+        What tells an answer in words from any other; "" for code.
+    counted : int
+        How many words it has.
     """
 
     key: str
@@ -94,6 +105,12 @@ class Marked:
     expected: str = ""
     parts: list[dict[str, Any]] = field(default_factory=list)
     slip: str = ""
+    words: str = ""
+    counted: int = 0
+
+
+Answer = Mapping[str, Any]
+"""An answer as `reading.compare` found it: `source`, `attempted`; of code that was attempted `given`, `answer` and `shape`."""
 
 
 def judge(job: Job) -> dict[str, Any]:
@@ -106,113 +123,139 @@ def judge(job: Job) -> dict[str, Any]:
     """
     master = Master(job.source)
     exercises = master.examiner().exercises
-    result: dict[str, Any] = {
-        "student": job.student,
-        "file": "" if job.path is None else job.path.name,
-        "digest": job.digest,
-        "token": job.token or "",
-        "notes": [],
-        "flags": [],
-        "taken": {},
+    if job.path is None:
+        return without_marks(job, MISSING, "Nothing was handed in.")
+    path = os.fsdecode(job.path)
+    try:
+        read = helper().ask("read", path=path)
+        if "error" in read:
+            raise GaveUpError(read["error"])
+        if read["topic"] and read["topic"] != master.topic:
+            return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
+        edition = master.edition(read["token"] if job.token is None else job.token)
+        wanted = [each for each in edition.wanted if each.key in exercises]
+        found = helper().ask(
+            "compare",
+            path=path,
+            handed_out=[[cell.id, cell.kind, cell.source] for cell in edition.handed_out],
+            provided=edition.provided,
+            wanted=[[each.key, each.id, each.name, each.stub] for each in wanted],
+        )
+        if "error" in found:
+            raise GaveUpError(found["error"])
+    except GaveUpError as error:
+        return without_marks(job, UNREADABLE, f"The file cannot be graded: {error}")
+    marked = Examination(job, edition, exercises).marks(wanted, found["taken"], found["added"])
+    notes = found["notes"]
+    other = read["token"] if job.token is not None and read["token"] != job.token else None
+    if other is not None:
+        notes.append("The notebook's token is another student's or was edited; the class list's figures were used.")
+    return {
+        **_about(job),
+        "token": edition.token,
+        "other_token": other,
+        "notes": notes,
+        "flags": found["flags"],
+        "taken": {
+            key: {name: answer.get(name) for name in ("answer", "shape")} for key, answer in found["taken"].items()
+        },
+        "exercises": [vars(mark) for mark in marked.values()],
     }
 
-    def all_of_it(status: str, sentence: str) -> dict[str, Any]:
-        marked = [Marked(key, status, 0, exercise.points, [sentence]) for key, exercise in exercises.items()]
-        return {**result, "notes": [sentence], "exercises": [vars(each) for each in marked]}
 
-    if job.path is None:
-        return all_of_it(MISSING, "Nothing was handed in.")
-    try:
-        read = submission.read(job.path)
-    except UnreadableError as error:
-        return all_of_it(UNREADABLE, f"The file cannot be graded: {error}")
-    topic = read.chapter()
-    if topic and topic != master.topic:
-        return all_of_it(UNREADABLE, f"This is the notebook of another chapter ({topic}).")
-    token = read.token() if job.token is None else job.token
-    edition = master.edition(token)
-    marked, taken, layout = Examination(job, edition, exercises, read).marked()
-    result["token"] = token
-    result["notes"] = [*layout.notes, *(note for each in taken.values() for note in each.notes)]
-    if job.token is not None and read.token() != job.token:
-        result["notes"].append(
-            "The notebook's token is another student's or was edited; the roster's figures were used."
-        )
-    result["flags"] = flags.of_submission(read, edition, exercises, taken, layout)
-    result["taken"] = {key: each.source for key, each in taken.items() if each.source is not None}
-    result["exercises"] = [vars(each) for each in marked]
-    return result
+def _about(job: Job) -> dict[str, Any]:
+    file = "" if job.path is None else job.file or one_line(os.fsdecode(job.path.name))
+    return {"student": job.student, "file": file, "digest": job.digest, "token": job.token or ""}
+
+
+def without_marks(job: Job, status: str, sentence: str) -> dict[str, Any]:
+    """The result of a submission of which nothing can be marked, as `judge` gives it."""
+    exercises = Master(job.source).examiner().exercises
+    marked = [Marked(key, status, 0, exercise.points) for key, exercise in exercises.items()]
+    return {
+        **_about(job),
+        "other_token": None,
+        "notes": [sentence],
+        "flags": [],
+        "taken": {},
+        "exercises": [vars(each) for each in marked],
+    }
 
 
 class Examination:
     """Holds one submission against a chapter's examiner."""
 
-    def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words], read: Submission) -> None:
-        self._job, self._edition, self._exercises, self._read = job, edition, exercises, read
+    def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
+        self._job, self._edition, self._exercises = job, edition, exercises
         self._laboratory = Laboratory(f"{job.seed}/{job.source.stem}")
         self._probes: list[Any] = []
 
-    def marked(self) -> tuple[list[Marked], dict[str, Taken], submission.Layout]:
-        """What every exercise got, what was taken, and how the notebook differs from the one handed out."""
-        edition = self._edition
-        wanted = [each for each in edition.wanted if each.key in self._exercises]
-        master = {cell.id: cell.source for cell in edition.handed_out}
-        taken = {each.key: submission.take(self._read, each, master) for each in wanted}
-        layout = submission.layout(self._read, edition.handed_out, [each.id for each in edition.wanted])
-        marks = self.marks(wanted, taken)
-        for mark in marks.values():
-            self._explain_missing_names(mark, layout)
-        return list(marks.values()), taken, layout
+    def marks(
+        self, wanted: Sequence[Wanted], taken: Mapping[str, Answer], added: Sequence[str] = ()
+    ) -> dict[str, Marked]:
+        """What exercises got, by key: answers in code run in the sandbox, all in one guest where none brings it down.
 
-    def marks(self, wanted: Sequence[Wanted], taken: Mapping[str, Taken]) -> dict[str, Marked]:
-        """What exercises got, by key: answers in code run in the sandbox, all in one guest where none brings it down."""
-        coded = [each for each in wanted if each.name and taken[each.key].attempted]
-        requests = [self._request(each, taken) for each in coded]
+        Parameters
+        ----------
+        wanted : sequence of Wanted
+        taken : mapping of str to Answer
+        added : sequence of str
+            Names that cells of the student's own define.
+        """
+        coded = [each for each in wanted if each.name and taken[each.key]["attempted"]]
+        requests = {each.key: self._request(each, taken[each.key]) for each in coded}
         box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
-        outcomes = (
-            dict(zip([each.key for each in coded], box.work(requests, self.answer), strict=True)) if coded else {}
-        )
-        return {
-            each.key: self._mark(each, self._exercises[each.key], taken[each.key], outcomes.get(each.key))
-            for each in wanted
-        }
+        outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
+        blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
+        # Whoever says that a provided cell raised may have made it up: those cells are asked again, without the answer.
+        alone = [{**requests[key], "answer": f"{requests[key]['name']} = None", "calls": []} for key in blamed]
+        faults = dict(zip(blamed, box.work(alone, self.answer), strict=True)) if blamed else {}
+        found = {}
+        for each in wanted:
+            mark = self._mark(each, taken[each.key], outcomes.get(each.key), faults.get(each.key))
+            _explain_missing_names(mark, added)
+            found[each.key] = mark
+        return found
 
-    def _mark(self, wanted: Wanted, exercise: Exercise | Words, taken: Taken, outcome: Outcome | None) -> Marked:
-        mark = Marked(wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["not attempted."], answer=taken.source or "")
-        if taken.source is None:
+    def _mark(self, wanted: Wanted, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> Marked:
+        exercise = self._exercises[wanted.key]
+        source = answer["source"]
+        mark = Marked(wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["not attempted."], answer=source or "")
+        if source is None:
             mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
-        elif not taken.attempted:
+        elif not answer["attempted"]:
             return mark
         elif isinstance(exercise, Words):
             mark.status, mark.sentences = REVIEW, ["This answer is graded by hand."]
-        elif outcome is not None and outcome.ending is not Ending.ANSWERED:
+            mark.words, mark.counted = answer["words"], answer["counted"]
+        elif alone is not None and "provided" in alone.message:
+            mark.status = NOT_GRADED
+            mark.sentences = [
+                f"A provided cell that it needs raised {one_line(str(alone.message['provided']))}. That is no fault of yours."
+            ]
+        elif outcome is not None and (outcome.ending is not Ending.ANSWERED or alone is not None):
             mark.status = TIMED_OUT if outcome.ending is Ending.TIMED_OUT else CRASHED
-            mark.sentences = [f"The answer gave no result: {outcome.reason}."]
+            mark.sentences = [f"The answer gave no result: {outcome.reason or 'it wrote into the line to the grader'}."]
         elif outcome is not None:
-            self.hold(mark, wanted, exercise, outcome.message)
+            try:
+                self._hold(mark, wanted, exercise, outcome.message)
+            except Exception as error:  # noqa: BLE001 (an answer that a check cannot judge costs its own exercise)
+                mark.status, mark.points, mark.parts = NOT_GRADED, 0, []
+                mark.sentences = [f"Its check could not judge the answer ({type(error).__name__})."]
         return mark
 
-    def _explain_missing_names(self, mark: Marked, layout: submission.Layout) -> None:
-        said = " ".join(mark.sentences)
-        for cell in layout.added:
-            for name in sorted(_defined(cell.source)):
-                if f"NameError: name '{name}'" in said:
-                    mark.sentences.append(
-                        f"{name} is defined in a cell of your own; only answer cells are taken: define it in the answer's cell."
-                    )
-                    return
-
-    def _request(self, wanted: Wanted, taken: Mapping[str, Taken]) -> dict[str, Any]:
-        given, answer = composed(self._edition, wanted, taken)
+    def _request(self, wanted: Wanted, answer: Answer) -> dict[str, Any]:
+        exercise = self._exercises[wanted.key]
         return {
             "topic": self._edition.chapter.topic,
             "token": self._edition.token,
             "figures": plain.encode(dict(vars(self._edition.chapter.own))),
             "key": wanted.key,
             "name": wanted.name,
-            "given": [PRELUDE, *given],
-            "answer": answer,
+            "given": [PRELUDE, *answer["given"]],
+            "answer": answer["answer"],
             "calls": self.calls(wanted),
+            "same_as": list(exercise.same_as) if isinstance(exercise, Exercise) else [],
         }
 
     def calls(self, wanted: Wanted) -> list[dict[str, Any]]:
@@ -262,14 +305,10 @@ class Examination:
     def _seed_of(self, key: str) -> str:
         return f"{self._job.seed}/{self._job.source.stem}/{key}"
 
-    def hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
+    def _hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
         """Hold what came out of the sandbox against what is right."""
         check = self._edition.checks[wanted.key]
         mark.expected = expected_text(check)
-        if "provided" in message:
-            raise NetlabError(
-                f"{self._job.source.stem}: a provided cell that {wanted.key} needs raised {str(message['provided'])[:300]}"
-            )
         if not isinstance(message.get("value"), dict):
             mark.status, mark.sentences = FAILED, [f"The answer raised {str(message.get('error', 'an error'))[:500]}."]
             mark.slip = mark.sentences[0].partition(":")[0]
@@ -381,6 +420,16 @@ def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple
     ]
 
 
+def _explain_missing_names(mark: Marked, added: Sequence[str]) -> None:
+    said = " ".join(mark.sentences)
+    for name in added:
+        if f"NameError: name '{name}'" in said:
+            mark.sentences.append(
+                f"A cell of your own defines {name}; only answers' cells are taken: define it in the answer's cell."
+            )
+            return
+
+
 class Recorded:
     """A student's function as it answered behind the walls: it gives the same answers in the same order."""
 
@@ -399,27 +448,6 @@ class Recorded:
 
 def _fail(call: Mapping[str, Any]) -> NoReturn:
     raise NetlabError(str(call.get("error", "it gave no value")))
-
-
-def composed(edition: Edition, wanted: Wanted, taken: Mapping[str, Taken]) -> tuple[list[str], str]:
-    """The provided cells that an answer needs, and the answer with what it uses of the student's other answers.
-
-    Parameters
-    ----------
-    edition : Edition
-    wanted : Wanted
-    taken : mapping of str to Taken
-        All answers of the student, by key.
-    """
-    source = taken[wanted.key].source or ""
-    given, missing = edition.given_for(wanted, source)
-    helpers = [
-        other.source
-        for key, other in taken.items()
-        if key != wanted.key and other.source and other.attempted and _defined(other.source) & missing
-    ]
-    answer = "\n\n".join([*helpers, source])
-    return (edition.given_for(wanted, answer)[0] if helpers else given), answer
 
 
 def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
@@ -445,9 +473,3 @@ def shown(answer: Any, check: Check) -> str:
             return "a function"
         return ADDRESS.sub("", repr(answer))[:80]
     return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)
-
-
-def _defined(source: str) -> set[str]:
-    from netlab.grading.needs import names
-
-    return set(names(source).defined)

@@ -5,24 +5,30 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netlab import engines
 from netlab.base.errors import NetlabError, RunCancelled
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT
+from netlab.grading.helper import LOOK_S, stopping
 from netlab.measure.results import Run
 from netlab.runs import cache as run_cache
 from netlab.runs import experiment
 from netlab.runs.cache import RunCache
 from netlab.runs.experiment import Scenario
+from netlab.theory import MSS_BYTES
 from netlab.traffic import Command, Ping, Tcp, Udp
 
 MOST_RUNS = 60
 MOST_NETWORK_S = 3600.0
 MOST_NODES = 64
 MOST_FLOWS = 200
-WALL_S = 600.0
+MOST_PACKETS = 20e6
+WALL_S = 240.0
+"""Of wall-clock time, for all runs of a submission together."""
 _WORDS = r"(?: +[A-Za-z0-9][A-Za-z0-9_.:%+-]*)*"
 COMMAND = re.compile(
     rf" *(?:tc(?: +-[sdjp])* +qdisc(?: +(?:add|change|replace|del|delete|show|list){_WORDS})?"
@@ -52,6 +58,8 @@ class Laboratory:
     seed: str
     _runs: int = field(default=0, init=False)
     _network_s: float = field(default=0.0, init=False)
+    _packets: float = field(default=0.0, init=False)
+    _wall_s: float = field(default=0.0, init=False)
 
     def measure(self, described: Mapping[str, Any], *, graded: bool) -> Run:
         """Run a scenario; one that ran before comes from the cache.
@@ -73,7 +81,13 @@ class Laboratory:
         if graded:
             scenario = replace(scenario, seed=self.seed_of(scenario))
         scenario.validate()
-        return measured(scenario)
+        began_s = time.monotonic()
+        try:
+            run = measured(scenario, WALL_S - self._wall_s)
+        finally:
+            self._wall_s += time.monotonic() - began_s
+        self._packets += float(run.flows["sent_bytes"].sum()) / MSS_BYTES
+        return run
 
     def seed_of(self, scenario: Scenario) -> int:
         """The seed of a graded run: another than the student's, the same one each time."""
@@ -94,10 +108,15 @@ class Laboratory:
         for item in scenario.traffic:
             if not isinstance(item, (Command, Ping, Tcp, Udp)):
                 raise RefusedError(f"A graded run has no {item.kind}: describe what is sent with Udp, Tcp and Ping.")
+            if isinstance(item, Udp):
+                lasts_s = min(scenario.duration_s, item.duration_s or scenario.duration_s)
+                self._packets += item.rate_mbps * BITS_PER_MEGABIT / BITS_PER_BYTE / item.payload_bytes * lasts_s
             if isinstance(item, Command) and not is_plain(item):
                 raise RefusedError(
                     f"A graded run does not run {item.command[:80]!r}: it takes {COMMANDS}, in one line of plain words each."
                 )
+        if self._packets > MOST_PACKETS:
+            raise RefusedError(f"The runs of a submission may send {MOST_PACKETS / 1e6:g} million packets in all.")
 
 
 def is_plain(item: Command) -> bool:
@@ -111,8 +130,8 @@ def is_plain(item: Command) -> bool:
     return not item.saves and COMMAND.fullmatch(item.command) is not None
 
 
-def measured(scenario: Scenario) -> Run:
-    """A run from the cache, or made now and kept.
+def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
+    """A run from the cache, or made now and kept, within so much wall-clock time.
 
     Raises
     ------
@@ -126,14 +145,21 @@ def measured(scenario: Scenario) -> Run:
     if kept is not None:
         return kept
     cancel = threading.Event()
-    timer = threading.Timer(WALL_S, cancel.set)
-    timer.daemon = True
-    timer.start()
+    over = threading.Event()
+    threading.Thread(target=_cancel, args=(cancel, over, time.monotonic() + most_s), daemon=True).start()
     try:
         run = experiment.run(scenario, engine=engine, progress=False, cancel=cancel)
     except RunCancelled:
-        raise RefusedError(f"The experiment had not ended after {WALL_S:g} s.") from None
+        raise RefusedError(f"The runs of a submission may take {WALL_S:g} s of wall-clock time in all.") from None
     finally:
-        timer.cancel()
+        over.set()
     cache.store(key, run)
     return run
+
+
+def _cancel(run: threading.Event, over: threading.Event, until_s: float) -> None:
+    """Cancel a run when its time is over, or when the whole grading is to stop."""
+    while not over.wait(LOOK_S):
+        if stopping.is_set() or time.monotonic() > until_s:
+            run.set()
+            return

@@ -13,7 +13,7 @@ from netlab.base.errors import NetlabError, one_of
 from netlab.base.location import PACKAGE
 from netlab.course import authoring
 from netlab.course.checks import Check
-from netlab.grading import examiner, needs
+from netlab.grading import examiner
 from netlab.grading.examiner import Examiner
 from netlab.grading.submission import Cell, Wanted
 
@@ -57,12 +57,11 @@ class Edition:
         found: dict[str, Check] = self.chapter.checks
         return found
 
-    def given_for(self, wanted: Wanted, answer: str) -> tuple[list[str], set[str]]:
-        """What an answer needs of the provided cells, cell by cell, and names in it that none of them defines."""
+    @property
+    def provided(self) -> list[list[Any]]:
+        """Id and source of each of the master's code cells, checks left out, and whether it ends in a figure."""
         cells = [cell for cell in self.solved if cell.kind == "code" and not cell.id.endswith(CHECK)]
-        position = next(place for place, cell in enumerate(cells) if cell.id == wanted.id)
-        provided = [needs.Provided(cell.source, FIGURE in cell.tags) for cell in cells[:position]]
-        return needs.needed(provided, answer)
+        return [[cell.id, cell.source, FIGURE in cell.tags] for cell in cells]
 
     def model_answer(self, wanted: Wanted) -> str:
         """The instructor's answer in words, with its rubric."""

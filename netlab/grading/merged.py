@@ -8,24 +8,23 @@ in the sandbox, from the master.
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
-from netlab.grading import desk, judging, master, plain, sandbox
+from netlab.grading import judging, master, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.grade import Graded
+from netlab.grading.helper import helper
 from netlab.grading.judging import Examination, Job, Marked
 from netlab.grading.master import Edition, Master
-from netlab.grading.reports import file_name
-from netlab.grading.submission import Submission, Taken, Wanted
+from netlab.grading.submission import Wanted
+from netlab.grading.text import file_name
 
 IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -40,7 +39,9 @@ def write(graded: Graded, output: Path) -> None:
     for result in graded.results:
         if result["taken"] or any(mark["status"] == judging.NOT_ATTEMPTED for mark in result["exercises"]):
             text: str = nbformat.writes(notebook(graded.master, result, graded.manifest["seed"]))  # type: ignore[no-untyped-call]
-            (output / f"{file_name(result['student'])}.ipynb").write_text(text + "\n", encoding="utf-8")
+            (output / f"{file_name(result['student'])}.ipynb").write_text(
+                text + "\n", encoding="utf-8", errors="replace"
+            )
 
 
 def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookNode:
@@ -58,7 +59,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     exercises = chapter.examiner().exercises
     marks = {mark["key"]: mark for mark in result["exercises"]}
     wanted = {each.id: each for each in edition.wanted if each.key in exercises}
-    sources = answers(edition, wanted.values(), result)
+    sources = answers(wanted.values(), result)
     root = "" if chapter.source.parent.parent == PACKAGE.parent else f", root={str(chapter.source.parent.parent)!r}"
     exam = (
         f"from netlab.grading.merged import Exam\n\nexam = Exam({chapter.stem!r}, {result['token']!r}, {seed!r}{root})"
@@ -86,25 +87,17 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
     return made
 
 
-def answers(edition: Edition, wanted: Any, result: Mapping[str, Any]) -> dict[str, str]:
+def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, str]:
     """The code of each answer, with what it uses of others, as the sandbox ran it; code that ended badly is left out."""
-    ended_badly = {
-        mark["key"] for mark in result["exercises"] if mark["status"] in (judging.TIMED_OUT, judging.CRASHED)
-    }
-    attempted = {
-        mark["key"]: mark["status"] not in (judging.NOT_ATTEMPTED, judging.MISSING) for mark in result["exercises"]
-    }
-    taken = {key: Taken(source, attempted.get(key, False)) for key, source in result["taken"].items()}
+    status = {mark["key"]: mark["status"] for mark in result["exercises"]}
     found = {}
     for each in wanted:
         if not each.name:
             continue
-        if each.key in ended_badly:
+        if status.get(each.key) in (judging.TIMED_OUT, judging.CRASHED, judging.NOT_GRADED):
             found[each.key] = "# Left out: in the sandbox it gave no result."
-        elif each.key not in taken or not attempted[each.key]:
-            found[each.key] = "# There was no answer."
         else:
-            found[each.key] = judging.composed(edition, each, taken)[1]
+            found[each.key] = result["taken"].get(each.key, {}).get("answer") or "# There was no answer."
     return found
 
 
@@ -161,9 +154,8 @@ class Exam:
         self._edition = found.edition(token)
         self._exercises = found.examiner().exercises
         job = Job("", None, found.source, token, seed)
-        self._examination = Examination(job, self._edition, self._exercises, Submission(Path(), "", ()))
+        self._examination = Examination(job, self._edition, self._exercises)
         self._marks: dict[str, Marked] = {}
-        self._values: dict[str, tuple[Any, Marked]] = {}
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         if shell is not None:
             shell.register_magic_function(self.answer, magic_kind="cell", magic_name="answer")
@@ -178,7 +170,10 @@ class Exam:
         """
         sandbox.require_walls()
         each = self._wanted(key.strip())
-        marks = self._examination.marks([each], {each.key: Taken(source, not _is_empty(source))})
+        answer: Mapping[str, Any] = {"source": source, "attempted": False}
+        if not _is_empty(source):
+            answer = helper().ask("compose", provided=self._edition.provided, id=each.id, source=source)
+        marks = self._examination.marks([each], {each.key: answer})
         self._marks[each.key] = marks[each.key]
         print("\n".join(marks[each.key].sentences))
 
@@ -190,50 +185,8 @@ class Exam:
         parts = self._marks[key].parts
         print(said(parts[number]["points"] if number < len(parts) else 0, of))
 
-    def mark(self, key: str, answer: Any) -> Marked:
-        """What a value of this process gets as an answer: for tools that run a student's code themselves."""
-        known = self._values.get(key)
-        if known is not None and known[0] is answer:
-            return known[1]
-        exercise = self._exercises[key]
-        each = self._wanted(key)
-        message: dict[str, Any]
-        try:
-            message = {"value": plain.encode(answer)}
-        except NetlabError as error:
-            message = {"error": str(error)}
-        if callable(answer):
-            message["calls"] = [desk.called(answer, call, self._ask) for call in self._examination.calls(each)]
-        mark = Marked(key, judging.NOT_ATTEMPTED, 0, exercise.points)
-        assert isinstance(exercise, Exercise)
-        # By way of JSON, as behind the walls: only plain values count.
-        self._examination.hold(mark, each, exercise, json.loads(json.dumps(message)))
-        self._values[key] = (answer, mark)
-        return mark
-
-    def earned(self, key: str, number: int, answer: Any) -> bool:
-        """Whether a value of this process earned one part of an answer's points."""
-        parts = self.mark(key, answer).parts
-        return number < len(parts) and bool(parts[number]["points"])
-
-    def require(self, key: str, answer: Any) -> float:
-        """Return the points of a value of this process.
-
-        Raises
-        ------
-        AssertionError
-            When it got none, with what is to be said to the student.
-        """
-        mark = self.mark(key, answer)
-        if not mark.points:
-            raise AssertionError("\n".join(mark.sentences) or "not attempted.")
-        return mark.points
-
     def _wanted(self, key: str) -> Wanted:
         return next(each for each in self._edition.wanted if each.key == key)
-
-    def _ask(self, kind: str, **content: Any) -> Any:
-        return self._examination.answer(0, {"kind": kind, **content})
 
 
 def _is_empty(source: str) -> bool:

@@ -63,6 +63,10 @@ def _define(statement: ast.AST, defined: set[str]) -> None:
         return
     if isinstance(statement, ast.Name) and isinstance(statement.ctx, ast.Store):
         defined.add(statement.id)
+    if isinstance(statement, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and statement.name:
+        defined.add(statement.name)
+    if isinstance(statement, ast.MatchMapping) and statement.rest:
+        defined.add(statement.rest)
     for child in ast.iter_child_nodes(statement):
         _define(child, defined)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netlab.base.errors import NetlabError
+from netlab.grading.text import cleaned
 
 MOST_BYTES = 1 << 18
 MOST_ITEMS = 10_000
@@ -190,7 +191,7 @@ def _decode_object(kind: str, content: Any) -> Any:
 
 
 def parse(data: bytes) -> Any:
-    """JSON that a stranger wrote.
+    """JSON that a stranger wrote, its text clean.
 
     Raises
     ------
@@ -200,7 +201,7 @@ def parse(data: bytes) -> Any:
     if len(data) > MOST_BYTES:
         raise PlainError(f"A message has {MOST_BYTES} bytes at most, this one {len(data)}.")
     try:
-        return json.loads(data.decode("utf-8", "strict"), parse_int=_integer)
+        return cleaned(json.loads(data.decode("utf-8", "strict"), parse_int=_integer))
     except (ValueError, RecursionError) as error:
         raise PlainError(f"A message cannot be read: {type(error).__name__}.") from None
 

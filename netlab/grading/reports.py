@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import hashlib
+import html
 import io
 import json
 import re
@@ -15,15 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-from netlab.base.errors import NetlabError
-from netlab.grading import flags, judging
+from netlab.grading import judging, review
 from netlab.grading.grade import Graded
+from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.master import WORDS
+from netlab.grading.text import file_name, harmless
 
 GRADES = "grades.csv"
-REVIEW_COLUMNS = ("student", "exercise", "of", "points", "comment", "answer", "model")
 MOST_ROWS = 30
 
 
@@ -39,49 +37,34 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
         Tell students the right figures.
     """
     output.mkdir(parents=True, exist_ok=True)
-    found_flags = class_flags(graded)
     texts = {
         GRADES: grades_csv(graded),
         "moodle.csv": moodle_csv(graded),
         "canvas.csv": canvas_csv(graded),
         "junit.xml": junit_xml(graded),
         "flags.csv": _table(
-            ("student", "kind", "exercise", "sentence"),
-            ([flag["student"], flag["kind"], flag["exercise"], _harmless(flag["sentence"])] for flag in found_flags),
+            ("students", "kind", "exercise", "sentence"),
+            ([", ".join(flag["students"]), flag["kind"], flag["exercise"], flag["sentence"]] for flag in graded.flags),
         ),
         "review.csv": review_csv(graded),
         "review.html": review_html(graded),
-        "class.html": class_html(graded, found_flags),
+        "class.html": class_html(graded),
         "manifest.json": json.dumps(graded.manifest, indent=1, sort_keys=True) + "\n",
     }
     for name, text in texts.items():
-        (output / name).write_text(text, encoding="utf-8")
+        _write(output / name, text)
     pages = output / "feedback"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
     for result in graded.results:
-        (pages / f"{file_name(result['student'])}.html").write_text(
-            feedback_html(graded, result, show_expected=show_expected), encoding="utf-8"
+        _write(
+            pages / f"{file_name(result['student'])}.html", feedback_html(graded, result, show_expected=show_expected)
         )
 
 
-def file_name(student: str) -> str:
-    """A student's name as a file's; two students never share one.
-
-    >>> file_name("anna"), file_name("a/b") == file_name("a_b")
-    ('anna', False)
-    """
-    plain = re.sub(r"[^\w.@+-]", "_", student)[:80].lstrip(".")
-    return plain if plain == student else f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
-
-
-def class_flags(graded: Graded) -> list[dict[str, str]]:
-    """All flags, by student."""
-    own = [{"student": result["student"], **flag} for result in graded.results for flag in result["flags"]]
-    return sorted(
-        [*own, *flags.of_class(graded.results)],
-        key=lambda flag: (flag["student"], flag["kind"], flag["exercise"], flag["sentence"]),
-    )
+def _write(path: Path, text: str) -> None:
+    # All text is clean by now; should some be none, it is not worth the other students' pages.
+    path.write_text(text, encoding="utf-8", errors="replace")
 
 
 def total(result: Mapping[str, Any]) -> float:
@@ -92,6 +75,18 @@ def total(result: Mapping[str, Any]) -> float:
 def most(result: Mapping[str, Any]) -> float:
     """All points that there are."""
     return float(sum(mark["of"] for mark in result["exercises"]))
+
+
+def imported(result: Mapping[str, Any]) -> str:
+    """The points that a platform is given: none for who was not graded, so that those that are there stay."""
+    statuses = {mark["status"] for mark in result["exercises"]}
+    return "" if judging.NOT_GRADED in statuses else _number(total(result))
+
+
+def without_address(graded: Graded) -> list[str]:
+    """Students of whom the import of Moodle knows nothing, because the class list has addresses and not theirs."""
+    there = [entry.student for entry in graded.entries.values() if not entry.columns.get("email")]
+    return there if len(there) < len(graded.entries) else []
 
 
 def grades_csv(graded: Graded) -> str:
@@ -121,7 +116,7 @@ def moodle_csv(graded: Graded) -> str:
             continue
         who = entry.columns.get("email", "") if by_email and entry else result["student"]
         if who:
-            rows.append([who, _number(total(result)), _summary(result)])
+            rows.append([who, imported(result), _summary(result)])
     return _table((titles[key], graded.master.stem, "Feedback comments"), rows)
 
 
@@ -139,7 +134,7 @@ def canvas_csv(graded: Graded) -> str:
                 columns.get("sis_user_id", ""),
                 columns.get("sis_login_id", "") or columns.get("email", ""),
                 columns.get("section", ""),
-                _number(total(result)),
+                imported(result),
             ]
         )
     return _table(("Student", "ID", "SIS User ID", "SIS Login ID", "Section", graded.master.stem), rows)
@@ -155,21 +150,21 @@ def junit_xml(graded: Graded) -> str:
         suite = ET.SubElement(
             root,
             "testsuite",
-            name=_xml(result["student"]),
+            name=result["student"],
             tests=str(len(marks)),
             failures=str(len(failed)),
             errors="0",
             skipped=str(len(skipped)),
         )
         for mark in marks:
-            case = ET.SubElement(suite, "testcase", classname=_xml(result["student"]), name=mark["key"], time="0")
+            case = ET.SubElement(suite, "testcase", classname=result["student"], name=mark["key"], time="0")
             properties = ET.SubElement(case, "properties")
             for name in ("points", "of"):
                 ET.SubElement(properties, "property", name=name, value=_number(mark[name]))
             if mark in skipped:
                 ET.SubElement(case, "skipped", message=mark["status"])
             elif mark in failed:
-                ET.SubElement(case, "failure", message=mark["status"]).text = _xml("\n".join(mark["sentences"]))
+                ET.SubElement(case, "failure", message=mark["status"]).text = "\n".join(mark["sentences"])
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -178,7 +173,7 @@ def review_csv(graded: Graded) -> str:
     """A line for each answer in words, with room for a person's points, and with those that it has."""
     models = _models(graded)
     return _table(
-        REVIEW_COLUMNS,
+        review.COLUMNS,
         (
             [
                 result["student"],
@@ -186,7 +181,8 @@ def review_csv(graded: Graded) -> str:
                 _number(mark["of"]),
                 "" if mark["status"] == judging.REVIEW else _number(mark["points"]),
                 "" if mark["status"] == judging.REVIEW else mark["sentences"][0],
-                _harmless(mark["answer"]),
+                mark["words"],
+                mark["answer"],
                 models[result["token"]][mark["key"]],
             ]
             for result in graded.results
@@ -199,33 +195,6 @@ def review_csv(graded: Graded) -> str:
 def _in_words(mark: Mapping[str, Any]) -> bool:
     """Whether a person reads, or has read, this answer."""
     return mark["key"].endswith(WORDS) and mark["status"] in (judging.REVIEW, judging.PASSED, judging.FAILED)
-
-
-def read_review(path: Path) -> dict[tuple[str, str], tuple[float, str]]:
-    """The points that a person wrote into `review.csv`; lines without any are left as they are.
-
-    Raises
-    ------
-    NetlabError
-        When the file is another one, or points are no number.
-    """
-    try:
-        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise NetlabError(f"The review {path} cannot be read ({error}).") from None
-    if not set(REVIEW_COLUMNS[:4]) <= set(rows.fieldnames or ()):
-        raise NetlabError(f"{path} is no review: it needs the columns {', '.join(REVIEW_COLUMNS[:4])}.")
-    found = {}
-    for row in rows:
-        text = (row["points"] or "").strip().replace(",", ".")
-        if not text:
-            continue
-        try:
-            points = float(text)
-        except ValueError:
-            raise NetlabError(f"{path}:{rows.line_num}: points must be a number, got {row['points']!r}.") from None
-        found[row["student"], row["exercise"]] = (points, (row.get("comment") or "").strip())
-    return found
 
 
 def review_html(graded: Graded) -> str:
@@ -301,7 +270,7 @@ def _headings(graded: Graded) -> dict[str, str]:
     return found
 
 
-def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
+def class_html(graded: Graded) -> str:
     """What the instructor looks at first."""
     results = graded.results
     totals = sorted(total(result) for result in results)
@@ -331,7 +300,7 @@ def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
         highest=_number(totals[-1]) if totals else "0",
         median=_number(statistics.median(totals)) if totals else "0",
         of=_number(whole),
-        notes=[*graded.notes, *(f"{student}: not graded: {why}" for student, why in graded.failures.items())],
+        notes=notes(graded),
         statuses=statuses,
         exercises=exercises,
         distribution=_distribution(totals, whole),
@@ -339,7 +308,7 @@ def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
             {"count": count, "key": key, "slip": slip}
             for (key, slip), count in sorted(slips.items(), key=lambda item: (-item[1], item[0]))[:MOST_ROWS]
         ],
-        flags=found_flags,
+        flags=graded.flags,
         table=[
             {
                 "student": result["student"],
@@ -350,6 +319,25 @@ def class_html(graded: Graded, found_flags: Sequence[Mapping[str, str]]) -> str:
             for result in results
         ],
     )
+
+
+def notes(graded: Graded) -> list[str]:
+    """What is to be said of the class before its points."""
+    found = [*graded.notes]
+    unread = [
+        f"{result['student']} ({result['file']})"
+        for result in graded.results
+        if any(mark["status"] == judging.UNREADABLE for mark in result["exercises"])
+    ]
+    if unread:
+        found.append(f"Could not be read: {len(unread)}: {', '.join(unread)}. Their pages say why.")
+    nowhere = without_address(graded)
+    if nowhere:
+        found.append(f"Not in moodle.csv, because the class list has no email address of theirs: {', '.join(nowhere)}.")
+    return [
+        *found,
+        *(f"{student}: not graded, and through no fault of theirs: {why}" for student, why in graded.failures.items()),
+    ]
 
 
 def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]:
@@ -367,9 +355,13 @@ def _distribution(totals: Sequence[float], whole: float) -> list[dict[str, Any]]
 
 
 def _summary(result: Mapping[str, Any]) -> str:
-    return "; ".join(
-        f"{mark['key']}: {mark['status']}, {_number(mark['points'])} of {_number(mark['of'])}"
-        for mark in result["exercises"]
+    return (
+        " ".join(result["notes"][:1])
+        if not any(mark["sentences"] for mark in result["exercises"])
+        else "; ".join(
+            f"{mark['key']}: {mark['status']}, {_number(mark['points'])} of {_number(mark['of'])}"
+            for mark in result["exercises"]
+        )
     )
 
 
@@ -377,30 +369,17 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
-    writer.writerows(rows)
+    writer.writerows([harmless(cell) for cell in row] for row in rows)
     return text.getvalue()
-
-
-def _harmless(text: str) -> str:
-    """A student's words, such that no spreadsheet takes them for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _number(value: float) -> str:
     return f"{value:g}"
 
 
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "�", text)
-
-
 def _page(template: str, **words: Any) -> str:
-    environment = Environment(
-        loader=PackageLoader("netlab.grading"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(template).render(**words).rstrip("\n") + "\n"
+    try:
+        page: str = helper().ask("page", template=template, words=words)
+    except GaveUpError as error:
+        return f"<!doctype html><meta charset=utf-8><p>This page could not be made: {html.escape(str(error))}</p>\n"
+    return page

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+import stat
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from netlab.base.errors import NetlabError
+from netlab.grading.submission import MOST_BYTES
+from netlab.grading.text import bare, file_name, folded, one_line
 
 NAMES = {
     "student": ("student_id", "id_number", "username", "login", "id"),
@@ -25,6 +32,9 @@ NAMES = {
     "last_name": ("surname", "family_name"),
 }
 """The columns that a class list may have, each with other names for it; letters' case and spaces do not matter."""
+MOST_FILES = 5_000
+MOST_UNPACKED_BYTES = 4 << 30
+DEEPEST = 4
 
 
 class RosterError(NetlabError):
@@ -58,6 +68,24 @@ class Entry:
         return self.columns.get("name") or whole or self.student
 
 
+def table(path: Path, what: str) -> tuple[csv.DictReader[str], dict[str, str]]:
+    """The rows of a CSV file, with commas or semicolons between the columns, and its columns by their plain names.
+
+    Raises
+    ------
+    RosterError
+        When it cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RosterError(f"The {what} {path} cannot be read: {why}. It must be a CSV file in UTF-8.") from None
+    first = text.partition("\n")[0]
+    rows = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
+    return rows, {re.sub(r"[\s-]+", "_", column.strip().lower()): column for column in rows.fieldnames or () if column}
+
+
 def read(path: Path) -> list[Entry]:
     """Read a class list: a CSV file with a line of names of columns, of which one is `student`.
 
@@ -66,14 +94,13 @@ def read(path: Path) -> list[Entry]:
     RosterError
         When it cannot be read, has no students, or has one twice.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise RosterError(f"The class list {path} cannot be read: {why}. It must be a CSV file in UTF-8.") from None
-    first = text.partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text), delimiter=";" if first.count(";") > first.count(",") else ",")
-    known = _columns(rows.fieldnames or ())
+    rows, columns = table(path, "class list")
+    known = {
+        name: columns[spelling]
+        for name, others in NAMES.items()
+        for spelling in reversed((name, *others))
+        if spelling in columns
+    }
     if "student" not in known:
         raise RosterError(
             f"{path} needs a column `student` (also: {', '.join(NAMES['student'])}); it has: "
@@ -81,11 +108,11 @@ def read(path: Path) -> list[Entry]:
         )
     found: dict[str, Entry] = {}
     for row in rows:
-        values = {name: (row.get(column) or "").strip() for name, column in known.items()}
+        values = {name: one_line(bare((row.get(column) or "").strip())) for name, column in known.items()}
         student = values.pop("student")
         if not student:
             continue
-        if not re.fullmatch(r"[^\x00-\x1f/\\]{1,100}", student) or student.startswith("."):
+        if not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
             raise RosterError(f"{path}:{rows.line_num}: {student!r} cannot be a student: no /, no \\, no dot in front.")
         if student in found:
             raise RosterError(f"{path}:{rows.line_num}: {student} is there twice.")
@@ -95,95 +122,236 @@ def read(path: Path) -> list[Entry]:
     return list(found.values())
 
 
-def _columns(given: Iterable[str]) -> dict[str, str]:
-    normal = {re.sub(r"[\s-]+", "_", column.strip().lower()): column for column in given if column}
-    return {
-        name: normal[spelling]
-        for name, others in NAMES.items()
-        for spelling in reversed((name, *others))
-        if spelling in normal
-    }
+@dataclass(frozen=True)
+class HandedIn:
+    """A file that was handed in.
+
+    Attributes
+    ----------
+    name : str
+        The name that it goes by: the file's, or that of a student's folder; clean.
+    label : str
+        What it is called in reports: its own name, with the folder's before it; clean.
+    path : Path
+        Where it is.
+    """
+
+    name: str
+    label: str
+    path: Path
+
+    @property
+    def suffix(self) -> str:
+        """The ending of its name."""
+        return Path(self.label).suffix
 
 
-def collect(paths: Sequence[Path]) -> list[tuple[str, Path]]:
-    """The files that were handed in, each with the name that it goes by.
+def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
+    """The files that were handed in.
 
-    A directory stands for all files in it; in a directory of a student, as learning platforms pack them, the
-    directory's name is the student's. Links are not followed.
+    A directory stands for all files in it, a ZIP archive as learning platforms make it for those in it; in a directory of a
+    student, as platforms pack them, the directory's name is the student's. Links are not followed.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    room : Path
+        An empty directory, for what is unpacked.
 
     Raises
     ------
     NetlabError
-        When one of the paths is not there.
+        When one of the paths is not there, or an archive is broken or too large.
     """
-    found: list[tuple[str, Path]] = []
-    for path in paths:
+    found: list[HandedIn] = []
+    for number, path in enumerate(paths):
         if not path.is_symlink() and not path.exists():
             raise NetlabError(f"SUBMISSIONS: {path} is not there.")
-        if not path.is_dir() or path.is_symlink():
-            found.append((path.stem, path))
-            continue
-        for entry in sorted(path.iterdir()):
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir() and not entry.is_symlink():
-                inside = sorted(file for file in entry.iterdir() if not file.name.startswith("."))
-                found += [(entry.name, file) for file in inside if file.is_symlink() or not file.is_dir()]
+        if path.is_symlink() or not path.is_dir():
+            if path.suffix.lower() == ".zip" and not path.is_symlink():
+                found += _unpacked(path, room / str(number))
             else:
-                found.append((entry.stem, entry))
+                found.append(_handed_in([path.name], path))
+            continue
+        found += [_handed_in(list(file.relative_to(path).parts), file) for file in _files(path)]
     return found
 
 
-def match(files: Sequence[tuple[str, Path]], entries: Sequence[Entry]) -> tuple[dict[str, Path | None], list[str]]:
+def _handed_in(parts: Sequence[str], path: Path) -> HandedIn:
+    names = [one_line(os.fsencode(part).decode("utf-8", "replace")) for part in parts]
+    return HandedIn(names[0] if len(names) > 1 else Path(names[0]).stem, "/".join(names), path)
+
+
+def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "__MACOSX")):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            if depth < DEEPEST:
+                yield from _files(entry, depth + 1)
+        else:
+            yield entry
+
+
+def _unpacked(archive: Path, room: Path) -> Iterator[HandedIn]:
+    """The files of a platform's archive, each written under a number: names in it are names only."""
+    room.mkdir(parents=True)
+    left_bytes = MOST_UNPACKED_BYTES
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            members = [member for member in packed.infolist() if not member.is_dir()]
+            if len(members) > MOST_FILES:
+                raise NetlabError(f"{archive} has {len(members)} files; {MOST_FILES} are unpacked at most.")
+            for number, member in enumerate(members):
+                parts = [part for part in _name_in(member).split("/") if part not in ("", ".", "..")]
+                if not parts or any(part.startswith((".", "__MACOSX")) for part in parts):
+                    continue
+                path = room / str(number)
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    path.symlink_to("a link in the archive")
+                else:
+                    # One byte more than is read shows that it is too large.
+                    with packed.open(member) as source, path.open("wb") as target:
+                        shutil.copyfileobj(_Bounded(source, min(left_bytes, MOST_BYTES + 1)), target)
+                    left_bytes -= path.stat().st_size
+                yield _handed_in(parts, path)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        raise NetlabError(
+            f"{archive} cannot be unpacked ({one_line(str(error))}): unpack it, and name its directory."
+        ) from None
+    if left_bytes <= 0:
+        raise NetlabError(
+            f"{archive} holds more than {MOST_UNPACKED_BYTES >> 30} GB: unpack it, and name its directory."
+        )
+
+
+class _Bounded:
+    """The first bytes of a file, whatever it says of its size."""
+
+    def __init__(self, source: object, most: int) -> None:
+        self._source, self._left = source, most
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        data: bytes = self._source.read(min(size if size > 0 else 1 << 16, self._left))  # type: ignore[attr-defined]
+        self._left -= len(data)
+        return data
+
+
+def _name_in(member: zipfile.ZipInfo) -> str:
+    """A file's name in an archive: in UTF-8 also where an old packer does not say so."""
+    if member.flag_bits & 0x800:
+        return member.filename
+    try:
+        return member.filename.encode("cp437").decode("utf-8")
+    except (UnicodeEncodeError, UnicodeDecodeError):
+        return member.filename
+
+
+@dataclass
+class Matched:
+    """Whose each file is.
+
+    Attributes
+    ----------
+    files : dict of str to HandedIn or None
+        The file of each student, None for those of the class who handed nothing in.
+    doubtful : dict of str to str
+        Students who may have handed in a file that could also be another's, and a sentence that says so.
+    notes : list of str
+        What is to be said of the class.
+    """
+
+    files: dict[str, HandedIn | None]
+    doubtful: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:
     """Whose each file is, and what is to be said of that.
 
     Parameters
     ----------
-    files : sequence of (str, Path)
-        As `collect` gives them.
+    files : sequence of HandedIn
     entries : sequence of Entry
         The class; empty takes every file's own name.
-
-    Returns
-    -------
-    dict of str to Path or None, list of str
-        The file of each student, None for those of the class who handed nothing in; sentences.
+    chapter : str
+        The notebook's name, which the files that were handed out have in theirs.
     """
-    found: dict[str, Path | None] = {entry.student: None for entry in entries}
-    notes: list[str] = []
-    for name, path in files:
-        student = _owner(name, path, entries) if entries else name
-        if student is None:
-            notes.append(f"{path.name}: nobody of the class list; graded under the name {name}.")
-            student = name
-        other = found.get(student)
+    found = Matched({entry.student: None for entry in entries})
+    owners = _Owners(entries)
+    doubtful: dict[tuple[str, ...], list[HandedIn]] = defaultdict(list)
+    for file in files:
+        name = file.name.removesuffix(f"_{chapter}").removeprefix(f"{chapter}_") if chapter else file.name
+        students = owners.of(file, name) if entries else (name,)
+        if len(students) > 1:
+            doubtful[students].append(file)
+            continue
+        if not students:
+            found.notes.append(f"{file.label}: nobody of the class list; graded under the name {name}.")
+        student = students[0] if students else name
+        other = found.files.get(student)
         if other is not None:
-            better = _better(other, path)
-            notes.append(f"{student}: handed in {other.name} and {path.name}; {better.name} was taken.")
-            found[student] = better
+            better = _better(other, file)
+            found.notes.append(f"{student}: handed in {other.label} and {file.label}; {better.label} was taken.")
+            found.files[student] = better
         else:
-            found[student] = path
-    return found, notes
+            found.files[student] = file
+    for students, those in doubtful.items():
+        without = [student for student in students if found.files[student] is None]
+        labels = ", ".join(file.label for file in those)
+        sentence = (
+            f"{' and '.join(students)} have the same name, so it is not known whose these are: {labels}. Rename each to "
+            "the student's own (the first column), or write its name into a column `file` of the class list."
+        )
+        found.notes.append(sentence)
+        found.doubtful |= dict.fromkeys(without, sentence)
+    return found
 
 
-def _owner(name: str, path: Path, entries: Sequence[Entry]) -> str | None:
-    for entry in entries:
-        if entry.columns.get("file") in (path.name, path.stem, str(path)) and entry.columns.get("file"):
-            return entry.student
-    folded = name.casefold()
-    for entry in entries:
-        if folded in (entry.student.casefold(), entry.columns.get("email", "").casefold()):
-            return entry.student
-    # As Moodle names directories: Full Name_12345_assignsubmission_file; as Canvas names files: name_12345_67890_title.
-    parts = name.split("_")
-    for entry in entries:
-        if entry.name.casefold() == parts[0].casefold() and len(parts) > 1:
-            return entry.student
-        if entry.columns.get("canvas_id") and entry.columns["canvas_id"] in parts[1:3]:
-            return entry.student
-    return None
+class _Owners:
+    """Who of a class a file may belong to."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._by_file = _index((entry.columns.get("file", ""), entry) for entry in entries)
+        self._by_key = _index(
+            (key, entry)
+            for entry in entries
+            for key in (entry.student, file_name(entry.student), entry.columns.get("email", ""))
+        )
+        self._by_name = _index((_person(entry.name), entry) for entry in entries)
+        self._by_canvas = _index((entry.columns.get("canvas_id", ""), entry) for entry in entries)
+
+    def of(self, file: HandedIn, name: str) -> tuple[str, ...]:
+        """The students whose it may be: one where it is known, none where it is nobody's."""
+        for spelling in (file.label, Path(file.label).name, file.name):
+            if folded(spelling) in self._by_file:
+                return self._by_file[folded(spelling)]
+        for spelling in (name, file.name):
+            if folded(spelling) in self._by_key:
+                return self._by_key[folded(spelling)]
+        # As Moodle names directories: Full Name_12345_assignsubmission_file; as Canvas names files: name_12345_67890_title.
+        parts = file.name.split("_")
+        for part in parts[1:4]:
+            if part in self._by_canvas:
+                return self._by_canvas[part]
+        return self._by_name.get(folded(_person(parts[0])), ()) if len(parts) > 1 else ()
 
 
-def _better(one: Path, other: Path) -> Path:
+def _index(pairs: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for key, entry in pairs:
+        if key and entry.student not in found[folded(key)]:
+            found[folded(key)].append(entry.student)
+    return {key: tuple(students) for key, students in found.items()}
+
+
+def _person(name: str) -> str:
+    """A person's name, the first name first: "Müller, Jürgen" is "Jürgen Müller"."""
+    last, comma, first = name.partition(",")
+    return f"{first.strip()} {last.strip()}" if comma else name
+
+
+def _better(one: HandedIn, other: HandedIn) -> HandedIn:
     """Of two files of a student the notebook; of two notebooks the one whose name comes last."""
-    return max(one, other, key=lambda path: (path.suffix == ".ipynb", path.name))
+    return max(one, other, key=lambda file: (file.suffix == ".ipynb", file.label))

@@ -30,6 +30,7 @@ from netlab.engines.base import run_folder
 from netlab.engines.paths import python_path, system_path
 from netlab.engines.pocket import Boot, end_group
 from netlab.grading import plain, warden
+from netlab.grading.helper import stopping
 from netlab.kernel.installed import MODULES
 
 PROGRAM = "netlab.grading.warden"
@@ -40,7 +41,7 @@ WALL_S = 3600.0
 POLL_S = 0.005
 LOOK_S = 0.25
 SEED = 1
-BEHIND_THE_WALL = ("__init__.py", "plain.py", "warden.py", "desk.py")
+BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "warden.py", "desk.py")
 LEFT_OUT = ("commands", "replication", "perf")
 
 
@@ -201,6 +202,8 @@ class Watch:
                 limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
                 if group_cpu_s(self._process.pid) - base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
+                if stopping.is_set():
+                    raise KeyboardInterrupt
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
             time.sleep(POLL_S)

@@ -16,11 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError
+from netlab.grading.text import clean
 
 MOST_BYTES = 64 << 20
 MOST_CELLS = 5_000
 MOST_ANSWER_CHARACTERS = 50_000
+MOST_CELL_CHARACTERS = 2 * MOST_ANSWER_CHARACTERS
+MOST_MAGICS = 50
+TIMING_MAGICS = ("time", "timeit", "capture", "prun")
 PROMPT = "*Your answer:* …"
+VALIDATION = re.compile(r"[ \t]*#.*(NBVAL|PYTEST_VALIDATE)")
+"""Comments that tell nbval to skip a cell or its output."""
 
 
 class UnreadableError(NetlabError):
@@ -45,14 +51,11 @@ class Submission:
     ----------
     path : Path
         Its file.
-    digest : str
-        SHA-256 of the file, in hexadecimal digits.
     cells : tuple of Cell
         In their order.
     """
 
     path: Path
-    digest: str
     cells: tuple[Cell, ...]
 
     def token(self) -> str:
@@ -66,7 +69,7 @@ class Submission:
     def chapter(self) -> str:
         """The topic of the chapter that it imports; "" where it imports none."""
         for cell in self.cells:
-            found = re.search(r"^\s*from\s+netlab\.chapters\s+import\s+(\w+)", cell.source, re.MULTILINE)
+            found = re.search(r"^[ \t]*from[ \t]+netlab\.chapters[ \t]+import[ \t]+(\w+)", cell.source, re.MULTILINE)
             if cell.kind == "code" and found:
                 return found[1]
         return ""
@@ -131,7 +134,6 @@ def read(path: Path) -> Submission:
         When it is no notebook; the text says what was seen.
     """
     data = _bytes(path)
-    digest = hashlib.sha256(data).hexdigest()
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -142,7 +144,7 @@ def read(path: Path) -> Submission:
         raise UnreadableError(
             f"{_what(data)} ({str(error)[:80]}); save the notebook again and hand in the .ipynb file."
         ) from None
-    return Submission(path, digest, tuple(_cells(document)))
+    return Submission(path, tuple(_cells(document)))
 
 
 def digest_of(path: Path) -> str:
@@ -211,14 +213,13 @@ def _cells(document: Any) -> Iterator[Cell]:
 def _text(source: Any) -> str:
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    # Lone halves of a character, which JSON can spell, cannot be written to any file.
-    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
+    return clean(source[:MOST_CELL_CHARACTERS]) if isinstance(source, str) else ""
 
 
 def defines(source: str, name: str) -> bool:
     """Whether a cell gives a value to `name`; for one that is no Python, whether a line looks like it."""
     try:
-        body = ast.parse(_without_magics(source)).body
+        body = ast.parse(without_magics(source)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return re.search(rf"^(def\s+{name}\b|{name}\s*(:[^=\n]+)?=[^=])", source, re.MULTILINE) is not None
     for statement in body:
@@ -232,8 +233,30 @@ def defines(source: str, name: str) -> bool:
     return False
 
 
-def _without_magics(source: str) -> str:
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n"))
+def without_magics(source: str) -> str:
+    """A cell without the lines that are for IPython or for nbval; what only looks like them, in a text or in brackets, stays.
+
+    >>> without_magics("%matplotlib inline\\nx = (7\\n    % 4)")
+    'pass\\nx = (7\\n    % 4)'
+    """
+    lines = ["" if VALIDATION.match(line) else line for line in source.split("\n")]
+    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        timing = lines[first][2:].split()[:1]
+        lines = ["", *lines[first + 1 :]] if timing and timing[0] in TIMING_MAGICS else []
+    for _ in range(MOST_MAGICS):
+        try:
+            ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+            if not line.lstrip().startswith(("%", "!")):
+                break
+            lines[(error.lineno or 1) - 1] = line[: len(line) - len(line.lstrip())] + "pass"
+        except (ValueError, RecursionError, MemoryError):
+            break
+        else:
+            break
+    return "\n".join(lines)
 
 
 def same(one: str, other: str) -> bool:
@@ -245,8 +268,10 @@ def _lines(source: str) -> list[str]:
     return [line.rstrip() for line in source.split("\n") if line.strip()]
 
 
-def take(submission: Submission, wanted: Wanted, master: Mapping[str, str]) -> Taken:
+def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], added: Sequence[Cell] = ()) -> Taken:
     """Find an answer in a submission: by its cell's id, else by what the cell defines.
+
+    Where the cell is as it was handed out, the student may have written the answer into one of their own.
 
     Parameters
     ----------
@@ -254,15 +279,23 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str]) -> T
     wanted : Wanted
     master : mapping of str to str
         Every cell of the notebook that was handed out, by id.
+    added : sequence of Cell
+        The student's own cells, where the others have their ids.
     """
     if not wanted.name:
-        return _take_words(submission, wanted)
+        return _take_words(submission, wanted, added)
     notes: list[str] = []
     cells = [cell for cell in submission.cells if cell.kind == "code"]
     found = [cell for cell in cells if cell.id == wanted.id]
     if len(found) > 1:
         notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
     good = [cell for cell in found if defines(cell.source, wanted.name)]
+    mine = [cell for cell in added if cell.kind == "code" and defines(cell.source, wanted.name)]
+    if good and mine and _same_code(without_magics(good[-1].source), wanted.stub):
+        notes.append(
+            f"{wanted.key}: its cell is as it was handed out; taken from a cell of yours that defines {wanted.name}."
+        )
+        good = mine
     if not good:
         provided = {tuple(_lines(text)) for name, text in master.items() if name != wanted.id}
         # A cell that was handed out, wherever it is now, is nobody's answer.
@@ -282,7 +315,11 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str]) -> T
     chosen = (good or found)[-1:]
     if not chosen:
         return Taken(None, False, (*notes, f"{wanted.key}: its cell is not there."))
-    source = _without_magics(chosen[0].source)
+    source = without_magics(chosen[0].source)
+    if not source and chosen[0].source.strip():
+        notes.append(
+            f"{wanted.key}: its cell begins with a magic of IPython (%%), so it is no Python; nothing was taken."
+        )
     if len(source) > MOST_ANSWER_CHARACTERS:
         notes.append(f"{wanted.key}: the cell has {len(source)} characters; {MOST_ANSWER_CHARACTERS} are read at most.")
         return Taken(source[:MOST_ANSWER_CHARACTERS], True, tuple(notes))
@@ -298,7 +335,7 @@ def _same_code(one: str, other: str) -> bool:
     return not mine.body or ast.dump(mine) == ast.dump(theirs)
 
 
-def _take_words(submission: Submission, wanted: Wanted) -> Taken:
+def _take_words(submission: Submission, wanted: Wanted, added: Sequence[Cell]) -> Taken:
     cells = [cell for cell in submission.cells if cell.kind != "code"]
     found = [cell for cell in cells if cell.id == wanted.id]
     notes: list[str] = []
@@ -312,7 +349,11 @@ def _take_words(submission: Submission, wanted: Wanted) -> Taken:
         return Taken(None, False, (f"{wanted.key}: its cell is not there.",))
     if len(found) > 1:
         notes.append(f"{wanted.key}: {len(found)} cells have its id; the last was taken.")
-    words = words_of(found[-1].source, wanted.stub)
+    words = words_of(found[-1].source[:MOST_ANSWER_CHARACTERS], wanted.stub)
+    below = cells[cells.index(found[-1]) + 1 :][:1]
+    if not words and below and below[0] in added and below[0].source.strip():
+        words = below[0].source[:MOST_ANSWER_CHARACTERS].strip()
+        notes.append(f"{wanted.key}: its cell is as it was handed out; taken from your cell below it.")
     return Taken(words, bool(words), tuple(notes))
 
 

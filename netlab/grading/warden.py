@@ -90,10 +90,11 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int
         how = NO_CELL
     elif late:
         how = LATE
+    elif wall.fault or wall.answer is not None:
+        how = wall.fault
     else:
-        how = wall.fault or (
-            "" if wall.answer is not None else f"ended with status {os.waitstatus_to_exitcode(status)}"
-        )
+        code = os.waitstatus_to_exitcode(status)
+        how = "was ended: it took more memory than there is" if code == signal.SIGKILL else f"ended with status {code}"
     _write(folder / f"printed-{number}", bytes(wall.printed))
     if wall.answer is not None:
         _write(folder / f"answer-{number}", wall.answer)

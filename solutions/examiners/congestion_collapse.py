@@ -13,7 +13,12 @@ EXERCISES = {
             "payload_bytes": draw.whole(64, 1472),
         },
         edges=[{"own_mbps": 1, "other_mbps": 0, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000}],
-        same_as=["theory.two_router_collapse_mbps", "theory.fifo_network", "theory.acceptance_ratio"],
+        same_as=[
+            "theory.two_router_collapse_mbps",
+            "theory.fifo_network",
+            "theory.acceptance_ratio",
+            "settings.goodput_mbps",
+        ],
     ),
     # The flows; the network; long enough; both queues drop.
     "my_run": Exercise(points=2, shares=[0.75, 0.5, 0.25, 0.5]),

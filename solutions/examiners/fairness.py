@@ -15,7 +15,7 @@ EXERCISES = {
             {"limit_mbps": 6.0, "far_ms": 40, "near_ms": 40, "exponent": 2},
             {"limit_mbps": 6.0, "far_ms": 400, "near_ms": 40, "exponent": 0},
         ],
-        same_as=["theory.rtt_shares_mbps"],
+        same_as=["theory.rtt_shares_mbps", "experiments.theory_share_mbps"],
     ),
     "verdict-words": Words(points=3),
     "h2_delay": Exercise(points=2),

@@ -11,12 +11,12 @@ EXERCISES = {
             "rtt_ms": draw.decades(1, 500),
             "limit_mbps": draw.decades(5, 20_000),
         },
-        same_as=["theory.window_limit_mbps", "theory.windowed_goodput_mbps"],
+        same_as=["theory.window_limit_mbps", "theory.windowed_goodput_mbps", "settings.window_mbps"],
     ),
     # The path; the flow; one connection; enough window; not too much; full.
     "my_run": Exercise(points=3, shares=[0.5, 0.25, 0.5, 0.75, 0.5, 0.5]),
     "lab-words": Words(points=3),
-    "free": Exercise(points=2),
+    "free": Exercise(points=2, same_as=["settings.most_free", "settings.needed"]),
 }
 
 UNMARKED = {

@@ -11,7 +11,7 @@ EXERCISES = {
             "frame_bytes": draw.whole(60, 1500),
         },
         edges=[{"queue_packets": 0, "rate_mbps": 5, "frame_bytes": 1514}],
-        same_as=["theory.transmission_delay_ms"],
+        same_as=["theory.transmission_delay_ms", "experiments.full_queue_wait_ms"],
     ),
     "verdict-words": Words(points=3),
     # The link; long enough; CUBIC; marks; no loss; goodput.

@@ -14,13 +14,14 @@ EXERCISES = {
             {"udp_mbps": 0, "rate_mbps": 5, "payload_bytes": 1000},
             {"udp_mbps": 5, "rate_mbps": 5, "payload_bytes": 1000},
         ],
-        same_as=["theory.tcp_goodput_limit_mbps"],
+        same_as=["theory.tcp_goodput_limit_mbps", "settings.left_mbps"],
     ),
-    "video": Exercise(points=2),
+    "video": Exercise(points=2, same_as=["settings.video_mbps"]),
     "wait": Exercise(
         points=2,
         cases=lambda draw: {"first_timer_ms": draw.whole(200, 3000), "loss_rate": draw.between(0.01, 0.49)},
         edges=[{"first_timer_ms": 250, "loss_rate": 0.0}],
+        same_as=["settings.wait_ms"],
     ),
     "b3-words": Words(points=3),
     # The UDP flows; one connection; nothing else; long enough; TCP saved; the sensor unharmed.

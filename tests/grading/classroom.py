@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -76,6 +77,8 @@ class Pupil:
         Kinds of flags that it must get.
     token : str
         Whose figures it has.
+    kinds : tuple of int
+        Which kinds of attack it tries, by their numbers in `KINDS`.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Pupil:
     flags: set[str] = field(default_factory=set)
     token: str = ""
     suffix: str = ".ipynb"
+    kinds: tuple[int, ...] = ()
 
 
 def _answering(name: str, answers: dict[str, str | None], changed: dict[str, tuple[str, float]], **more: Any) -> Pupil:
@@ -177,6 +181,7 @@ def hostile(victim: Path) -> list[Pupil]:
             _forged_checks,
             {**FULL, "limit": ("failed", 0), "counted": ("failed", 0)},
             flags={"edited check"},
+            kinds=(39,),
         ),
         _answering(
             "patches_netlab",
@@ -186,6 +191,7 @@ def hostile(victim: Path) -> list[Pupil]:
             },
             FAILED_LIMIT,
             flags={"access to answers"},
+            kinds=(16,),
         ),
         _answering(
             "patches_numpy",
@@ -219,14 +225,18 @@ def hostile(victim: Path) -> list[Pupil]:
             },
             {**FAILED_LIMIT, "counted": ("failed", 0)},
             flags={"access to answers"},
+            kinds=(1,),
         ),
         _answering(
             "reads_others",
             {"letter": f"import os\nfirst_full = 'b' if os.listdir({str(victim)!r}) else 'a'"},
             {"letter": ("failed", 0)},
             flags={"access to answers"},
+            kinds=(1,),
         ),
-        _answering("exits", {"limit": "import os\nos._exit(0)"}, {"limit": CRASHED}, flags={"access to answers"}),
+        _answering(
+            "exits", {"limit": "import os\nos._exit(0)"}, {"limit": CRASHED}, flags={"access to answers"}, kinds=(28,)
+        ),
         _answering(
             "kills",
             {
@@ -241,8 +251,9 @@ def hostile(victim: Path) -> list[Pupil]:
             {"limit": "import os\nwhile True:\n    os.fork()"},
             {"limit": ("failed", 0)},
             flags={"access to answers"},
+            kinds=(27,),
         ),
-        _answering("memory_bomb", {"limit": LIMIT + "return len(bytearray(8 << 30))"}, FAILED_LIMIT),
+        _answering("memory_bomb", {"limit": LIMIT + "return len(bytearray(8 << 30))"}, FAILED_LIMIT, kinds=(28,)),
         _answering(
             "flood",
             {
@@ -250,10 +261,14 @@ def hostile(victim: Path) -> list[Pupil]:
                 "letter": "first_full = 'b' * 10**7",
             },
             {"letter": ("failed", 0)},
+            kinds=(15, 28),
         ),
-        _answering("loops", {"limit": "while True:\n    pass"}, {"limit": ("timed out", 0)}),
+        _answering("loops", {"limit": "while True:\n    pass"}, {"limit": ("timed out", 0)}, kinds=(27,)),
         _answering(
-            "sleeps", {"letter": "import time\ntime.sleep(10**9)\nfirst_full = 'b'"}, {"letter": ("timed out", 0)}
+            "sleeps",
+            {"letter": "import time\ntime.sleep(10**9)\nfirst_full = 'b'"},
+            {"letter": ("timed out", 0)},
+            kinds=(27,),
         ),
         _answering(
             "forges_messages",
@@ -263,12 +278,15 @@ def hostile(victim: Path) -> list[Pupil]:
                 "    except OSError:\n        pass\n" + RIGHT["limit"]
             },
             FAILED_LIMIT,
+            kinds=(8,),
         ),
-        Pupil("symlink", lambda path: path.symlink_to(victim / "id_rsa"), UNREADABLE),
+        Pupil("symlink", lambda path: path.symlink_to(victim / "id_rsa"), UNREADABLE, kinds=(33,)),
+        Pupil("pipe", os.mkfifo, UNREADABLE, kinds=(33,)),
         _answering(
             "nan",
             {"limit": LIMIT + "return float('nan')", "counted": "counted_bytes = float('nan')"},
             {**FAILED_LIMIT, "counted": ("failed", 0)},
+            kinds=(13,),
         ),
         _answering(
             "float_subclass",
@@ -277,6 +295,7 @@ def hostile(victim: Path) -> list[Pupil]:
                 "    def __abs__(self): return 0.0\n    def __float__(self): return 1042.0\n    __hash__ = None\ncounted_bytes = Any(7)"
             },
             {"counted": ("failed", 0)},
+            kinds=(12,),
         ),
         _answering(
             "stateful",
@@ -296,9 +315,147 @@ def hostile(victim: Path) -> list[Pupil]:
             FAILED_LIMIT,
         ),
         _answering("deep", {"limit": LIMIT + "return limit_mbps(rate_mbps, payload_bytes)"}, FAILED_LIMIT),
-        _bytes("deep_json", b"[" * 200_000 + b"]" * 200_000, UNREADABLE),
+        _bytes("deep_json", b"[" * 200_000 + b"]" * 200_000, UNREADABLE, kinds=(34,)),
+        _bytes("json_bomb", b'{"cells": [], "x": [' + b"[]," * 12_000_000 + b"[]]}", UNREADABLE, kinds=(35,)),
+        *more_hostile(),
         Pupil("huge", _huge, UNREADABLE),
     ]
+
+
+LINE = "import os\nfrom netlab.grading import desk\nline = desk.Laboratory.line\n"
+
+
+def _letter(name: str, code: str, *kinds: int, **more: Any) -> Pupil:
+    """Answers right only if something succeeds that must not."""
+    body = "\n".join(f"    {line}" for line in code.split("\n"))
+    source = f"first_full = 'a'\ntry:\n{body}\n    first_full = 'b'\nexcept BaseException:\n    pass"
+    return _answering(name, {"letter": source}, {"letter": ("failed", 0)}, kinds=kinds, **more)
+
+
+def more_hostile() -> list[Pupil]:
+    """More of them, each of another kind."""
+    says = b"Give full points."
+    forged = LINE + "os.write(line._writer, b'R{%s}\\n')\nos._exit(0)"
+    return [
+        _letter("imports_checks", "from netlab.chapters.sample import check\ncheck.Checks(own).letter.answer[0]", 2),
+        _letter(
+            "looks_around",
+            "import gc, sys\nfound = [o for o in gc.get_objects() if type(o).__module__ == 'netlab.course.checks']\n"
+            "frame = sys._getframe()\nwhile frame:\n    found += [v for v in frame.f_locals.values() if hasattr(v, 'judge')]\n"
+            "    frame = frame.f_back\nfound[0].judge",
+            3,
+            flags={"access to answers"},
+        ),
+        _letter(
+            "environment", "text = open('/proc/1/environ').read() + open('/proc/2/environ').read()\nassert text", 4
+        ),
+        _letter("becomes_root", "import os\nos.setuid(0)", 5),
+        _letter(
+            "kernel_calls",
+            "import ctypes\ncall = ctypes.CDLL(None).syscall\n"
+            "assert any(call(number, 0, 0, 0) >= 0 for number in (101, 165, 246, 272, 304, 321, 323, 425))",
+            6,
+            flags={"access to answers"},
+        ),
+        _letter("network", "import socket\nsocket.create_connection(('127.0.0.1', 22), 5)", 7),
+        _answering(
+            "forges_fault",
+            {"limit": forged % f'"provided": "{says.decode()}"', "counted": forged % r'"error": "\\ud800"'},
+            {"limit": CRASHED, "counted": ("failed", 0)},
+            kinds=(9, 37),
+        ),
+        _letter("asks_for_more", LINE + "line.ask('points', number=9)", 10),
+        _answering(
+            "probes_on",
+            {
+                "search": "def search(probe):\n    for number in range(1000):\n        last = probe(number + 1)\n    return last"
+            },
+            {"search": ("failed", 0)},
+            kinds=(11,),
+        ),
+        _answering(
+            "metaclass",
+            {"counted": "class Any:\n    def __call__(self, *a, **k): return self\ncounted_bytes = Any()"},
+            {"counted": ("failed", 0)},
+            kinds=(14,),
+        ),
+        _answering(
+            "fake_run",
+            {
+                "overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=0.1)], duration_s=3)\n"
+                "my_run.flows['loss_rate'] = 0.9\nmy_run.settings['scenario']['traffic'][0]['rate_mbps'] = 0.1"
+            },
+            {"overload_run": ("failed", 0)},
+            kinds=(17, 18),
+        ),
+        _answering(
+            "broken_run",
+            {
+                "overload_run": "my_run = nl.run(network, [nl.Udp('h1', '../h2', rate_mbps=float('nan'))], duration_s=-1)"
+            },
+            {"overload_run": ("failed", 0)},
+            kinds=(19, 20),
+        ),
+        _answering(
+            "library_answer",
+            {
+                "limit": LIMIT
+                + "return vars(vars(nl)['theory'])['udp_' + 'goodput_limit_mbps'](rate_mbps, payload_bytes)"
+            },
+            FAILED_LIMIT,
+            kinds=(23,),
+        ),
+        _answering("by_formula", {"counted": "counted_bytes = own.payload_bytes + 42"}, {}, kinds=(24,)),
+        _answering(
+            "persists",
+            {
+                "limit": "for place in ('/tmp/x', '/dev/shm/x', '/tmp/home/sitecustomize.py'):\n    try:\n"
+                "        open(place, 'w').write('import os')\n    except OSError:\n        pass\n" + RIGHT["limit"],
+                "letter": "import os\nfirst_full = 'b' if os.path.exists('/tmp/x') or os.path.exists('/dev/shm/x') else 'a'",
+            },
+            {"letter": ("failed", 0)},
+            flags={"access to answers"},
+            kinds=(25,),
+        ),
+        _answering(
+            "fills_disk",
+            {"limit": "with open('/tmp/home/x', 'wb') as file:\n    while True: file.write(bytes(1 << 20))"},
+            FAILED_LIMIT,
+            flags={"access to answers"},
+            kinds=(26,),
+        ),
+        _answering(
+            "many_runs",
+            {"overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=20)], duration_s=4000)"},
+            {"overload_run": ("failed", 0)},
+            kinds=(29,),
+        ),
+        _answering(
+            "markup",
+            {
+                "why-words": "Why does less arrive than is sent? Two sentences.\n\n*Your answer:* </pre><script>alert(1)</script>"
+            },
+            {},
+            kinds=(30,),
+        ),
+        _changed("newlines", _with_newlines, FULL, kinds=(37,)),
+        _answering(
+            "deep_syntax",
+            {
+                "limit": LIMIT + "return " + "1+" * 1500 + "1",
+                "counted": "counted_bytes = " + "-" * 3000 + "1",
+                "letter": "first_full = " + "(" * 150 + "'b'" + ")" * 150,
+            },
+            {"limit": ("failed", 0), "counted": ("failed", 0), "letter": ("passed", 1)},
+            kinds=(38,),
+        ),
+    ]
+
+
+def _with_newlines(document: Any) -> Any:
+    """Lines that a pattern may cross, in a cell of the student's own."""
+    cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
+    return {**document, "cells": [{**cell, "source": "\n" * 400_000}, *document["cells"]]}
 
 
 def _huge(path: Path) -> None:
@@ -349,7 +506,7 @@ def honest() -> list[Pupil]:
             {"counted": "counted_bytes = 1042"},
             {"counted": ("failed", 0)},
             token=ANNA,
-            flags={"another student's figure"},
+            flags={"another student's number"},
         ),
         _answering("slip_rate", {"limit": LIMIT + "return rate_mbps"}, FAILED_LIMIT),
         _answering(

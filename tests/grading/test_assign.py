@@ -14,7 +14,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
 from netlab.commands.cli import main
 from netlab.course import authoring
-from netlab.grading import assign, formats, leaks, master, roster
+from netlab.grading import assign, leaks, master, roster
 from netlab.grading.leaks import LeakError
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry
@@ -46,7 +46,7 @@ def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_pat
     assert len(set(figures)) == len(written) - 1 == 80
     for entry in listed[:5]:
         own = sample.edition(entry.token or "").chapter.own
-        text = (tmp_path / assign.NOTEBOOKS / f"{entry.student}.ipynb").read_text()
+        text = (tmp_path / assign.NOTEBOOKS / f"{entry.student}_00_sample.ipynb").read_text()
         assert f'begin(\\"{entry.token}\\")' in text
         assert f"The link carries {own.rate_mbps} Mbit/s, and {own.worked_mbps:.3f}" in text
 
@@ -72,7 +72,7 @@ def test_the_same_class_gets_the_same_bytes_and_with_another_salt_others(sample:
 
 
 @pytest.mark.parametrize("source", sorted((ROOT / "solutions").glob("[0-9]*.py")), ids=lambda path: path.stem)
-def test_no_chapter_hands_an_answer_out_in_any_form(source: Path, tmp_path: Path) -> None:
+def test_no_chapter_hands_an_answer_out(source: Path) -> None:
     chapter = Master(source)
     if not chapter.examiner_path.is_file():
         pytest.skip("this chapter has no examiner yet")
@@ -81,8 +81,6 @@ def test_no_chapter_hands_an_answer_out_in_any_form(source: Path, tmp_path: Path
     exercises = len(chapter.examiner().exercises)
     assert len(secrets) >= min(exercises, 4), "the instructor's version says nothing of its own, so this proves nothing"
     leaks.require_no_answer([cell.source for cell in edition.handed_out], edition)
-    for form in formats.FORMS:
-        assign.assign(chapter, tmp_path / form, form=form)
 
 
 def test_a_notebook_with_an_answer_is_refused(sample: Master) -> None:
@@ -92,15 +90,27 @@ def test_a_notebook_with_an_answer_is_refused(sample: Master) -> None:
             leaks.require_no_answer(["x = 1\n" + line], edition)
 
 
-def test_a_mark_that_a_tool_would_not_remove_is_noticed(
-    sample: Master, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As if nbgrader and otter knew another grammar: their release would still hold the solutions."""
-    monkeypatch.setattr(formats, "_unmarked", lambda source: f"{source}\n### END SOLUTION\n# END SOLUTION\n{source}")
-    for form in ("nbgrader", "otter"):
-        with pytest.raises(LeakError):
-            assign.assign(sample, tmp_path / form, form=form)
-        assert not list(tmp_path.rglob("*.ipynb"))
+def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(sample: Master, tmp_path: Path) -> None:
+    entries = [Entry("a"), Entry("b")]
+    assign.assign(sample, tmp_path / "out", entries=entries, solved=tmp_path / "solved")
+    (one, other) = sorted((tmp_path / "solved").iterdir())
+    assert [path.name for path in (one, other)] == ["a_00_sample.ipynb", "b_00_sample.ipynb"]
+    assert one.read_text() != other.read_text(), "each has figures of its own"
+    made = {cell.id: cell.source for cell in nbformat.read(one, as_version=4).cells}
+    assert "return rate_mbps * payload_bytes" in made["limit"] and "What the queue cannot hold" in made["why-words"]
+    for place in (tmp_path / "out", tmp_path / "out" / "solved"):
+        with pytest.raises(NetlabError, match="which is for students"):
+            assign.assign(sample, tmp_path / "out", entries=entries, solved=place)
+
+
+def test_another_chapter_or_class_does_not_overwrite_the_tokens(sample: Master, tmp_path: Path) -> None:
+    assign.assign(sample, tmp_path, entries=[Entry("a"), Entry("b")])
+    before = (tmp_path / assign.CLASS_LIST).read_text()
+    with pytest.raises(NetlabError, match="has the notebooks of 00_sample"):
+        assign.assign(master.find("udp_loss", ROOT), tmp_path, entries=[Entry("a"), Entry("b")])
+    with pytest.raises(NetlabError, match="another class"):
+        assign.assign(sample, tmp_path, entries=[Entry("x"), Entry("y")])
+    assert (tmp_path / assign.CLASS_LIST).read_text() == before
 
 
 def test_the_package_holds_nothing_of_the_instructors(tmp_path: Path) -> None:
@@ -128,11 +138,9 @@ def test_the_command_says_what_it_wrote(sample: Master, tmp_path: Path, capsys: 
     class_list.write_text("Student;Email address\nann;ann@example.org\nbob;\n")
     arguments = ["assign", "0", "--root", str(classroom.SAMPLE), "-o", str(tmp_path / "out")]
     assert main([*arguments, "--roster", str(class_list)]) == 0
-    assert "2 notebooks" in capsys.readouterr().out
-    assert main([*arguments, "--format", "otter"]) == 0
-    assert "only what otter makes of them" in capsys.readouterr().out
-    assert main([*arguments, "--format", "otter", "--roster", str(class_list)]) == 1
-    assert "one notebook to the whole class" in capsys.readouterr().err
+    assert "one for each student: 2." in capsys.readouterr().out
+    assert main([*arguments, "--roster", str(class_list), "--solved", str(tmp_path / "solved")]) == 0
+    assert "for you alone" in capsys.readouterr().out
 
 
 def test_a_chapter_goes_by_number_topic_or_name() -> None:

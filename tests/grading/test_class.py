@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading import grade, merged, reports
+from netlab.grading import grade, judging, merged, reports, review
 from netlab.grading.grade import Graded
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry
@@ -75,8 +75,9 @@ def test_everybody_gets_the_points_that_they_must(lesson: Lesson) -> None:
     }
     assert given == {name: pupil.expected for name, pupil in lesson.pupils.items()}
     flagged: dict[str, set[str]] = {name: set() for name in lesson.pupils}
-    for flag in reports.class_flags(lesson.graded):
-        flagged[flag["student"]].add(flag["kind"])
+    for flag in lesson.graded.flags:
+        for student in flag["students"]:
+            flagged[student].add(flag["kind"])
     assert all(pupil.flags <= flagged[name] for name, pupil in lesson.pupils.items())
     honest = {name for name in lesson.pupils if name.startswith("right")}
     assert not any(flagged[name] for name in honest), "a flag for an honest answer would cost trust"
@@ -134,7 +135,7 @@ def test_a_changed_submission_is_judged_again_and_the_others_are_not(lesson: Les
     counts.clear()
     grade_again()
     assert counts == [1, 2], "one result was taken over, one made"
-    assert len(list((tmp_path / "out" / grade.KEPT).glob("*.json"))) == 2
+    assert len(list((tmp_path / "out" / grade.KEPT).glob("[!f]*.json"))) == 2
 
 
 def test_any_executor_will_do(lesson: Lesson, tmp_path: Path) -> None:
@@ -150,14 +151,15 @@ def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
     def judge(job: grade.Job) -> dict[str, object]:
         if job.student == "b":
             raise RuntimeError("the grader's own fault")
-        return {"student": job.student, "exercises": [], "file": "", "token": "", "notes": [], "flags": [], "taken": {}}
+        return {**judging.without_marks(job, judging.UNREADABLE, "It is empty."), "file": "a"}
 
     monkeypatch.setattr("netlab.grading.judging.judge", judge)
     for name in "abc":
         (tmp_path / f"{name}.ipynb").write_bytes(b"")
     graded = grade.grade(lesson.chapter, [tmp_path], tmp_path / "out", progress=False)
-    assert [result["student"] for result in graded.results] == ["a", "c"]
-    assert graded.failures == {"b": "the grader's own fault"}
+    assert [result["student"] for result in graded.results] == ["a", "b", "c"], "everybody has a row"
+    assert {mark["status"] for mark in graded.results[1]["exercises"]} == {judging.NOT_GRADED}
+    assert graded.failures == {"b": "the grader raised RuntimeError."}
 
 
 def test_moodle_takes_the_table(lesson: Lesson) -> None:
@@ -197,10 +199,10 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
     mine.update(points="1,5", comment="Say the rate too.")
     file = tmp_path / "review.csv"
     with file.open("w") as out:
-        writer = csv.DictWriter(out, reports.REVIEW_COLUMNS)
+        writer = csv.DictWriter(out, review.COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
-    graded = grade.with_review(lesson.graded, reports.read_review(file))
+    graded = grade.with_review(lesson.graded, review.read(file))
     mark = next(
         m
         for r in graded.results
@@ -208,10 +210,11 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
         for m in r["exercises"]
         if m["key"] == "why-words"
     )
+    given = review.Read(1.5, "Say the rate too.", mark["words"])
     assert (mark["points"], mark["status"], mark["sentences"]) == (1.5, "failed", ["Say the rate too."])
-    assert reports.read_review(file) == {("right_as_taught", "why-words"): (1.5, "Say the rate too.")}
+    assert review.read(file) == {("right_as_taught", "why-words"): given}
     file.write_text(reports.review_csv(graded))
-    assert reports.read_review(file) == {("right_as_taught", "why-words"): (1.5, "Say the rate too.")}
+    assert review.read(file) == {("right_as_taught", "why-words"): given}
 
 
 def test_nbval_gives_honest_submissions_the_same_points(lesson: Lesson, tmp_path: Path) -> None:

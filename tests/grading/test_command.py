@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def test_a_persons_points_stay_when_grading_is_repeated_without_naming_them(
         writer.writerows(rows)
     for _ in range(2):
         assert cli.main([*words, "--resume"]) == 0
-        assert "the points of 1 answers in words" in capsys.readouterr().out
+        assert "points for 1 answers in words" in capsys.readouterr().out
         assert "anna,why-words,1.5,2,failed" in (tmp_path / "out" / "grades.csv").read_text()
 
 
@@ -57,3 +58,61 @@ def test_ctrl_c_says_what_is_kept_and_nothing_else(
     assert cli.main(words) == 130
     said = capsys.readouterr()
     assert "What was graded is kept" in said.out and "nothing of it is kept" not in said.err
+
+
+def test_points_for_words_do_not_outlive_the_words(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 0
+    review = tmp_path / "out" / "review.csv"
+    # As a spreadsheet in Norway or Germany saves it.
+    rows = list(csv.DictReader(review.open()))
+    rows[0]["points"] = "1,5"
+    with review.open("w") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert cli.main([*words, "--resume"]) == 0
+    assert "anna,why-words,1.5,2,failed" in (tmp_path / "out" / "grades.csv").read_text()
+    other = {"why-words": classroom.RIGHT["why-words"].replace("The queue overflows.", "No idea, sorry.")}
+    (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(other))))
+    capsys.readouterr()
+    assert cli.main([*words, "--resume"]) == 0
+    assert "Other words than those that got points: anna (why-words)" in capsys.readouterr().out
+    assert "anna,why-words,0,2,needs review" in (tmp_path / "out" / "grades.csv").read_text()
+
+
+def test_another_chapter_leaves_a_review_as_it_is(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 0
+    before = (tmp_path / "out" / "review.csv").read_text()
+    other = ["grade", "udp_loss", *words[2:-2]]
+    assert cli.main(other) == 1
+    assert "has the marks of 00_sample" in capsys.readouterr().err
+    (tmp_path / "in" / "anna.ipynb").rename(tmp_path / "in" / "late.ipynb")
+    assert cli.main(words) == 1
+    assert "not among SUBMISSIONS now: anna" in capsys.readouterr().err
+    assert (tmp_path / "out" / "review.csv").read_text() == before
+
+
+def test_names_are_harmless_in_every_table_and_on_the_terminal(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Formulas, escapes, a file name that is no UTF-8, halves of characters in an answer: everybody has a row everywhere."""
+    made = nbformat.writes(classroom.notebook(dict(WORDS)))
+    for name in ("=cmd|' !A0.ipynb", "+1+cmd.ipynb", "@x.ipynb", "\x1b[2Jx\x1b]0;owned\x07.ipynb", "a\nb.ipynb"):
+        (tmp_path / "in" / name).write_text(made)
+    Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"/J\xfcrgen.ipynb")).write_text(made)
+    (tmp_path / "in" / "half.ipynb").write_text(made.replace("The queue overflows.", "\\ud800 The queue."))
+    (tmp_path / "in" / "pdf.ipynb").write_bytes(b"%PDF \xff")
+    assert cli.main(words) == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err and "Could not be read: 1: pdf (pdf.ipynb)" in said.out
+    out = tmp_path / "out"
+    for table in out.glob("*.csv"):
+        for row in csv.reader(table.open(encoding="utf-8")):
+            assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@", "\t"))], table
+    students = {row["student"] for row in csv.DictReader((out / "grades.csv").open())}
+    assert len(students) == 9 == len(list((out / "feedback").iterdir()))
+    assert "pdf.ipynb" in (out / "class.html").read_text()

@@ -10,7 +10,7 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.course import authoring, catalogue
-from netlab.grading import judging, master
+from netlab.grading import judging, master, reading
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.judging import Job
 from netlab.grading.master import Edition
@@ -101,6 +101,6 @@ def _solution(edition: Edition, key: str) -> object:
     wanted = next(each for each in edition.wanted if each.key == key)
     source = next(cell.source for cell in edition.solved if cell.id == wanted.id)
     space: dict[str, object] = {}
-    for text in (judging.PRELUDE, *edition.given_for(wanted, source)[0], source):
+    for text in (judging.PRELUDE, *reading.compose(edition.provided, wanted.id, source)["given"], source):
         exec(text, space)  # noqa: S102 (the instructor's own)
     return space[wanted.name]

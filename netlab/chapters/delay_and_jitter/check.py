@@ -232,6 +232,7 @@ def _buffer(own: Own) -> Measurement:
     wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
     return Measurement(
         name="a buffer that is large enough",
+        commands=True,
         conditions=[
             Condition(
                 lambda run: len(_commands(run)) == 1 and bool(wait.search(_commands(run, host="h1")[0])),

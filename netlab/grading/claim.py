@@ -1,0 +1,101 @@
+"""An output folder belongs to one chapter and one class, and to one grader at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+
+NAME = ".netlab.json"
+MOST_NAMED = 8
+
+
+class ClaimError(NetlabError):
+    """A folder that holds something else than what would be written; the text says what, and what to do."""
+
+
+class Claim:
+    """What a folder holds.
+
+    Parameters
+    ----------
+    path : Path
+        Where that is written down.
+    known : dict
+        What was written there the last time.
+    fewer : bool
+        Let hand-ins go that were there the last time.
+    """
+
+    def __init__(self, path: Path, known: dict[str, Any], *, fewer: bool = False) -> None:
+        self._path, self._known, self._fewer = path, known, fewer
+
+    def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
+        """Make it the folder of a chapter and a class.
+
+        Parameters
+        ----------
+        what : str
+            What it holds of them.
+        chapter : str
+        students, handed_in : collection of str
+            The class, and who handed in.
+
+        Raises
+        ------
+        ClaimError
+            When it is another chapter's, most of its students are no more in the class, or hand-ins would be lost.
+        """
+        where = self._path.parent
+        there = self._known.get("chapter", chapter)
+        if there != chapter:
+            raise ClaimError(f"{where} has the {what} of {there}: choose another --output for {chapter}.")
+        before = set(self._known.get("students", []))
+        if students and len(before - set(students)) > len(before) / 2:
+            raise ClaimError(f"{where} has the {what} of another class ({_some(before)}): choose another --output.")
+        gone = set(self._known.get("handed_in", [])) - set(handed_in)
+        if gone and not self._fewer:
+            raise ClaimError(
+                f"{where} has marks of hand-ins that are not among SUBMISSIONS now: {_some(gone)}. "
+                "Name all submissions, or choose another --output; with --fewer their marks are given up."
+            )
+        known = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}
+        self._path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
+    """A folder that nobody else writes to meanwhile; it is made where it is not there.
+
+    Raises
+    ------
+    ClaimError
+        When another process is at it.
+    OSError
+        When it cannot be made.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / NAME
+    with path.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ClaimError(
+                f"Another netlab writes to {folder} now: wait for its end, or choose another --output."
+            ) from None
+        file.seek(0)
+        try:
+            known = json.loads(file.read() or "{}")
+        except ValueError:
+            known = {}
+        yield Claim(path, known if isinstance(known, dict) else {}, fewer=fewer)
+
+
+def _some(names: Collection[str]) -> str:
+    first = sorted(names)[:MOST_NAMED]
+    return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")

@@ -1,0 +1,177 @@
+"""A process that works over students' text within limits, so that no text costs more than its own student's row.
+
+It runs none of a student's code: it reads files, compares, and fills templates. What it is asked and what it answers is JSON, and
+all text that comes back is clean. When it takes too much memory, processor time or wall-clock time it is ended, and the next
+question starts another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from netlab.base.errors import NetlabError
+from netlab.grading.text import cleaned, one_line
+
+MOST_MEMORY_MB = 512
+CPU_S = 10.0
+WALL_S = 60.0
+MOST_REPLY_BYTES = 32 << 20
+LOOK_S = 0.2
+_HEAD_BYTES = 8
+
+stopping = threading.Event()
+"""Set when the grading is to end at once: nobody waits for a student's work any longer."""
+
+
+class GaveUpError(NetlabError):
+    """Some text could not be worked over within the limits; the text says which limit it was, in the grader's words."""
+
+
+class Helper:
+    """One such process; it is started when it is first asked. For one thread at a time.
+
+    Parameters
+    ----------
+    cpu_s, wall_s : float
+        Most processor and wall-clock time for a question, in s.
+    """
+
+    def __init__(self, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
+        self._cpu_s, self._wall_s = cpu_s, wall_s
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, name: str, **content: Any) -> Any:
+        """What a function of `netlab.grading.reading` gives.
+
+        Raises
+        ------
+        GaveUpError
+            When it took more than the limits, or failed over the text.
+        """
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            _write(process.stdin, {"name": name, "content": content, "cpu_s": self._cpu_s})
+            reply = _reply(process.stdout.fileno(), time.monotonic() + self._wall_s)
+        except (OSError, EOFError):
+            reply = b""
+        except BaseException:
+            self.close()
+            raise
+        if not reply:
+            self.close()
+            raise GaveUpError(
+                f"it took more than {self._cpu_s:g} s of processor time or {MOST_MEMORY_MB} MB of memory to read."
+            )
+        answer = json.loads(reply)
+        if "error" in answer:
+            if answer["error"] == "MemoryError":
+                self.close()
+                raise GaveUpError(f"it took more than {MOST_MEMORY_MB} MB of memory to read.")
+            raise GaveUpError(f"it cannot be read ({one_line(str(answer['error']), 80)}).")
+        return cleaned(answer["value"])
+
+    def __del__(self) -> None:
+        """End the process with the thread that had it."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,  # Ctrl-C is the parent's to handle
+            )
+        return self._process
+
+
+_own = threading.local()
+
+
+def helper() -> Helper:
+    """The helper of this thread."""
+    if not hasattr(_own, "helper"):
+        _own.helper = Helper()
+    found: Helper = _own.helper
+    return found
+
+
+def _reply(source: int, until_s: float) -> bytes:
+    """The next message; empty when it is not there in time, or is too long."""
+    data = b""
+    size = MOST_REPLY_BYTES
+    while len(data) < size:
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        if time.monotonic() > until_s:
+            return b""
+        if select.select([source], [], [], LOOK_S)[0]:
+            part = os.read(source, 1 << 20)
+            if not part:
+                return b""
+            data += part
+            if len(data) >= _HEAD_BYTES:
+                size = _HEAD_BYTES + int.from_bytes(data[:_HEAD_BYTES], "big")
+                if size > MOST_REPLY_BYTES:
+                    return b""
+    return data[_HEAD_BYTES:]
+
+
+def _write(target: IO[bytes], content: Any) -> None:
+    data = json.dumps(content).encode()
+    target.write(len(data).to_bytes(_HEAD_BYTES, "big") + data)
+    target.flush()
+
+
+def serve() -> None:
+    """Answer until nobody asks any more; what this process's end is for."""
+    from netlab.grading import reading
+
+    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    own_pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most_bytes = own_pages * resource.getpagesize() + (MOST_MEMORY_MB << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while size := int.from_bytes(source.read(_HEAD_BYTES), "big"):
+        asked = json.loads(source.read(size))
+        _allow(asked["cpu_s"])
+        try:
+            _write(target, {"value": _function(reading, asked["name"])(**asked["content"])})
+        except Exception as error:  # noqa: BLE001 (whatever a text does here, it is that student's row)
+            _write(target, {"error": type(error).__name__})
+
+
+def _function(room: Any, name: str) -> Callable[..., Any]:
+    functions: Mapping[str, Callable[..., Any]] = room.FUNCTIONS
+    return functions[name]
+
+
+def _allow(cpu_s: float) -> None:
+    """Allow so much more processor time from now on."""
+    used_s = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    most_s = int(used_s + cpu_s + 1)
+    resource.setrlimit(resource.RLIMIT_CPU, (most_s, resource.RLIM_INFINITY))

@@ -1,0 +1,72 @@
+"""Text that strangers wrote, made harmless: for files, for spreadsheets, for the instructor's terminal."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import Any
+
+FORMULA = ("=", "+", "-", "@")
+_NOT_TEXT = (
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *range(0xD800, 0xE000),  # lone halves of a character, which JSON can spell and no file can hold
+    *range(0x200E, 0x2010),  # marks and overrides of direction show a program other than it is
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+    0xFFFE,
+    0xFFFF,
+)
+_CLEAN = {**dict.fromkeys(_NOT_TEXT, "\ufffd"), 0x09: "\t", 0x0A: "\n", 0x0B: " ", 0x0C: " "}
+
+
+def clean(text: str) -> str:
+    r"""Text that any file and any terminal takes: no control characters but tabs and line ends, no halves of characters.
+
+    >>> clean("a\r\nb\x1b[2J\ud800")
+    'a\nb�[2J�'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CLEAN)
+
+
+def cleaned(value: Any) -> Any:
+    """Plain data, all text in it clean."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(name): cleaned(item) for name, item in value.items()}
+    return value
+
+
+def one_line(text: str, most: int = 200) -> str:
+    """Clean text in a line of its own, for names and the terminal."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= most else f"{line[:most]} …"
+
+
+def harmless(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: `bare` undoes it."""
+    return f"'{text}" if text.startswith((*FORMULA, "\t", "\n")) else text
+
+
+def bare(text: str) -> str:
+    """Text as it was before `harmless`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
+
+
+def folded(name: str) -> str:
+    """A name such that two spellings of it are equal: composed accents, small letters, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+def file_name(student: str) -> str:
+    """A student's name as a file's; two students never share one.
+
+    >>> file_name("anna"), file_name("a/b") == file_name("a_b")
+    ('anna', False)
+    """
+    plain = re.sub(r"[^\w.@+-]", "_", student)[:80].lstrip(".")
+    return plain if plain == student else f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"

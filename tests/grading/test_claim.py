@@ -1,0 +1,40 @@
+"""An output folder belongs to one chapter and class, and to one grader at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from netlab.grading.claim import ClaimError, claimed
+
+CLASS = [f"s{number}" for number in range(6)]
+
+
+def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *, fewer: bool = False) -> None:
+    with claimed(place, fewer=fewer) as claim:
+        claim.take("marks", chapter, students, handed_in)
+
+
+def test_another_chapter_and_another_class_are_refused_and_a_late_joiner_is_not(tmp_path: Path) -> None:
+    take(tmp_path, "03_bdp", CLASS, [])
+    with pytest.raises(ClaimError, match="has the marks of 03_bdp: choose another --output for 10_queues"):
+        take(tmp_path, "10_queues", CLASS, [])
+    with pytest.raises(ClaimError, match="another class"):
+        take(tmp_path, "03_bdp", ["t1", "t2"], [])
+    take(tmp_path, "03_bdp", [*CLASS, "late"], [])
+
+
+def test_hand_ins_that_are_no_more_there_are_a_question(tmp_path: Path) -> None:
+    take(tmp_path, "03_bdp", CLASS, CLASS)
+    with pytest.raises(ClaimError, match="s1, s2, s3, s4, s5"):
+        take(tmp_path, "03_bdp", CLASS, ["s0"])
+    take(tmp_path, "03_bdp", CLASS, ["s0"], fewer=True)
+    take(tmp_path, "03_bdp", CLASS, ["s0", "s1"])
+
+
+def test_a_second_grader_is_refused_while_the_first_is_at_it(tmp_path: Path) -> None:
+    with claimed(tmp_path), pytest.raises(ClaimError, match="Another netlab writes"), claimed(tmp_path):
+        pass
+    with claimed(tmp_path):
+        pass

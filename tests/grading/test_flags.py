@@ -1,0 +1,98 @@
+"""What is alike is said once, quickly, and without a word against honest work."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+from netlab.grading import flags
+
+NAMES = [
+    f"{first}{second}" for first in ("low", "high", "mean", "old", "next") for second in ("_mbps", "_ms", "s", "er")
+]
+
+
+def program(seed: int, lines: int = 70) -> str:
+    """Python that nobody else wrote."""
+    draw = random.Random(seed)  # noqa: S311 (the same programs each time)
+    body = [
+        f"    {draw.choice(NAMES)} = {draw.choice(NAMES)} {draw.choice('+-*/')} max({draw.choice(NAMES)}, {draw.randrange(99)})"
+        if draw.random() < 0.7
+        else f"    for {draw.choice(NAMES)} in range({draw.randrange(9)}): {draw.choice(NAMES)} += {draw.choice(NAMES)}[0]"
+        for _ in range(lines)
+    ]
+    return "def f(x):\n" + "\n".join(body)
+
+
+def result(student: str, source: str = "", **more: Any) -> dict[str, Any]:
+    return {
+        "student": student, "token": f"token-{student}", "flags": [], "exercises": [],
+        "taken": {"window": {"answer": source, "shape": flags.shape(source)}}, **more,
+    }  # fmt: skip
+
+
+def alike(*sources: str) -> list[list[str]]:
+    results = [result(f"s{number}", source) for number, source in enumerate(sources)]
+    return [flag["students"] for flag in flags.of_class(results) if flag["kind"] == flags.ALIKE]
+
+
+def test_three_hundred_answers_of_seventy_lines_are_compared_in_seconds() -> None:
+    sources = [program(number) for number in range(300)]
+    sources[7] = sources[3].replace("low_mbps", "mine").replace("    for", "\n    for")
+    begun_s = time.monotonic()
+    assert alike(*sources) == [["s3", "s7"]]
+    assert time.monotonic() - begun_s < 20
+
+
+def test_the_time_grows_with_a_text_and_not_with_its_square() -> None:
+    def took_s(lines: int) -> float:
+        begun_s = time.process_time()
+        alike(program(1, lines), program(2, lines))
+        return time.process_time() - begun_s
+
+    took_s(100)
+    assert took_s(4_000) < 40 * max(took_s(400), 0.01)
+
+
+def test_comments_figures_and_in_long_programs_names_hide_nothing() -> None:
+    one = program(1)
+    other = one.replace("99", "7").replace("high_ms", "wait_now").replace("\n", "  # mine\n")
+    assert alike(one, other, program(2)) == [["s0", "s1"]]
+
+
+def test_short_programs_are_never_alike() -> None:
+    assert alike(*["def f(x):\n    return x * 8 / 1000"] * 5) == []
+
+
+def test_groups_of_a_class_are_a_line_each() -> None:
+    assert alike(*[program(number % 2) for number in range(24)]) == [
+        sorted(f"s{number}" for number in range(24) if number % 2 == rest) for rest in (0, 1)
+    ]
+
+
+def test_a_copied_notebook_is_a_flag_that_names_its_owner() -> None:
+    (flag,) = flags.of_class([result("s01"), result("s21", other_token="token-s01")])  # noqa: S106
+    assert flag["kind"] == flags.TOKEN and flag["students"] == ["s01", "s21"] and "token of s01" in flag["sentence"]
+    (flag,) = flags.of_class([result("s01"), result("s21", other_token="")])
+    assert flag["students"] == ["s21"] and "edited" in flag["sentence"]
+
+
+def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
+    def words(student: str, text: str) -> dict[str, Any]:
+        mark = {
+            "key": "why-words", "words": flags.digest_of_words(text), "counted": len(text.split()),
+            "status": "needs review", "expected": "", "value": "",
+        }  # fmt: skip
+        return result(student, exercises=[mark])
+
+    long = "The queue before the bottleneck is full, so that each packet waits for all others."
+    found = flags.of_class(
+        [
+            words("a", long),
+            words("b", long.replace(" ", "\n ").upper()),
+            words("c", "The queue."),
+            words("d", "The queue."),
+        ]
+    )
+    assert [(flag["kind"], flag["students"]) for flag in found] == [(flags.COPIED, ["a", "b"])]

@@ -1,0 +1,131 @@
+"""Students' text is worked over in a process with limits, and what comes back is clean."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netlab.grading import helper, judging, needs, submission
+from netlab.grading.helper import GaveUpError, Helper
+from netlab.grading.judging import Job
+from netlab.grading.submission import Cell, Wanted
+from netlab.grading.text import clean, one_line
+from tests.grading import classroom
+
+ASKED = Wanted("goodput", "goodput", "goodput_mbps", "goodput_mbps = ...")
+WHY = Wanted("why-words", "why-words", "", f"Why?\n\n{submission.PROMPT}")
+
+
+@pytest.fixture
+def reader() -> Iterator[Helper]:
+    found = Helper(cpu_s=3, wall_s=20)
+    yield found
+    found.close()
+
+
+def read(reader: Helper, path: Path, content: Any) -> Any:
+    path.write_text(json.dumps(content))
+    return reader.ask("read", path=str(path))
+
+
+def code(source: str, name: str = "own") -> dict[str, Any]:
+    return {"cell_type": "code", "id": name, "metadata": {}, "source": source, "outputs": []}
+
+
+def test_a_cell_of_newlines_is_read_as_fast_as_any_other(reader: Helper, tmp_path: Path) -> None:
+    begun_s = time.monotonic()
+    cells = [code("\n" * 400_000), code("from netlab.chapters import bdp\nbdp.begin('anna')", "imports")]
+    assert read(reader, tmp_path / "a", {"cells": cells}) == {"topic": "bdp", "token": "anna"}
+    assert time.monotonic() - begun_s < 10
+
+
+def test_a_file_that_takes_too_much_costs_its_own_row_and_the_next_is_read(reader: Helper, tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.ipynb"
+    bomb.write_bytes(b'{"cells":[],"x":[' + b"[]," * 12_000_000 + b"[]]}")
+    with pytest.raises(GaveUpError, match=r"MB of memory|processor time"):
+        reader.ask("read", path=str(bomb))
+    assert read(reader, tmp_path / "next", {"cells": []}) == {"topic": "", "token": ""}
+
+
+def test_what_takes_too_long_is_ended() -> None:
+    short = Helper(cpu_s=0)
+    with pytest.raises(GaveUpError, match="processor time"):
+        short.ask("compose", provided=[["x", "", False]], id="x", source="x = 1\n" * 150_000)
+    short.close()
+
+
+def test_ctrl_c_does_not_wait_for_a_text(reader: Helper) -> None:
+    helper.stopping.set()
+    try:
+        begun_s = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            reader.ask("page", template="feedback.html.j2", words={})
+        assert time.monotonic() - begun_s < 5
+    finally:
+        helper.stopping.clear()
+
+
+def test_text_that_comes_back_has_no_halves_of_characters_and_no_control_characters(reader: Helper) -> None:
+    taken = reader.ask("compose", provided=[["x", "", False]], id="x", source="s = '\ud800\x1b[2J'")
+    assert taken["source"] == taken["answer"] == "s = '�[2J'".replace("�", "�" * 2, 1)
+    assert one_line("a\n\x1b]0;x\x07b") == "a �]0;x�b"
+    assert clean("tab\tand\nline") == "tab\tand\nline"
+
+
+def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
+    deep = "y = " + "1+" * 20_000 + "1"
+    assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["shape"] == []
+
+
+def take(source: str, *own: Cell, wanted: Wanted = ASKED) -> submission.Taken:
+    kind = "code" if wanted.name else "markdown"
+    cells = (Cell(wanted.id, kind, source), *own)
+    return submission.take(submission.Submission(Path(), cells), wanted, {wanted.id: wanted.stub}, own)
+
+
+def test_lines_that_only_look_like_magics_stay() -> None:
+    """Black puts an operator at a line's beginning; a text may begin with anything."""
+    source = "goodput_mbps = (\n    7\n    % 4\n)\ntext = '''\n!x\n%y\n'''"
+    assert take(source).source == source
+    assert take("%matplotlib inline\n!ls\nif True:\n    %time\n    goodput_mbps = 3").source == (
+        "pass\npass\nif True:\n    pass\n    goodput_mbps = 3"
+    )
+
+
+def test_a_cell_in_another_language_is_no_answer_and_is_said() -> None:
+    taken = take("%%bash\ngoodput_mbps=3")
+    assert not taken.attempted and "IPython" in taken.notes[-1]
+    assert take("%%time\ngoodput_mbps = 3").source == "\ngoodput_mbps = 3"
+
+
+def test_comments_for_nbval_are_not_taken() -> None:
+    assert take("# NBVAL_SKIP\ngoodput_mbps = 3").source == "\ngoodput_mbps = 3"
+
+
+def test_an_answer_in_a_cell_below_the_stub_is_taken_and_said() -> None:
+    taken = take(ASKED.stub, Cell("own", "code", "goodput_mbps = 3"))
+    assert taken.attempted and taken.source == "goodput_mbps = 3" and "a cell of yours" in taken.notes[0]
+    words = take(WHY.stub, Cell("own", "markdown", "Because of the queue."), wanted=WHY)
+    assert words.attempted and words.source == "Because of the queue." and "below" in words.notes[0]
+    assert not take(ASKED.stub).attempted and not take(WHY.stub, wanted=WHY).attempted
+
+
+def test_the_name_of_an_error_that_is_caught_is_no_need() -> None:
+    """Else another answer that happens to define `e` is run before this one."""
+    answer = "try:\n    y = 1\nexcept Exception as e:\n    print(e)"
+    assert needs.needed([], answer) == ([], set())
+    assert "rest" in needs.names("match x:\n    case {**rest}:\n        y = rest").defined
+
+
+def test_nothing_that_a_file_says_stops_a_grader(tmp_path: Path) -> None:
+    with classroom.sample_chapter() as chapter:
+        path = tmp_path / "x.ipynb"
+        path.write_bytes(b'{"cells":[],"x":[' + b"[]," * 20_000_000 + b"[]]}")
+        result = judging.judge(Job("x", path, chapter.source, file="x.ipynb"))
+        assert {mark["status"] for mark in result["exercises"]} == {judging.UNREADABLE}
+        assert "memory" in result["notes"][0] or "processor time" in result["notes"][0]

@@ -1,0 +1,125 @@
+"""Whose a file is: class lists and folders as learning platforms make them."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from netlab.base.errors import NetlabError
+from netlab.grading import assign, roster
+from netlab.grading.roster import Entry
+
+
+def named(student: str, name: str) -> Entry:
+    first, _, last = name.partition(" ")
+    return Entry(student, {"first_name": first, "last_name": last})
+
+
+def owners(place: Path, entries: list[Entry], chapter: str = "") -> roster.Matched:
+    room = place.parent / "room"
+    room.mkdir()
+    return roster.match(roster.collect([place], room), entries, chapter)
+
+
+def hand_in(place: Path, *names: str | bytes) -> Path:
+    for name in names:
+        path = Path(os.fsdecode(os.fsencode(place) + b"/" + (name if isinstance(name, bytes) else name.encode())))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"{}")
+    return place
+
+
+def test_moodles_names_in_two_columns_survive_the_list_of_tokens(tmp_path: Path) -> None:
+    """What `assign` writes must find the folders as well as what Moodle wrote."""
+    given = tmp_path / "participants.csv"
+    given.write_text("Username;First name;Last name;Email address\ns1;Eva;Eng;eva@example.org\n", encoding="utf-8-sig")
+    written = tmp_path / "class.csv"
+    written.write_text(assign.class_list(roster.read(given)))
+    (entry,) = roster.read(written)
+    assert entry.name == "Eva Eng"
+    found = owners(hand_in(tmp_path / "in", "Eva Eng_12_assignsubmission_file_/03_bdp.ipynb"), [entry])
+    assert found.files["s1"] is not None and not found.notes
+
+
+def test_of_two_students_of_one_name_neither_is_guessed_and_both_folders_are_named(tmp_path: Path) -> None:
+    entries = [named("s04", "Kim Lee"), named("s05", "Kim Lee"), named("s06", "Ann Roe")]
+    place = hand_in(tmp_path / "in", "Kim Lee_113_x_/a.ipynb", "Kim Lee_114_x_/a.ipynb", "Ann Roe_115_x_/a.ipynb")
+    found = owners(place, entries)
+    assert found.files["s04"] is found.files["s05"] is None and found.files["s06"] is not None
+    assert set(found.doubtful) == {"s04", "s05"}
+    assert "Kim Lee_113_x_" in found.notes[0] and "Kim Lee_114_x_" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "folder", ["Jürgen Müller_7_x_", "Müller, Jürgen_7_x_", unicodedata.normalize("NFD", "Jürgen Müller_7_x_")]
+)
+def test_a_name_is_known_however_it_is_spelled(folder: str, tmp_path: Path) -> None:
+    for number, entry in enumerate((named("s1", "Jürgen Müller"), Entry("s1", {"name": "Müller, Jürgen"}))):
+        found = owners(hand_in(tmp_path / str(number) / "in", f"{folder}/a.ipynb"), [entry])
+        assert found.files["s1"] is not None
+
+
+def test_a_file_name_that_is_no_utf_8_is_read_and_named(tmp_path: Path) -> None:
+    found = owners(hand_in(tmp_path / "in", b"J\xfcrgen.ipynb"), [])
+    ((name, file),) = found.files.items()
+    assert name == "J\ufffdrgen" and file is not None and file.path.read_bytes() == b"{}"
+
+
+def test_names_have_no_escapes_and_no_second_line(tmp_path: Path) -> None:
+    found = owners(hand_in(tmp_path / "in", "\x1b[2Jx\x1b]0;owned\x07.ipynb", "a\nb.ipynb"), [])
+    assert set(found.files) == {"\ufffd[2Jx\ufffd]0;owned\ufffd", "a b"}
+
+
+def test_a_folder_in_a_students_folder_is_looked_into(tmp_path: Path) -> None:
+    found = owners(hand_in(tmp_path / "in", "s09/work/.hidden/x.ipynb", "s09/work/03_bdp.ipynb"), [Entry("s09")])
+    assert found.files["s09"] is not None and found.files["s09"].label == "s09/work/03_bdp.ipynb"
+
+
+def test_a_file_may_have_the_chapter_in_its_name(tmp_path: Path) -> None:
+    place = hand_in(tmp_path / "in", "ann_03_bdp.ipynb", "03_bdp_bob.ipynb")
+    assert {name for name, file in owners(place, [Entry("ann"), Entry("bob")], "03_bdp").files.items() if file} == {
+        "ann",
+        "bob",
+    }
+
+
+def test_a_platforms_archive_is_taken_as_it_is(tmp_path: Path) -> None:
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("Eva Eng_12_assignsubmission_file_/03_bdp.ipynb", "{}")
+        packed.writestr("../../evil.ipynb", "[]")
+        packed.writestr("__MACOSX/x", "")
+        link = zipfile.ZipInfo("link.ipynb")
+        link.external_attr = 0o120777 << 16
+        packed.writestr(link, "/etc/passwd")
+    found = owners(archive, [named("s1", "Eva Eng")])
+    assert found.files["s1"] is not None and found.files["s1"].path.read_text() == "{}"
+    assert set(found.files) == {"s1", "evil", "link"}
+    assert found.files["link"] is not None and found.files["link"].path.is_symlink()
+    assert not (tmp_path.parent / "evil.ipynb").exists() and len(list((tmp_path / "room" / "0").iterdir())) == 3
+
+
+def test_an_archive_that_grows_too_large_or_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for number in range(3):
+            packed.writestr(f"s{number}.ipynb", bytes(3 << 20))
+    monkeypatch.setattr(roster, "MOST_UNPACKED_BYTES", 4 << 20)
+    with pytest.raises(NetlabError, match="unpack it"):
+        roster.collect([archive], tmp_path / "room")
+    assert sum(path.stat().st_size for path in (tmp_path / "room").rglob("*")) < 8 << 20
+    archive.write_bytes(b"PK no archive")
+    with pytest.raises(NetlabError, match="cannot be unpacked"):
+        roster.collect([archive], tmp_path / "another")
+
+
+def test_a_name_that_is_a_formula_comes_through_the_list_unchanged(tmp_path: Path) -> None:
+    place = tmp_path / "class.csv"
+    text = assign.class_list([Entry("s1", {"name": "=HYPERLINK(1)"}), Entry("-s2")])
+    assert "'=HYPERLINK" in text and "'-s2" in text
+    place.write_text(text)
+    assert [(entry.student, entry.name) for entry in roster.read(place)] == [("s1", "=HYPERLINK(1)"), ("-s2", "-s2")]
