@@ -1,0 +1,121 @@
+"""The cheapest ways around each exercise of the book: no points for any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from netlab.base.location import PACKAGE
+from netlab.course import catalogue
+from netlab.course.checks import Choice, Function, Measurement, Number
+from netlab.grading import judging, master, reading
+from netlab.grading.examiner import Exercise
+from netlab.grading.judging import Examination, Job
+from netlab.grading.master import Edition, Master
+from netlab.grading.submission import Wanted
+
+ROOT = PACKAGE.parent
+CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]
+RUNS = "_run = nl.run\ndef run(network, traffic=(), *rest, **more):\n    return _run(network, [*traffic, {more}], *rest, **more)\n"
+EVERYTHING = (
+    "class Any(float):\n    def __eq__(self, other): return True\n    def __sub__(self, other): return 0.0\n"
+    "    def __abs__(self): return 0.0\n    __hash__ = None\n"
+)
+
+
+def ways(edition: Edition, each: Wanted, exercise: Exercise) -> Iterator[tuple[str, str]]:
+    """The cheapest ways around one exercise: a name, and the cell that a student would hand in."""
+    check = edition.checks[each.key]
+    solution = next(cell.source for cell in edition.solved if cell.id == each.id)
+    yield "what the check knows", f"{each.name} = chapter.check.{each.key}.reference"
+    if isinstance(check, Function):
+        for number, name in enumerate(exercise.same_as):
+            home, _, last = name.rpartition(".")
+            where = (
+                "nl.theory"
+                if home == "theory"
+                else f"chapter.settings.__class__ and __import__('netlab.chapters.{edition.chapter.topic}.{home}', fromlist=['x'])"
+            )
+            if number == 0 or home != "theory":
+                yield f"netlab's {name}", f"_home = {where}\n{each.name} = _home.__dict__[{last!r}]"
+        known = [
+            (repr(case), check.reference(**case))
+            for case in check.cases
+            if "probe" not in case and "transfer" not in case
+        ]
+        yield "the cases on the page", f"def {each.name}(**case):\n    return {dict(known)!r}.get(repr(case), 1.0)"
+    elif isinstance(check, Number):
+        yield "an object that equals all", f"{EVERYTHING}{each.name} = Any(7)"
+    elif isinstance(check, Measurement):
+        yield (
+            "a flow beside it",
+            f"{RUNS.format(more='nl.Udp(*_ends, rate_mbps=50)')}_ends = ('h2', 'h1')\nnl.run = run\n{solution}",
+        )
+        command = "nl.Command('r1', 'tc qdisc replace dev r1-eth2 root pfifo_fast')"
+        yield "another queue by a command", f"{RUNS.format(more=command)}nl.run = run\n{solution}"
+    elif isinstance(check, Choice):
+        yield "all letters", f"{each.name} = {list(check.reasons)!r}"
+
+
+@pytest.mark.pocket
+@pytest.mark.parametrize("topic", CHAPTERS)
+def test_the_cheapest_ways_around_an_exercise_get_no_full_points(topic: str) -> None:
+    chapter = master.find(topic, ROOT)
+    edition = chapter.edition("anna")
+    wanted, taken = [], {}
+    exercises: dict[str, Any] = {}
+    checks: dict[str, Any] = {}
+    for each, exercise in graded_by_code(chapter, edition):
+        for number, (_, source) in enumerate(ways(edition, each, exercise)):
+            key = f"{each.key}#{number}"
+            exercises[key] = exercise
+            checks[key] = edition.checks[each.key]
+            wanted.append(Wanted(key, each.id, each.name, each.stub))
+            taken[key] = reading.compose(edition.provided, each.id, source)
+    opened = SimpleNamespace(topic=edition.chapter.topic, own=edition.chapter.own, checks=checks)
+    examination = Examination(Job("anna", None, chapter.source), replace(edition, chapter=opened), exercises)
+    marks = examination.marks(wanted, taken)
+    won = {key: (mark.points, taken[key]["source"]) for key, mark in marks.items() if mark.points >= mark.of}
+    assert not won
+
+
+def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, Exercise]]:
+    """The exercises of a chapter that are answered in code and have points."""
+    exercises = chapter.examiner().exercises
+    for each in edition.wanted:
+        exercise = exercises.get(each.key)
+        if each.name and isinstance(exercise, Exercise):
+            yield each, exercise
+
+
+def lost_by_the_solution(chapter: Master, token: str) -> dict[str, tuple[str, float, list[str]]]:
+    """What the solution's answers in code lose with the figures of a token: nothing, where the chapter is right."""
+    edition = chapter.edition(token)
+    solution = {cell.id: cell.source for cell in edition.solved}
+    asked = [each for each, _ in graded_by_code(chapter, edition)]
+    taken = {each.key: reading.compose(edition.provided, each.id, solution[each.id]) for each in asked}
+    marks = Examination(Job("", None, chapter.source, token), edition, chapter.examiner().exercises).marks(asked, taken)
+    return {
+        key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != judging.PASSED
+    }
+
+
+@pytest.mark.pocket
+def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn() -> None:
+    """The smallest window that fills the link: the measured wait is furthest from theory there. All draws: benchmarks/class.py."""
+    chapter = master.find("bdp", ROOT)
+    numbers = (chapter.edition(f"t{number}").chapter.own for number in range(60))
+    smallest = min(range(60), key=lambda _number: next(numbers).window_kb)
+    assert not lost_by_the_solution(chapter, f"t{smallest}")
+
+
+def test_figures_with_which_a_run_differs_too_much_from_theory_are_not_drawn() -> None:
+    from netlab.chapters.bdp.settings import FIGURES
+
+    drawn = [FIGURES.draw(f"t{number}") for number in range(3000)]
+    assert (30, 10, 1.5) not in {(own.rate_mbps, own.delay_ms, own.filling) for own in drawn}
+    assert min(own.window_kb - own.rate_mbps * own.delay_ms / 4 for own in drawn) >= 45
