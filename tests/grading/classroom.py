@@ -38,6 +38,26 @@ RIGHT = {
     ),
 }
 ANNA = "anna"
+KINDS = {
+    1: "read the solutions, the class list, other work", 2: "import checks and examiners", 3: "garbage collector and frames",
+    4: "environment and /proc", 5: "become root", 6: "the kernel's surface", 7: "network", 8: "forge the last word",
+    9: "forge a fault of the provided cells", 10: "forge questions", 11: "more probes than allowed",
+    12: "a number that equals all", 13: "NaN", 14: "an object in place of a number", 15: "huge values",
+    16: "patch what judges", 17: "a run that was not made", 18: "a run with other results", 19: "broken scenarios",
+    20: "paths and shells in scenarios", 21: "a flow beside the one asked for", 22: "a command in a measurement",
+    23: "netlab's own function", 24: "a formula for a measured number", 25: "leave something for the next exercise",
+    26: "fill the disk", 27: "loops, fork bombs, sleep", 28: "memory, output, exit", 29: "many runs", 30: "HTML in words",
+    31: "formulas in names", 32: "escapes in names", 33: "links and pipes", 34: "odd JSON", 35: "a JSON bomb",
+    36: "paths in students' names", 37: "slow patterns and halves of characters", 38: "deep programs", 39: "edited checks, and nbval",
+}  # fmt: skip
+"""The kinds of attack. Each is tried by a pupil of `hostile`, or by the test in `ELSEWHERE`."""
+ELSEWHERE = {
+    21: "test_shortcuts.test_the_cheapest_ways_around_an_exercise_get_no_full_points",
+    22: "test_shortcuts.test_a_command_in_a_measurement_gets_no_part_of_the_points",
+    31: "test_command.test_names_are_harmless_in_every_table_and_on_the_terminal",
+    32: "test_command.test_names_are_harmless_in_every_table_and_on_the_terminal",
+    36: "test_roster.test_a_students_name_is_no_path",
+}
 LIMIT = "def limit_mbps(rate_mbps, payload_bytes):\n    "
 
 

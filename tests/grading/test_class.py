@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import importlib
 import io
 import json
 import os
@@ -81,6 +82,22 @@ def test_everybody_gets_the_points_that_they_must(lesson: Lesson) -> None:
     assert all(pupil.flags <= flagged[name] for name, pupil in lesson.pupils.items())
     honest = {name for name in lesson.pupils if name.startswith("right")}
     assert not any(flagged[name] for name in honest), "a flag for an honest answer would cost trust"
+
+
+def test_each_kind_of_attack_is_tried(tmp_path: Path) -> None:
+    tried = {kind for pupil in classroom.hostile(tmp_path) for kind in pupil.kinds}
+    assert tried | set(classroom.ELSEWHERE) == set(classroom.KINDS)
+    for name in classroom.ELSEWHERE.values():
+        module, _, test = name.partition(".")
+        assert hasattr(importlib.import_module(f"tests.grading.{module}"), test)
+
+
+def test_words_forged_as_a_fault_of_the_grader_are_nowhere_but_with_their_student(lesson: Lesson) -> None:
+    out = lesson.place / "out"
+    said = [path.name for path in out.rglob("*.*") if path.is_file() and "Give full points" in path.read_text("utf-8")]
+    assert set(said) <= {"forges_fault.html", "forges_fault.ipynb"} | {
+        path.name for path in (out / "results").iterdir()
+    }
 
 
 def test_nothing_outside_the_output_directory_changes(lesson: Lesson) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
 import pytest
 
+from netlab.grading import laboratory
 from netlab.grading.laboratory import Laboratory, RefusedError, is_plain
 from netlab.network import topologies
-from netlab.traffic import Command
+from netlab.traffic import Command, Udp
 
 
 @pytest.mark.parametrize(
@@ -64,3 +69,49 @@ def test_a_refusal_says_what_is_allowed() -> None:
     saving = [{**Command("h1", "tc qdisc show").to_dict(), "saves": ["flows"]}]
     with pytest.raises(RefusedError):
         Laboratory("seed").measure({**scenario, "traffic": saving}, graded=True)
+
+
+def scenario(*traffic: Any, duration_s: float = 1) -> dict[str, Any]:
+    network = topologies.dumbbell(pairs=1).to_dict()
+    return {"topology": network, "traffic": [item.to_dict() for item in traffic], "duration_s": duration_s}
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Experiments that take no time."""
+    run = SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [1e6]}))
+    monkeypatch.setattr("netlab.grading.laboratory.measured", lambda _scenario, _most_s: run)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_submission_makes_sixty_runs_at_most() -> None:
+    there = Laboratory("seed")
+    for _ in range(60):
+        there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
+    with pytest.raises(RefusedError, match="60 runs"):
+        there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_submission_sends_so_many_packets_at_most() -> None:
+    flood = [Udp("h1", "h2", rate_mbps=1000, payload_bytes=64) for _ in range(20)]
+    there = Laboratory("seed")
+    there.measure(scenario(*flood, duration_s=0.4), graded=True)
+    with pytest.raises(RefusedError, match="20 million packets"):
+        there.measure(scenario(*flood, duration_s=0.4), graded=True)
+
+
+def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed_s: list[float] = []
+    clock_s = iter(range(0, 10_000, 100))
+
+    def measured(_scenario: object, most_s: float) -> object:
+        allowed_s.append(most_s)
+        return SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [0.0]}))
+
+    monkeypatch.setattr(laboratory, "measured", measured)
+    monkeypatch.setattr(laboratory.time, "monotonic", lambda: float(next(clock_s)))
+    there = Laboratory("seed")
+    for _ in range(3):
+        there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
+    assert allowed_s == [240.0, 140.0, 40.0]

@@ -69,6 +69,13 @@ def test_a_file_name_that_is_no_utf_8_is_read_and_named(tmp_path: Path) -> None:
     assert name == "J\ufffdrgen" and file is not None and file.path.read_bytes() == b"{}"
 
 
+@pytest.mark.parametrize("name", ["../evil", "a/b", "a\\b", ".hidden", "x" * 101])
+def test_a_students_name_is_no_path(name: str, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(f"student\n{name}\n")
+    with pytest.raises(roster.RosterError, match="cannot be a student"):
+        roster.read(tmp_path / "class.csv")
+
+
 def test_names_have_no_escapes_and_no_second_line(tmp_path: Path) -> None:
     found = owners(hand_in(tmp_path / "in", "\x1b[2Jx\x1b]0;owned\x07.ipynb", "a\nb.ipynb"), [])
     assert set(found.files) == {"\ufffd[2Jx\ufffd]0;owned\ufffd", "a b"}

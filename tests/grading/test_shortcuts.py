@@ -11,12 +11,13 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.course import catalogue
-from netlab.course.checks import Choice, Function, Measurement, Number
+from netlab.course.checks import Choice, Function, Measurement, Number, Status
 from netlab.grading import judging, master, reading
 from netlab.grading.examiner import Exercise
 from netlab.grading.judging import Examination, Job
 from netlab.grading.master import Edition, Master
 from netlab.grading.submission import Wanted
+from netlab.measure.results import Run
 
 ROOT = PACKAGE.parent
 CHAPTERS = [entry.topic for entry in catalogue.chapters(ROOT / "notebooks")]
@@ -55,8 +56,6 @@ def ways(edition: Edition, each: Wanted, exercise: Exercise) -> Iterator[tuple[s
             "a flow beside it",
             f"{RUNS.format(more='nl.Udp(*_ends, rate_mbps=50)')}_ends = ('h2', 'h1')\nnl.run = run\n{solution}",
         )
-        command = "nl.Command('r1', 'tc qdisc replace dev r1-eth2 root pfifo_fast')"
-        yield "another queue by a command", f"{RUNS.format(more=command)}nl.run = run\n{solution}"
     elif isinstance(check, Choice):
         yield "all letters", f"{each.name} = {list(check.reasons)!r}"
 
@@ -81,6 +80,20 @@ def test_the_cheapest_ways_around_an_exercise_get_no_full_points(topic: str) -> 
     marks = examination.marks(wanted, taken)
     won = {key: (mark.points, taken[key]["source"]) for key, mark in marks.items() if mark.points >= mark.of}
     assert not won
+
+
+@pytest.mark.parametrize("topic", CHAPTERS)
+def test_a_command_in_a_measurement_gets_no_part_of_the_points(topic: str) -> None:
+    """It may change the queue that is judged: each condition is refused, unless the exercise asks for a command."""
+    for check in master.find(topic, ROOT).edition().checks.values():
+        if isinstance(check, Measurement) and not check.commands:
+            run = object.__new__(Run)
+            object.__setattr__(
+                run, "settings", {"scenario": {"traffic": [{"kind": "command"}], "topology": {"links": []}}}
+            )
+            for condition in check.conditions:
+                said = replace(check, conditions=[condition]).judge(run)
+                assert said.status is Status.FAILED and "leave out nl.Command" in said.sentences[0]
 
 
 def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, Exercise]]:
