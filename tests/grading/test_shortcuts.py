@@ -11,7 +11,8 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.course import catalogue
-from netlab.course.checks import Choice, Function, Measurement, Number, Status
+from netlab.course.checks import Choice, Function, Number, Status
+from netlab.course.conditions import Measurement
 from netlab.grading import judging, master, reading
 from netlab.grading.examiner import Exercise
 from netlab.grading.judging import Examination, Job
