@@ -18,7 +18,6 @@ def told_by(
     variables: Mapping[str, str] | None = None,
     *,
     within_s: Sequence[float],
-    engine: str = "pocket-real",
     **words: object,
 ) -> Any:
     """What the program printed as JSON.
@@ -31,10 +30,7 @@ def told_by(
         Of its environment, beside a TMPDIR and the kernels of whoever runs the test: the guest's root has the home and the
         /tmp/netlab-0 of the host's root, into which they may not look.
     within_s : sequence of float
-        How long it may take; tried again with the next, for in real time a busy machine takes long for the same.
-    engine : str
-        The guest's own: in virtual time ("pocket") the program's clock stands still while it computes, and a busy machine
-        moves no figure.
+        How long it may take in the guest's time, in which computing takes none; tried again with the next.
     """
     path = [*python_path(), *(entry for entry in sys.path if entry.endswith("site-packages"))]
     source = shlex.quote(program.format(path=path, **words))
@@ -43,7 +39,7 @@ def told_by(
     command = f"mkdir /tmp/own && cd /tmp/own && {given} {sys.executable} -c {source}"
     outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
     for duration_s in within_s:
-        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine=engine)
+        run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket")
         (row,) = run.commands.itertuples()
         if row.exit_code == row.exit_code:
             break

@@ -184,7 +184,7 @@ print(json.dumps(dict(status=status, said=said, made=made, asked=asked, systemd=
 @pytest.mark.pocket
 def test_without_systemd_the_set_up_and_the_server_go_all_their_way():
     """In a guest, whose /run is empty; only what takes the network and minutes is left out, and said to be done."""
-    told = told_by(WITHOUT_SYSTEMD, within_s=(100,), engine="pocket")
+    told = told_by(WITHOUT_SYSTEMD, within_s=(100,))
     assert told["systemd"] is False
     assert told["status"] == 0
     environment_and_kernels, self_check, server = told["made"]

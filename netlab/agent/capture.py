@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 from netlab.agent.namespaces import visit
 from netlab.agent.shaping import has_wire, wire_device
-from netlab.protocol.plan import AgentPlan, Hop
+from netlab.protocol.plan import Hop
 
 SOL_PACKET = 263
 PACKET_RX_RING = 5
@@ -163,18 +163,3 @@ class Capture:
             at += FOLLOWING.unpack_from(self._ring, at)[0]
         _following, _s, _ns, kept, _length, _status, frame, _net = PACKET.unpack_from(self._ring, at)
         return int(at + frame + kept - start)
-
-
-def start_captures(pid_of: Callable[[str], int], plan: AgentPlan, folder: str) -> list[Capture]:
-    """Begin the captures that a plan asks for."""
-    if not plan.get("captures"):
-        return []
-    os.makedirs(folder, exist_ok=True)
-    return [
-        capture
-        for item in plan["captures"]
-        for number in item["directions"]
-        for capture in Capture.of_direction(
-            pid_of, plan["directions"][number], f"{folder}/{item['name']}", item["snap_bytes"]
-        )
-    ]

@@ -15,7 +15,7 @@ from netlab.agent.schedule import Schedule, Step
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.netlink.ip_lines import Interfaces
-from netlab.protocol.plan import Hop
+from netlab.protocol.plan import Change, Hop
 
 
 class Changer:
@@ -42,6 +42,12 @@ class Changer:
     def make_first(self) -> None:
         """Make those of the run's start, before the traffic begins."""
         while self.schedule.next_ns is not None and self.schedule.next_ns <= 0:
+            self.apply(self.schedule.pop())
+
+    def make_now(self, changes: list[Change], now_ns: int) -> None:
+        """Make changes at this moment of the run, `now_ns` after its start."""
+        self.schedule.add(changes, now_ns)
+        while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
             self.apply(self.schedule.pop())
 
     def start(self, origin_s: float) -> None:

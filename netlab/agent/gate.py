@@ -9,16 +9,15 @@ import struct
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError
+from netlab.protocol.messages import LENGTH, Message, Request, encode
 
 DEVICE = "/dev/netlab"
 SEED = 0x40084E01
 FOREGROUND = 0x40044E02
-LENGTH = struct.Struct("<I")
-
-Words = dict[str, Any]
 
 
 class Gate:
@@ -38,18 +37,17 @@ class Gate:
         self._device = os.open(DEVICE, os.O_RDWR)
         self._buffer = b""
 
-    def put(self, **words: Any) -> None:
+    def put(self, **message: Any) -> None:
         """Send a message."""
-        data = json.dumps(words).encode()
-        data = LENGTH.pack(len(data)) + data
+        made: Message = message  # type: ignore[assignment]
+        data = encode(made)
         while data:
             data = data[os.write(self._device, data) :]
 
-    def get(self) -> Words:
-        """The next request; nothing in this guest runs until it comes."""
+    def get(self) -> Any:
+        """The next message of the host's; nothing in this guest runs until it comes."""
         (size,) = LENGTH.unpack(self._read(LENGTH.size))
-        found: Words = json.loads(self._read(size))
-        return found
+        return json.loads(self._read(size))
 
     def _read(self, size: int) -> bytes:
         while len(self._buffer) < size:
@@ -66,19 +64,30 @@ class Gate:
         fcntl.ioctl(self._device, SEED, struct.pack("=Q", seed))
         self._forget_start_up()
 
+    def remove(self) -> None:
+        """Close the gate for good: no program of this guest can open it again."""
+        os.close(self._device)
+        Path(DEVICE).unlink()
+
     def foreground(self, group: int) -> None:
         """Name the process group that an interrupt from outside is for; 0 is none."""
         fcntl.ioctl(self._device, FOREGROUND, struct.pack("=i", group))
 
 
-def serve(gate: Gate, requests: dict[str, Callable[..., Words | None]]) -> None:
-    """Answer requests for ever; each names under `do` what is to be done, the rest of its words are arguments."""
+def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
+    """Answer requests for ever.
+
+    Parameters
+    ----------
+    gate : Gate
+    answerer : callable
+        What answers the request of a name.
+    """
     gate.put(ready=time.monotonic_ns())
     while True:
-        words = gate.get()
-        do = words.pop("do")
+        request: Request = gate.get()
         try:
-            answer = requests[do](**words) or {}
+            answer = answerer(request["do"])(**request["words"])
         except NetlabError as error:
             gate.put(error=str(error))
         except Exception as error:  # noqa: BLE001 (whatever it is, whoever asked must hear of it)

@@ -3,15 +3,12 @@
 Python itself is the init: a shell script would start a process per mount.
 
 Usage: guest.py FOLDER, an absolute path: the only host directory that the guest writes to. Its `boot.json` says which
-module's `run` to call (`program`; the agent's unless it says so), where Python finds netlab and Mininet (`packages`), the
-shell its programs (`path`) and, for a kernel that has parts of itself as modules, where these are and which are needed
-(`modules`).
+module's `work` to call (`program`), where Python finds netlab and Mininet (`packages`) and the shell its programs (`path`).
 """
 
 from __future__ import annotations
 
 import ctypes
-import errno
 import fcntl
 import json
 import os
@@ -23,8 +20,6 @@ RB_POWER_OFF = 0x4321FEDC
 RNDRESEEDCRNG = 0x5207
 GRID_S = 0.01
 STAGE = "/tmp"
-AGENT = "netlab.agent.main"
-SYS_FINIT_MODULE = 313
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
@@ -35,20 +30,6 @@ def mount(kind: str, target: str, options: str = "", flags: int = 0) -> None:
     if libc.mount(kind.encode(), target.encode(), kind.encode(), flags, options.encode()) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
-
-
-def load_modules(directory: str, names: list[str]) -> None:
-    """Load those modules that the directory (with its modules.dep) has, each after those that it needs itself."""
-    files = {}
-    with open(f"{directory}/modules.dep") as lines:
-        for line in lines:
-            file, _, needed = line.partition(":")
-            files[os.path.basename(file).partition(".")[0]] = [*reversed(needed.split()), file]
-    for name in names:
-        for file in files.get(name, ()):
-            with open(f"{directory}/{file}", "rb") as module:
-                if libc.syscall(SYS_FINIT_MODULE, module.fileno(), b"", 0) != 0 and ctypes.get_errno() != errno.EEXIST:
-                    raise OSError(ctypes.get_errno(), f"load the module {file}")
 
 
 def enter_overlay(folder: str) -> None:
@@ -92,7 +73,7 @@ def power_off() -> None:
 
 
 def main() -> None:
-    """Set up, run the agent, power off whatever happened."""
+    """Set up, do the work of the program, power off whatever happened."""
     folder = sys.argv[1]
     try:
         with open(f"{folder}/boot.json") as file:
@@ -100,22 +81,15 @@ def main() -> None:
         os.environ["PATH"] = ":".join(boot["path"])
         os.environ["SHELL"] = "/bin/sh"
         os.environ["HOME"] = "/root"
-        if boot["modules"]:
-            load_modules(boot["modules"]["directory"], boot["modules"]["names"])
         enter_overlay(folder)
         # Run by path and without `site`, which would cost a tenth of a second.
         sys.path.extend(boot["packages"])
-        if boot.get("gate"):
-            from netlab.agent.gate import Gate
-            from netlab.agent.resident import wait_for_work
-
-            wait_for_work(Gate(forget_start_up, power_off), folder, boot["packages"])
         import importlib
-        from pathlib import Path
 
-        program = importlib.import_module(boot.get("program", AGENT))
-        forget_start_up()
-        program.run(Path(folder))
+        from netlab.agent.gate import Gate
+
+        program = importlib.import_module(boot["program"])
+        program.work(Gate(forget_start_up, power_off), folder, boot["packages"])
     except BaseException as error:
         with open(f"{folder}/crash.txt", "w") as file:
             file.write(f"{type(error).__name__}: {error}\n")

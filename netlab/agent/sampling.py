@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
+from netlab.agent.namespaces import visit
 from netlab.netlink.qdiscs import QUEUE_HANDLE
 from netlab.netlink.wire import (
     NETLINK_ROUTE,
@@ -23,6 +26,7 @@ from netlab.netlink.wire import (
     messages,
 )
 from netlab.network import queues
+from netlab.protocol.plan import Hop, QueueSample
 
 TCA_STATS_BASIC = 1
 TCA_STATS_QUEUE = 3
@@ -47,6 +51,26 @@ class Qdisc:
     backlog_bytes: int = 0
     drops: int = 0
     marks: int = 0
+
+    def sample(self, interface: str, t_s: float) -> QueueSample:
+        """The queue of an interface as a row of the run's."""
+        return {
+            "t_s": t_s,
+            "interface": interface,
+            "backlog_bytes": self.backlog_bytes,
+            "backlog_packets": self.backlog_packets,
+            "drops": self.drops,
+            "marks": self.marks,
+            "sent_bytes": self.sent_bytes,
+            "sent_packets": self.sent_packets,
+        }
+
+
+class Reader(Protocol):
+    """What knows some queues."""
+
+    def read(self) -> dict[str, Qdisc]:
+        """The queue of each of its interfaces now."""
 
 
 class QueueReader:
@@ -112,3 +136,15 @@ def parse_qdisc(body: bytes) -> Qdisc:
                     application = data
     qdisc.marks = queues.marks(qdisc.kind, application)
     return qdisc
+
+
+def queue_readers(pid_of: Callable[[str], int], directions: list[Hop]) -> list[QueueReader]:
+    """A reader for each node of which these directions leave."""
+    shaped: dict[str, list[str]] = {}
+    for direction in directions:
+        shaped.setdefault(direction["src"], []).append(direction["interface"])
+    readers = []
+    for name, interfaces in shaped.items():
+        with visit(pid_of(name)):
+            readers.append(QueueReader(interfaces))
+    return readers

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +22,7 @@ from netlab.agent.files import ARTIFACTS
 from netlab.agent.gate import Gate
 from netlab.agent.settings import FIRST_S
 from netlab.agent.terminals import Terminals
+from netlab.protocol.requests import Ended, Kept, Moment, Process, Turn
 
 PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
 """Written to the terminal around Mininet's prompt: there the network's time keeps to the wall's."""
@@ -30,23 +32,15 @@ MOST_FILES = 20_000
 BINARIES = "/run/netlab/bin"
 COMMANDS = "/run/netlab/commands"
 
-Words = dict[str, Any]
-
 
 class Script:
     """A Mininet script, its process and its files."""
 
-    def __init__(self, gate: Gate, folder: str, packages: list[str]) -> None:
+    def __init__(self, gate: Gate, folder: Path, packages: list[str]) -> None:
         self._gate = gate
         self._folder = folder
         self._packages = packages
         self._terminals = Terminals(gate.foreground)
-        self.requests = {
-            "script": self.run,
-            "open": self.open,
-            "turn": self._terminals.turn,
-            "keep_files": self.keep_files,
-        }
 
     def _command(self, words: list[str], directory: str, seed: int) -> tuple[list[str], dict[str, str]]:
         self._gate.new_seed(seed)
@@ -68,7 +62,7 @@ class Script:
         code = PROGRAM.format(packages=self._packages)
         return [sys.executable, "-c", code, *words], environment
 
-    def run(self, words: list[str], directory: str, seed: int, keys: str = "") -> Words:
+    def script(self, words: list[str], directory: str, seed: int, keys: str) -> Ended:
         """Run a script to its end, with `keys` as its input; what it prints is sent as it comes."""
         command, environment = self._command(words, directory, seed)
         with open(COMMANDS, "w") as file:
@@ -93,14 +87,22 @@ class Script:
         code = process.wait()
         os.close(kept)
         self._gate.foreground(0)
-        return {"code": code, "now_s": time.monotonic() - self._began_s}
+        return {"code": code, **self._now()}
 
-    def open(self, words: list[str], directory: str, seed: int, rows: int, columns: int) -> Words:
+    def open_script(self, words: list[str], directory: str, seed: int, rows: int, columns: int) -> Process:
         """Run a script on a terminal."""
         command, environment = self._command(words, directory, seed)
-        return {"pid": self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)}
+        pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
+        return {"pid": pid, **self._now()}
 
-    def keep_files(self) -> Words:
+    def turn(self, **words: Any) -> Turn:
+        """Give the terminal keys and let a little time pass; see `Terminals.turn`."""
+        return {**self._terminals.turn(**words), **self._now()}
+
+    def _now(self) -> Moment:
+        return {"now_s": time.monotonic() - self._began_s}
+
+    def keep_files(self) -> Kept:
         """Copy what the script wrote in its directory to the artifacts; returns the names."""
         kept = []
         for name, state in _listing(self._directory).items():
@@ -109,7 +111,7 @@ class Script:
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copy(f"{self._directory}/{name}", target)
                 kept.append(name)
-        return {"files": sorted(kept), "now_s": time.monotonic() - self._began_s}
+        return {"files": sorted(kept), **self._now()}
 
 
 def _listing(directory: str) -> dict[str, tuple[int, int]]:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from netlab.base.headers import (
     ETHERNET_HEADER_BYTES,
@@ -29,7 +30,7 @@ from netlab.base.headers import (
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
 from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, netem, tbf
 from netlab.network import queues
-from netlab.protocol.plan import Hop, Shape
+from netlab.protocol.plan import Hop, Item, Shape
 
 LATENESS_BYTES = 504
 # 64 kB of data and the headers of each frame in it, which `tc` counts too; a smaller bucket would split it after all.
@@ -225,6 +226,16 @@ def hosts_without_offload(
         for host in hosts
         if _meets_wire_offloaded(host, leaving, set(hosts), clock == "virtual" and host not in small)
     ]
+
+
+def segment_bytes_by_host(traffic: Sequence[Item]) -> dict[str, int]:
+    """The smallest segments that each host sends, where its traffic chooses a size (`mss_bytes`)."""
+    smallest: dict[str, int] = {}
+    for item in cast("Sequence[dict[str, Any]]", traffic):
+        size_bytes = item.get("mss_bytes")
+        if size_bytes is not None:
+            smallest[item["src"]] = min(size_bytes, smallest.get(item["src"], size_bytes))
+    return smallest
 
 
 def _two_fit_the_bucket(mss_bytes: int) -> bool:

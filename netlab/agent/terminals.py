@@ -13,7 +13,8 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable
-from typing import Any
+
+from netlab.protocol.requests import Shown
 
 READ_BYTES = 1 << 16
 OFFER = "\x1b]netlab;terminal;{}\x07"
@@ -53,7 +54,7 @@ class Terminals:
         size: list[int] | None = None,
         close: bool = False,
         until_text: bool = False,
-    ) -> dict[str, Any]:
+    ) -> Shown:
         """Give a terminal keys and let `turn_s` of time pass, or less where there is text before; returns its text, whether it has
         ended, and its exit code.
         """

@@ -18,9 +18,9 @@ from netlab.engines.library import LibraryEngine
 from netlab.kernel import installed
 from netlab.kernel.installed import POCKET_MACHINE
 from netlab.protocol.plan import Plan
+from netlab.protocol.session import Clock
 
-NAMES = ("pocket", "pocket-real", "native", "library")
-REAL = frozenset({"pocket-real", "native"})
+NAMES = ("pocket", "native", "library")
 ELSEWHERE = "engine='library' runs here; docs/places.md tells what to do for commands in hosts."
 GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
 
@@ -82,10 +82,10 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
         from netlab.engines.native import NativeEngine
 
         return NativeEngine()
-    if name in {"pocket", "pocket-real"}:
+    if name == "pocket":
         from netlab.engines.pocket import PocketEngine
 
-        return PocketEngine(clock="real" if name == "pocket-real" else None)
+        return PocketEngine()
     raise EngineError(f"engine: {one_of(name, NAMES)}.")
 
 
@@ -157,17 +157,9 @@ def differences(engine: Engine) -> list[str]:
     return found
 
 
-def clock() -> str:
-    """Whether runs that name no engine have "virtual" or "real" time; "virtual" where none can run yet."""
-    named = os.environ.get("NETLAB_ENGINE")
-    if named in REAL:
-        return "real"
-    if named == "library" or not os.environ.get("NETLAB_KERNEL"):
-        return "virtual"
-    try:
-        return choose(named).clock
-    except (EngineError, KernelError):
-        return "virtual"
+def clock() -> Clock:
+    """Whether runs that name no engine have "virtual" or "real" time."""
+    return "real" if os.environ.get("NETLAB_ENGINE") == "native" else "virtual"
 
 
 def lasting(duration_s: float, real_s: float) -> float:

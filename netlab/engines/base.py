@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import shutil
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from netlab.agent import files
 from netlab.agent.artifacts import MOST_BYTES
+from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.base import scratch
 from netlab.base.errors import EngineError, NotHereError, RunCancelled, RunError
-from netlab.protocol.plan import Counters, Event, Outcome, Plan
+from netlab.protocol import script
+from netlab.protocol.plan import AgentPlan, Event, Outcome, Plan
+from netlab.protocol.session import Clock, Session
 from netlab.traffic import KINDS
 
 OnEvent = Callable[[Event], None]
-POLL_S = 0.01
-BUSY_PATIENCE = 6
-LOG_LINES = 15
 MOST_CAPTURED_BYTES = 512 << 20
 """Some two million packets; their table takes about as much memory."""
-OUTGROWN = "ptrace set fp regs failed"
 
 
 @dataclass(frozen=True)
@@ -42,85 +37,69 @@ class Requirement:
 
 
 class Engine(Protocol):
-    """An engine runs plans."""
+    """An engine is a place for labs: it opens sessions."""
 
     name: str
-    clock: str
+    clock: Clock
 
     def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
 
+    def open(self, plan: Plan | None) -> Session:
+        """A lab for a person's requests, in which this plan can be built; None is for a script that builds by itself.
+
+        Raises
+        ------
+        EngineError
+            When something is missing, or the engine has no such labs.
+        """
+
     def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
-        """Run a plan; returns the agent's counters and under `engine` what is to be known of how it ran."""
+        """Run a plan; returns the counters and under `engine` what is to be known of how it ran."""
 
 
-class EventTail:
-    """Hands on the lines that the agent appends to its events file."""
-
-    def __init__(self, folder: Path, on_event: OnEvent) -> None:
-        self._path = folder / files.EVENTS
-        self._on_event = on_event
-        self._offset = 0
-        self.started = False
-        self.failure: Event | None = None
-
-    def poll(self) -> None:
-        """Read what is new."""
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                data = file.read()
-        except FileNotFoundError:
-            return
-        whole = data[: data.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        self.started = self.started or bool(whole)
-        for line in whole.splitlines():
-            event: Event = json.loads(line)
-            if event["event"] == "error":
-                self.failure = event
-            self._on_event(event)
-
-
-def follow(
-    process: subprocess.Popen[bytes],
-    tail: EventTail,
+def run_in(
+    session: Session,
+    plan: Plan,
+    settings: dict[str, Any],
+    on_event: OnEvent,
     cancel: threading.Event | None,
-    start_patience_s: float = math.inf,
-) -> None:
-    """Hand on what the agent tells until its process ends, or has told nothing for so long that it cannot have started.
+) -> Outcome:
+    """Run a plan in a session that was just opened.
+
+    Parameters
+    ----------
+    session : Session
+    plan : dict
+    settings : dict
+        What is to be known of the engine.
+    on_event : callable
+        Called with the run's progress.
+    cancel : threading.Event or None
+        Stops it.
 
     Raises
     ------
+    RunError
+        When the lab ended without a result.
     RunCancelled
         When `cancel` was set.
     """
-    began_s = time.monotonic()
-    while process.poll() is None:
-        tail.poll()
+
+    def heard(t_s: float) -> None:
+        on_event({"event": "progress", "t_s": t_s})
+
+    def look() -> None:
         if cancel is not None and cancel.is_set():
             raise cancelled()
-        waited_s = time.monotonic() - began_s
-        # On a busy machine a start takes long because it gets little of the processor, not because it hangs.
-        if (
-            not tail.started
-            and waited_s > start_patience_s
-            and (waited_s > BUSY_PATIENCE * start_patience_s or processor_s(process.pid) > start_patience_s)
-        ):
-            break
-        try:
-            process.wait(POLL_S)
-        except subprocess.TimeoutExpired:
-            continue
+
+    counters = script.run(session, agent_plan(plan, session.clock), heard, look)
+    return {**counters, "engine": settings, "artifacts": take_artifacts(session.folder)}
 
 
-def processor_s(pid: int) -> float:
-    """Time in s for which the processor has worked for a process; infinite when it has gone (proc(5), stat)."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return math.inf
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def agent_plan(plan: Plan, clock: Clock) -> AgentPlan:
+    """The plan as the agent gets it."""
+    return {**plan, "clock": clock, "machine_sysctls": MACHINE_SYSCTLS if clock == "virtual" else {}}
 
 
 def run_folder(directory: Path) -> Path:
@@ -167,37 +146,6 @@ def _files(folder: Path, most_bytes: int, what: str, remedy: str) -> list[os.Dir
     if size_bytes > most_bytes:
         raise RunError(f"The run left {what} of {size_bytes} bytes; {most_bytes} is the most. {remedy}")
     return found
-
-
-def read_result(folder: Path, tail: EventTail, log: Path) -> Counters:
-    """The agent's counters, or the error that says why there is none.
-
-    Raises
-    ------
-    RunError
-        With the agent's own message where it had one, else with the end of the log.
-    """
-    result = folder / files.RESULT
-    if result.exists():
-        found: Counters = json.loads(result.read_text())
-        return found
-    if tail.failure is not None:
-        raise RunError(
-            tail.failure["message"] + ("\n" + tail.failure["traceback"] if "traceback" in tail.failure else "")
-        )
-    crash = folder / files.CRASH
-    said = crash.read_text() if crash.exists() else ""
-    text = log.read_text(errors="replace") if log.exists() else ""
-    # Addresses of a kernel's call trace say nothing to whoever reads this.
-    lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
-    if OUTGROWN in text:
-        said = (
-            "This kernel is too old for this machine's processor, whose registers outgrew it; build a 7.x with "
-            "`netlab kernel build`."
-        )
-    raise RunError(
-        "The run ended without a result. " + (said or "The end of its log:\n" + "\n".join(lines or ["(nothing)"]))
-    )
 
 
 def refuse_media(plan: Plan, clock: str, engine: str) -> None:

@@ -8,38 +8,40 @@ guest whatever it does (see `kernel/recipe/gate.c`).
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import json
 import os
 import random
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from netlab.agent import files, guest
 from netlab.base import scratch
-from netlab.base.errors import EngineError, RunError
+from netlab.base.errors import RunError
 from netlab.engines import cores, launcher
 from netlab.engines.base import run_folder
 from netlab.engines.paths import python_path, system_path
 from netlab.kernel import Kernel
+from netlab.protocol.messages import LENGTH, Message, Request, encode
+from netlab.protocol.requests import AllRequests
+from netlab.protocol.session import Clock, OnMessage, OnWait, asking
 
 MEMORY_MB = 1024
 START_NS = 1_700_000_000_000_000_000
 BOOT_PATIENCE_S = 60.0
-LENGTH = struct.Struct("<I")
-INTERRUPT, KILL = b"i", b"k"
 LOG_LINES = 15
 
-Words = dict[str, Any]
-Clock = Literal["virtual", "real"]
+OUTGROWN = "ptrace set fp regs failed"
+WAIT_S = 0.05
+PROGRAM = "netlab.agent.main"
 
 
 class NoAnswerError(RunError):
@@ -87,19 +89,23 @@ class Waiting:
         RunError
             When it does not come up.
         """
-        if not self._ready:
-            self.receive(BOOT_PATIENCE_S)
-            self._ready = True
-
-    def send(self, **words: Any) -> None:
-        """Send a request; the guest runs from now on until it reads the next one."""
-        data = json.dumps(words).encode()
+        if self._ready:
+            return
         try:
-            self._gate.sendall(LENGTH.pack(len(data)) + data)
+            self.receive(BOOT_PATIENCE_S)
+        except BaseException:
+            self.close()
+            raise
+        self._ready = True
+
+    def send(self, message: Message | Request) -> None:
+        """Send a message; the guest runs from now on until it reads the next one."""
+        try:
+            self._gate.sendall(encode(message))
         except OSError:
             raise self._ended() from None
 
-    def receive(self, patience_s: float | None = None) -> Words:
+    def receive(self, patience_s: float | None = None) -> Message:
         """The guest's next message.
 
         Raises
@@ -111,7 +117,7 @@ class Waiting:
         """
         deadline_s = None if patience_s is None else time.monotonic() + patience_s
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
-        found: Words = json.loads(self._read(size, None))
+        found: Message = json.loads(self._read(size, None))
         return found
 
     def _read(self, size: int, deadline_s: float | None) -> bytes:
@@ -133,29 +139,30 @@ class Waiting:
             data += got
         return data
 
-    def ask(self, on_message: Callable[[Words], None] | None = None, **words: Any) -> Words:
-        """Send a request and return its answer; messages before it go to `on_message`.
+    def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
+        """What makes one request; see `netlab.protocol.session.Session`."""
+        return asking(functools.partial(self._ask, on_message, on_wait))
 
-        Raises
-        ------
-        RunError
-            With the guest's own words where it could not do what was asked.
-        """
-        self.send(**words)
+    def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        self.send({"do": do, "words": words})
         while True:
-            said = self.receive()
+            try:
+                said = self.receive(None if on_wait is None else WAIT_S)
+            except NoAnswerError:
+                if on_wait is not None:
+                    on_wait()
+                continue
             if "answer" in said:
-                found: Words = said["answer"]
-                return found
+                return said["answer"]
             if "error" in said:
                 raise RunError(said["error"])
             if on_message is not None:
                 on_message(said)
 
-    def interrupt(self, how: bytes = INTERRUPT) -> None:
-        """Interrupt the command in the foreground; with `KILL`, kill it and whatever program computes just now."""
+    def interrupt(self, kill: bool = False) -> None:
+        """Interrupt the command in the foreground; or kill it, and whatever program computes just now."""
         try:
-            self._urgent.sendall(how)
+            self._urgent.sendall(b"k" if kill else b"i")
         except OSError:
             return
 
@@ -176,13 +183,23 @@ class Waiting:
             self._resources.close()
 
     def _ended(self) -> RunError:
-        crash = self.folder / files.CRASH
-        said = crash.read_text() if crash.exists() else ""
-        text = self.log.read_text(errors="replace") if self.log.exists() else ""
-        lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
-        return RunError(
-            f"{self.what} has ended. " + (said or "Its last words were:\n" + "\n".join(lines or ["(nothing)"]))
+        return RunError(f"{self.what} has ended. {last_words(self.folder, self.log)}")
+
+
+def last_words(folder: Path, log: Path) -> str:
+    """What is known of why a guest has ended: what it left in its folder, else the end of its console's log."""
+    crash = folder / files.CRASH
+    if crash.exists():
+        return crash.read_text()
+    text = log.read_text(errors="replace") if log.exists() else ""
+    if OUTGROWN in text:
+        return (
+            "This kernel is too old for this machine's processor, whose registers outgrew it; build a 7.x with "
+            "`netlab kernel build`."
         )
+    # Addresses of a kernel's call trace say nothing to whoever reads this.
+    lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
+    return "The end of its log:\n" + "\n".join(lines or ["(nothing)"])
 
 
 class Guest(Waiting):
@@ -191,40 +208,48 @@ class Guest(Waiting):
     Parameters
     ----------
     kernel : Kernel
-        One with the capability `gate`.
     calls : int
         System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
         that polls does not survive.
     pin : bool
         Keep the guest on one CPU of its own from the start, while one is free; else it gets one with `pin()`.
-
-    Raises
-    ------
-    EngineError
-        When the kernel has no gate.
+    program : str
+        The module whose `work` it does.
+    packages : sequence of str, optional
+        Where it finds netlab and other packages; None is where this Python does.
+    memory_mb : int
+        Its memory.
+    readable : sequence of str, optional
+        What it may read of the host besides programs and libraries, as the launcher takes it; None does not limit it.
     """
 
-    def __init__(self, kernel: Kernel, *, calls: int = 0, pin: bool = False) -> None:
-        if "gate" not in kernel.capabilities:
-            raise EngineError(
-                f"The kernel {kernel.path} has no gate, through which a live network is talked to. Build one that has with "
-                "`netlab kernel build`, and unset NETLAB_KERNEL if it is set."
-            )
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        calls: int = 0,
+        pin: bool = False,
+        program: str = PROGRAM,
+        packages: Sequence[str] | None = None,
+        memory_mb: int = MEMORY_MB,
+        readable: Sequence[str] | None = None,
+    ) -> None:
         self.kernel = kernel
         super().__init__()
         try:
+            boot = {"program": program, "packages": packages or python_path(), "path": system_path()}
+            (self.folder / files.BOOT).write_text(json.dumps(boot))
             # One that boots ahead is kept on some CPU too (changing CPUs costs a third), but owns none.
             some_cpu = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 (chance spreads them over the CPUs)
             slot = self._pin.take() if pin else None
             cpu = self._pin.cpu if pin else some_cpu
-            self._boot(calls, cpu, slot)
+            may_read = "" if readable is None else ":".join([*readable, str(kernel.path.parent)])
+            self._boot([str(os.getpid()), str(cpu), str(self.directory), may_read], calls, memory_mb, slot)
         except BaseException:
             self.close()
             raise
 
-    def _boot(self, calls: int, cpu: int, slot: int | None) -> None:
-        boot = {"packages": python_path(), "path": system_path(), "modules": None, "gate": True}
-        (self.folder / files.BOOT).write_text(json.dumps(boot))
+    def _boot(self, launched: list[str], calls: int, memory_mb: int, slot: int | None) -> None:
         # Links without spaces in their paths, wherever Python and netlab are installed: a kernel's command line splits.
         python, init = self.directory / "python", self.directory / "guest.py"
         python.symlink_to(os.path.realpath(sys.executable))
@@ -234,7 +259,7 @@ class Guest(Waiting):
         self._resources.callback(self._gate.close)
         self._resources.callback(self._urgent.close)
         words = [
-            f"mem={MEMORY_MB}M",
+            f"mem={memory_mb}M",
             "root=/dev/root rootfstype=hostfs rootflags=/ ro quiet con=null con0=null,fd:1",
             f"uml_dir={self.directory} umid=guest init={python}",
             *(["seccomp=auto"] if "seccomp" in self.kernel.capabilities else []),
@@ -242,8 +267,8 @@ class Guest(Waiting):
             f"netlab_gate={gate.fileno()} netlab_urgent={urgent.fileno()} netlab_calls={calls}",
             f"-- -I -S {init} {self.folder}",
         ]
-        command = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(cpu), str(self.directory), ""]
-        command += [str(self.kernel.path), *(word for group in words for word in group.split(" "))]
+        command = [sys.executable, "-I", "-S", launcher.__file__, *launched, str(self.kernel.path)]
+        command += [word for group in words for word in group.split(" ")]
         with gate, urgent, self.log.open("wb") as out:
             kept = (gate.fileno(), urgent.fileno(), *([] if slot is None else [slot]))
             self.process = _keeper.submit(_start, command, out.fileno(), kept, self.directory).result()

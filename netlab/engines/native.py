@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
 import subprocess
-import sys
 import threading
-from pathlib import Path
+from contextlib import closing
 
-from netlab.agent import files
-from netlab.base import scratch
 from netlab.base.errors import NotHereError
 from netlab.engines import host_kernel
-from netlab.engines.base import (
-    EventTail,
-    OnEvent,
-    Requirement,
-    follow,
-    read_result,
-    refuse_media,
-    require,
-    run_folder,
-    take_artifacts,
-    wanted_parts,
-)
-from netlab.engines.paths import python_path, system_path
-from netlab.protocol.plan import AgentPlan, Outcome, Plan
-
-START = """
-import json, os, sys
-boot = json.load(open(sys.argv[1] + "/boot.json"))
-sys.path.extend(boot["packages"])
-os.environ["PATH"] = ":".join(boot["path"])
-os.environ.setdefault("SHELL", "/bin/sh")
-"""
-PROGRAM = """
-from pathlib import Path
-from netlab.agent.local import end_with_input, in_memory
-end_with_input()
-from netlab.agent.main import run
-sys.exit(run(Path(sys.argv[1]), work=in_memory(Path(sys.argv[1]))))
-"""
-# The agent is the first process of its namespace: when it goes, whatever its hosts started goes too.
-NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
-RESULT_BYTES = 64 << 20
-PATIENCE_S = 5.0
+from netlab.engines.base import OnEvent, Requirement, refuse_media, require, run_in, wanted_parts
+from netlab.engines.native_guest import NAMESPACES, NativeGuest
+from netlab.engines.paths import system_path
+from netlab.protocol.plan import Outcome, Plan
+from netlab.protocol.session import Clock
 
 
 class NativeEngine:
     """Runs plans on this machine's kernel, as root or through sudo without a password."""
 
     name = "native"
-    clock = "real"
+    clock: Clock = "real"
 
     def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
@@ -90,29 +58,17 @@ class NativeEngine:
                 + host_kernel.remedy(missing)
             )
 
-    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
-        """Run the agent as root and bring its result back; see `PocketEngine.execute` for what it raises."""
+    def open(self, plan: Plan | None) -> NativeGuest:
+        """An agent for a person's requests; see `Engine.open`."""
         require(self.requirements())
-        self.refuse(plan)
-        with scratch.run_directory(RESULT_BYTES) as directory:
-            folder = run_folder(directory)
-            whole: AgentPlan = {**plan, "clock": self.clock, "machine_sysctls": {}}
-            (folder / files.PLAN).write_text(json.dumps(whole))
-            (folder / files.BOOT).write_text(json.dumps({"packages": python_path(), "path": system_path()}))
-            (folder / files.WORK).mkdir()
-            log = directory / "console.log"
-            tail = EventTail(folder, on_event)
-            # The agent ends when its input does, also where whoever started it was killed.
-            process = start_agent(PROGRAM, folder, log, stdin=subprocess.PIPE)
-            assert process.stdin is not None
-            try:
-                with process.stdin:
-                    follow(process, tail, cancel)
-            finally:
-                wait_for_the_end(process)
-            tail.poll()
-            counters = read_result(folder, tail, log)
-            kept = take_artifacts(folder)
+        if plan is not None:
+            self.refuse(plan)
+        agent = NativeGuest()
+        agent.wait_until_ready()
+        return agent
+
+    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
+        """Run the plan by an agent of its own; see `run_in`."""
         settings = {
             "engine": self.name,
             "clock": self.clock,
@@ -120,45 +76,8 @@ class NativeEngine:
             "confined": False,
             "machine": platform.node(),
         }
-        return {**counters, "engine": settings, "artifacts": kept}
-
-
-def start_agent(program: str, folder: Path, log: Path, *, stdin: int) -> subprocess.Popen[bytes]:
-    """Start a Python program as root in namespaces of its own, so that nothing of it shows in the machine's network.
-
-    Parameters
-    ----------
-    program : str
-        What it does after `START`: `boot` is what `boot.json` in the folder says, `sys.argv[1]` the folder.
-    folder, log : Path
-        Its folder, and where what it prints goes.
-    stdin : int
-        As for `subprocess.Popen`.
-    """
-    command = [
-        *(host_kernel.privilege() or []),
-        *NAMESPACES,
-        sys.executable,
-        "-I",
-        "-S",
-        "-c",
-        START + program,
-        str(folder),
-    ]
-    with log.open("wb") as out:
-        return subprocess.Popen(
-            command, stdin=stdin, stdout=out, stderr=subprocess.STDOUT, cwd="/", start_new_session=True
-        )
-
-
-def wait_for_the_end(process: subprocess.Popen[bytes]) -> None:
-    """Wait for an agent that was told to end, or has."""
-    try:
-        process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        # It may be another user's. What kills unshare(1) takes the agent along.
-        process.kill() if os.geteuid() == 0 else process.terminate()
-        process.wait()
+        with closing(self.open(plan)) as agent:
+            return run_in(agent, plan, settings, on_event, cancel)
 
 
 def _namespaces() -> Requirement:

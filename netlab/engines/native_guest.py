@@ -1,27 +1,40 @@
-"""A live network's agent on this machine's own kernel, with root: the same requests as a guest's, in real time."""
+"""The agent on this machine's own kernel, with root: the same requests as a guest's, in real time."""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 from netlab.agent import files
 from netlab.base.errors import EngineError
-from netlab.engines.guests import BOOT_PATIENCE_S, Clock, Waiting
-from netlab.engines.native import RESULT_BYTES, start_agent, wait_for_the_end
+from netlab.engines import host_kernel
+from netlab.engines.guests import BOOT_PATIENCE_S, Waiting
 from netlab.engines.paths import python_path, system_path
+from netlab.protocol.session import Clock
 
 PROGRAM = """
+import json, os, sys
+boot = json.load(open(sys.argv[1] + "/boot.json"))
+sys.path.extend(boot["packages"])
+os.environ["PATH"] = ":".join(boot["path"])
+os.environ.setdefault("SHELL", "/bin/sh")
 from netlab.agent.local import main
 main(sys.argv[1], boot["packages"])
 """
+# The agent is the first process of its namespace: when it goes, whatever its hosts started goes too.
+NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
+RESULT_BYTES = 64 << 20
+PATIENCE_S = 5.0
 LOOK_S = 0.05
 
 
 class NativeGuest(Waiting):
-    """The agent of a live network as root of this machine.
+    """The agent as root of this machine.
 
     Raises
     ------
@@ -31,7 +44,7 @@ class NativeGuest(Waiting):
 
     clock: Clock = "real"
     name = "native"
-    what = "The live network's agent"
+    what = "The agent"
 
     def __init__(self) -> None:
         super().__init__(RESULT_BYTES)
@@ -40,7 +53,7 @@ class NativeGuest(Waiting):
             (self.folder / files.BOOT).write_text(json.dumps(boot))
             gate, urgent = (self._listen(name) for name in (files.GATE, files.URGENT))
             with gate, urgent:
-                self.process = start_agent(PROGRAM, self.folder, self.log, stdin=subprocess.DEVNULL)
+                self.process = _start_agent(self.folder, self.log)
                 self._gate, self._urgent = self._accept(gate), self._accept(urgent)
         except BaseException:
             self.close()
@@ -80,5 +93,29 @@ class NativeGuest(Waiting):
                 end.close()
         process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
         if process is not None:
-            wait_for_the_end(process)
+            _wait_for_the_end(process)
         self._resources.close()
+
+
+def _start_agent(folder: Path, log: Path) -> subprocess.Popen[bytes]:
+    """Start it in namespaces of its own, so that nothing of it shows in the machine's network."""
+    python = [sys.executable, "-I", "-S", "-c", PROGRAM, str(folder)]
+    with log.open("wb") as out:
+        return subprocess.Popen(
+            [*(host_kernel.privilege() or []), *NAMESPACES, *python],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+def _wait_for_the_end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for an agent that was told to end, or has."""
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        # It may be another user's. What kills unshare(1) takes the agent along.
+        process.kill() if os.geteuid() == 0 else process.terminate()
+        process.wait()

@@ -15,7 +15,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -26,12 +26,10 @@ from netlab.base import scratch
 from netlab.base.errors import EngineError, NetlabError, RunError
 from netlab.base.location import PACKAGE
 from netlab.engines import launcher
-from netlab.engines.base import run_folder
-from netlab.engines.paths import python_path, system_path
-from netlab.engines.pocket import Boot, end_group
+from netlab.engines.guests import Guest
+from netlab.engines.paths import python_path
 from netlab.grading import plain, warden
 from netlab.grading.helper import stopping
-from netlab.kernel.installed import MODULES
 
 PROGRAM = "netlab.grading.warden"
 MEMORY_MB = 768
@@ -121,34 +119,17 @@ class Sandbox:
 
     def _guest(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
         """Run exercises in one guest, until all are done or one has brought it down."""
-        here = kernel.find()
-        with scratch.run_directory() as directory, scratch.cpu_slot() as (cpu, slot):
-            folder = run_folder(directory)
-            (folder / "request.json").write_text(json.dumps({"exercises": list(exercises)}))
-            modules = {"directory": str(here.modules_path), "names": MODULES} if here.modules_path else None
-            boot = {
-                "program": PROGRAM,
-                "packages": [str(self.package), *site_packages()],
-                "path": system_path(),
-                "modules": modules,
-            }
-            (folder / "boot.json").write_text(json.dumps(boot))
-            log = directory / "console.log"
-            process = Boot(
-                kernel=here,
-                directory=directory,
-                folder=folder,
-                clock="virtual" if "virtual_time" in here.capabilities else "real",
-                seed=SEED,
-                cpu=cpu,
-                slot=slot,
-                memory_mb=MEMORY_MB,
-                readable=readable(self.package),
-            ).start(log)
-            try:
-                return Watch(process, folder, log, len(exercises), self.cpu_s, answer).outcomes()
-            finally:
-                end_group(process)
+        guest = Guest(
+            kernel.find(),
+            pin=True,
+            program=PROGRAM,
+            packages=[str(self.package), *site_packages()],
+            memory_mb=MEMORY_MB,
+            readable=readable(self.package),
+        )
+        with closing(guest):
+            guest.send({"do": "work", "words": {"exercises": list(exercises), "seed": SEED}})
+            return Watch(guest.process, guest.folder, guest.log, len(exercises), self.cpu_s, answer).outcomes()
 
 
 class Watch:

@@ -64,13 +64,18 @@ class LiveLink:
             raise ScenarioError(problems)
         for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
             if before != after:
-                self._lab.session.ask(do="shape", number=2 * self.position + number, shape=asdict(after))
+                shape: Any = asdict(after)
+                self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
         self._lab.topology = topology
 
     def down(self) -> None:
         """Cut the link."""
-        self._lab.session.ask(do="link", numbers=[2 * self.position, 2 * self.position + 1], up=False)
+        self._switch(False)
 
     def up(self) -> None:
         """Mend it again, with the addresses and routes that it had."""
-        self._lab.session.ask(do="link", numbers=[2 * self.position, 2 * self.position + 1], up=True)
+        self._switch(True)
+
+    def _switch(self, up: bool) -> None:
+        both = [2 * self.position, 2 * self.position + 1]
+        self._lab.session.request().change(directions=both, shape=None, up=up)

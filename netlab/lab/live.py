@@ -22,26 +22,21 @@ from typing import Any, cast
 import pandas as pd
 
 from netlab import captures, engines, measure
-from netlab.agent.files import ARTIFACTS
-from netlab.agent.settings import MACHINE_SYSCTLS
+from netlab.agent.files import CAPTURES
 from netlab.base import scratch
-from netlab.base.errors import NotHereError, RunError, ScenarioError, one_of
+from netlab.base.errors import RunError, ScenarioError, one_of
 from netlab.base.values import is_number, shown
 from netlab.base.version import VERSION
 from netlab.captures import Capture
-from netlab.engines.base import Engine
-from netlab.engines.guests import Guest, Waiting
-from netlab.engines.native import NativeEngine
-from netlab.engines.native_guest import NativeGuest
-from netlab.engines.pocket import PocketEngine
 from netlab.lab import magics, opened, watch
 from netlab.lab.links import NO_TRACE, LiveLink
 from netlab.lab.nodes import Host
-from netlab.lab.session import CALLS_PER_INSTANT, Session
+from netlab.lab.session import Session
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
-from netlab.protocol.plan import Counters, Plan
+from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
+from netlab.protocol.session import Session as GuestSession
 from netlab.runs.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.traffic import Command, Traffic, Udp
 
@@ -136,29 +131,28 @@ class Lab:
         self.topology = topology
         self._scenario = Scenario(topology, [], LONGEST_ADVANCE_S, seed, interval_s, sysctls or {})
         self._plan = self._scenario.plan()
-        self._items: list[dict[str, Any]] = []
+        self._items: list[Any] = []
         self._flows: dict[str, LiveFlow] = {}
-        self._totals: dict[str, Any] = {"flows": [], "datagrams": []}
-        self._streams: list[dict[str, Any]] = []
-        self._queues: list[dict[str, Any]] = []
+        self._totals: Any = {"flows": [], "datagrams": []}
+        self._streams: list[StreamSample] = []
+        self._queues: list[QueueSample] = []
         self._captures: dict[str, LiveCapture] = {}
         # A run's directory: where this process is killed, the next run clears it.
         artifacts = ExitStack()
         self.artifacts = artifacts.enter_context(scratch.run_directory(CAPTURE_BYTES))
         engine = engines.choose(None)
         try:
-            guest = _open(engine, self._plan)
+            guest = engine.open(self._plan)
         except BaseException:
             artifacts.close()
             raise
         self.session = Session(guest, float(wall_limit_s))
         self._finalizer = weakref.finalize(self, _close, guest, artifacts)
-        virtual = guest.clock == "virtual"
-        plan = {**self._plan, "clock": guest.clock, "machine_sysctls": MACHINE_SYSCTLS if virtual else {}}
         try:
-            guest.wait_until_ready()
-            self.session.ask(do="live")
-            began_ns: int = self.session.ask(do="build", plan=plan, seed=seed)["origin_ns"]
+            plan = engines.base.agent_plan(self._plan, guest.clock)
+            # Not by the session: its wall limit is for what a person asks.
+            began_ns = guest.request().build(plan=plan, programs=True)["origin_ns"]
+            guest.request().advance(until_s=0.0, progress_s=None)
         except BaseException:
             self.close()
             raise
@@ -215,7 +209,7 @@ class Lab:
         """Network time in s since the lab was built."""
         if self.session.guest.clock == "real" and not self.closed:
             # It goes on by itself.
-            self.session.ask(do="advance", s=0.0)
+            self.session.request().advance(until_s=0.0, progress_s=None)
         return self.session.now_s
 
     def advance(
@@ -239,7 +233,7 @@ class Lab:
         steps = max(1, math.ceil(duration_s / step_s - 1e-9))
         for step in range(1, steps + 1):
             until_s = began_s + min(duration_s, step * step_s)
-            self.session.ask(do="advance", s=max(0.0, until_s - self.session.now_s))
+            self.session.request().advance(until_s=until_s, progress_s=None)
             if pace is not None:
                 time.sleep(max(0.0, wall_s + (until_s - began_s) / pace - time.monotonic()))
             if on_step is not None:
@@ -314,8 +308,9 @@ class Lab:
         if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
             raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
         label = _unused(item.label, self._flows)
-        words = {**Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"][0], "label": label}
-        self.session.ask(do="flow", item=words)
+        (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
+        planned["label"] = label
+        self.session.request().start(item=planned)
         self._flows[label] = LiveFlow(self, label)
         return self._flows[label]
 
@@ -340,7 +335,8 @@ class Lab:
             raise ScenarioError(problems)
         captures.parse_filter(filter, self.addresses)
         label = _unused(item.label, self._captures)
-        self.session.ask(do="capture", name=label, numbers=[2 * position, 2 * position + 1], snap_bytes=snap_bytes)
+        both = [2 * position, 2 * position + 1]
+        self.session.request().capture(name=label, directions=both, snap_bytes=snap_bytes)
         made = LiveCapture(
             self, item, label, [d["interface"] for d in self._plan["directions"][2 * position : 2 * position + 2]]
         )
@@ -395,11 +391,11 @@ class Lab:
         return self.run.queues
 
     def _refresh(self) -> None:
-        found = self.session.ask(do="tables", streams=len(self._streams), queues=len(self._queues))
+        found = self.session.request().tables(streams=len(self._streams), queues=len(self._queues))
         self._streams += found["streams"]
         self._queues += found["queues"]
         self._items = found["items"]
-        self._totals = {name: found[name] for name in ("flows", "datagrams", "stations")}
+        self._totals = found
 
 
 class LiveFlow:
@@ -435,7 +431,7 @@ class LiveFlow:
     def stop(self) -> None:
         """End it now; its figures stay."""
         if self.stopped_s is None:
-            self.stopped_s = self._lab.session.ask(do="stop_flow", label=self.label)["now_s"]
+            self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
 
 
 class LiveCapture:
@@ -461,8 +457,8 @@ class LiveCapture:
         """
         if self._path is None:
             lab = self._lab
-            lost = lab.session.ask(do="stop_capture", name=self._label)["lost"]
-            folder = lab.session.guest.folder / ARTIFACTS
+            lost = lab.session.request().stop_capture(name=self._label)["lost"]
+            folder = lab.session.guest.folder / CAPTURES
             (made,) = captures.finish(folder, [(self._item, self._label, self._interfaces)], lab.origin)
             self._path = Path(shutil.move(made, lab.artifacts / made.name))
             if lost:
@@ -482,28 +478,7 @@ def _unused(label: str, taken: Container[str]) -> str:
     )
 
 
-def _open(engine: Engine, plan: Plan) -> Waiting:
-    """The agent that an engine has for a live network.
-
-    Raises
-    ------
-    EngineError
-        When it lacks something; NotHereError where it has none.
-    """
-    if isinstance(engine, NativeEngine):
-        engines.base.require(engine.requirements())
-        engine.refuse(plan)
-        return NativeGuest()
-    if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
-        raise NotHereError(
-            "A live network needs the pocket kernel in virtual time, or root and the native engine; unset NETLAB_ENGINE, or set "
-            "it to pocket or native."
-        )
-    engines.base.require(engine.requirements())
-    return Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
-
-
-def _close(guest: Waiting, artifacts: ExitStack) -> None:
+def _close(guest: GuestSession, artifacts: ExitStack) -> None:
     guest.close()
     artifacts.close()
 

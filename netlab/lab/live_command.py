@@ -27,9 +27,8 @@ def main(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise ScenarioError([f"{options.topology} is not JSON: {error}"]) from None
     with live(words, options.seed, wall_limit_s=NO_LIMIT_S) as lab:
-        rows, columns = size()
         if not sys.stdin.isatty():
-            answer = lab.session.ask(write, do="prompt", rows=rows, columns=columns, keys=sys.stdin.read())
-            return int(answer["code"])
-        pid = lab.session.ask(do="prompt", rows=rows, columns=columns)["pid"]
+            return lab.session.request(write).prompt_lines(lines=sys.stdin.read())["code"]
+        rows, columns = size()
+        pid = lab.session.request().prompt(rows=rows, columns=columns)["pid"]
         return play(lab.session, pid, paced=True)

@@ -64,23 +64,22 @@ class Host:
             if on_text is not None:
                 on_text(text)
 
-        answer = self._session.ask(heard, do="run", node=self.name, command=command)
+        answer = self._session.request(heard).run(node=self.name, command=command)
         return Output("".join(parts), answer["code"])
 
     def start(self, command: str) -> Process:
         """Start a command in the background; it goes on whenever network time passes."""
-        return Process(
-            self._session, self.name, command, self._session.ask(do="start", node=self.name, command=command)["pid"]
-        )
+        pid = self._session.request().background(node=self.name, command=command)["pid"]
+        return Process(self._session, self.name, command, pid)
 
     def read(self, path: str) -> bytes:
         """The content of a file of the host's; relative paths begin in its home directory."""
-        return bytes.fromhex(self._session.ask(do="read", node=self.name, path=path)["hex"])
+        return bytes.fromhex(self._session.request().read(node=self.name, path=path)["hex"])
 
     def write(self, path: str, data: bytes | str) -> None:
         """Write a file of the host's."""
         raw = data.encode() if isinstance(data, str) else data
-        self._session.ask(do="write", node=self.name, path=path, hex=raw.hex())
+        self._session.request().write(node=self.name, path=path, hex=raw.hex())
 
     def terminal(self) -> terminal.Terminal:
         """A terminal of this host for JupyterLab or a shell; shown in a notebook, it says how to open it."""
@@ -103,7 +102,7 @@ class Process:
         return f"Process({self.node!r}, {self.command!r}, exit_code={self._code})"
 
     def _look(self, wait_s: float = 0.0) -> None:
-        found = self._session.ask(do="process", pid=self._pid, offset=self._offset, wait_s=wait_s)
+        found = self._session.request().process(pid=self._pid, offset=self._offset, wait_s=wait_s)
         self._text += found["text"]
         self._offset, self._code = found["offset"], found["code"]
 
@@ -140,6 +139,6 @@ class Process:
         for how in (number, signal.SIGTERM, signal.SIGKILL):
             self._look()
             if self._code is None:
-                self._session.ask(do="signal", pid=self._pid, number=int(how))
+                self._session.request().signal(pid=self._pid, number=int(how))
                 self._look(1.0)
         return Output(self._text, -signal.SIGKILL if self._code is None else self._code)

@@ -49,10 +49,10 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     with terminal.raw(sys.stdin.fileno()):
         while True:
             turn_s = terminal.TURN_S if paced else FAST_TURN_S
-            answer = session.ask(on_wait=look, do="turn", pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
+            answer = session.request(on_wait=look).turn(pid=pid, keys=keys, turn_s=turn_s, until_text=not paced)
             # Other terminals let time pass too.
-            network_s += answer["now_s"] - now_s if "now_s" in answer and now_s is not None else turn_s
-            now_s = answer.get("now_s")
+            network_s += turn_s if now_s is None else answer["now_s"] - now_s
+            now_s = answer["now_s"]
             text = _OFFERED.sub(offer, answer["text"])
             for mark, meaning in ((PACE, True), (PACE_NO_MORE, False)):
                 if mark in text:

@@ -12,11 +12,10 @@ from typing import Any
 from netlab import engines
 from netlab.agent.files import ARTIFACTS
 from netlab.base.errors import EngineError
-from netlab.engines.guests import Guest
 from netlab.engines.pocket import PocketEngine
 from netlab.lab import player
 from netlab.lab.player import NO_LIMIT_S
-from netlab.lab.session import CALLS_PER_INSTANT, Session
+from netlab.lab.session import Session
 
 GRACE_S = 1.0
 """How long a script may go on after Ctrl-C. Nothing of its network is to be used afterwards."""
@@ -61,26 +60,21 @@ def run_script(
     Finished
     """
     engine = engines.choose(None)
-    if not isinstance(engine, PocketEngine) or engine.clock != "virtual":
-        raise EngineError(
-            "Mininet's scripts need the pocket kernel in virtual time; with root, run them without netlab."
-        )
-    engines.base.require(engine.requirements())
+    if not isinstance(engine, PocketEngine):
+        raise EngineError("Mininet's scripts need the pocket kernel; with root, run them without netlab.")
     place = (directory or Path()).absolute()
-    guest = Guest(engine.kernel, calls=CALLS_PER_INSTANT, pin=True)
+    guest = engine.open(None)
     try:
-        guest.wait_until_ready()
         session = Session(guest, wall_limit_s, GRACE_S)
-        session.ask(do="mininet")
         given: dict[str, Any] = {"words": words, "directory": str(place), "seed": seed}
         if write is None and sys.stdin.isatty() and sys.stdout.isatty():
             rows, columns = player.size()
-            pid = session.ask(do="open", rows=rows, columns=columns, **given)["pid"]
+            pid = session.request().open_script(rows=rows, columns=columns, **given)["pid"]
             code = player.play(session, pid, paced=False)
         else:
             typed = keys if write is not None or sys.stdin.isatty() else sys.stdin.read()
-            code = session.ask(write or player.write, do="script", keys=typed, **given)["code"]
-        files: list[str] = session.ask(do="keep_files")["files"]
+            code = session.request(write or player.write).script(keys=typed, **given)["code"]
+        files = session.request().keep_files()["files"]
         for name in files:
             target = place / name
             target.parent.mkdir(parents=True, exist_ok=True)

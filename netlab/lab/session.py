@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 import threading
 import time
@@ -10,14 +11,12 @@ from types import FrameType
 from typing import Any
 
 from netlab.base.errors import RunError
-from netlab.engines import guests
-from netlab.engines.guests import NoAnswerError, Waiting
+from netlab.protocol import session as protocol
+from netlab.protocol.messages import Message
+from netlab.protocol.requests import AllRequests
+from netlab.protocol.session import OnWait, asking
 
-# So many that no program meets it that does not poll; iperf3 does.
-CALLS_PER_INSTANT = 3000
 GRACE_S = 3.0
-PATIENCE_S = 0.5
-LOOK_S = 0.1
 MOST_INTERRUPTS = 5
 
 OnText = Callable[[str], None]
@@ -41,7 +40,7 @@ class Session:
         How long in s a program that was interrupted may take to end before it is killed.
     """
 
-    def __init__(self, guest: Waiting, wall_limit_s: float, grace_s: float = GRACE_S) -> None:
+    def __init__(self, guest: protocol.Session, wall_limit_s: float, grace_s: float = GRACE_S) -> None:
         self.guest = guest
         self.wall_limit_s = wall_limit_s
         self._grace_s = grace_s
@@ -53,25 +52,38 @@ class Session:
         """Whether the guest has ended."""
         return self.guest.closed
 
-    def ask(
-        self, on_text: OnText | None = None, *, on_wait: Callable[[], None] | None = None, **words: Any
-    ) -> dict[str, Any]:
-        """Ask the guest to do what `do` names; `on_wait` is called some times a second until it has.
+    def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
+        """What makes one request; `on_wait` is called some times a second until it is answered.
 
         Raises
         ------
         RunError
-            When it cannot, or took longer than the wall limit.
+            By the request, when it cannot be done, or took longer than the wall limit.
         KeyboardInterrupt
             After Ctrl-C, when the guest has stopped what it did.
         """
+        return asking(functools.partial(self._ask, on_text, on_wait))
+
+    def _ask(self, on_text: OnText | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
+        def heard(message: Message) -> None:
+            if on_text is not None and "text" in message:
+                on_text(message["text"])
+
+        def look() -> None:
+            if on_wait is not None:
+                on_wait()
+            if not interrupts.nothing_came():
+                self.guest.close()
+                raise RunError(
+                    "The lab stopped responding and was closed. Open another with netlab.live(...)."
+                ) from None
+
         with self._lock:
             if self.closed:
                 raise RunError("This lab is closed; open another with netlab.live(...).")
             with _Interrupts(self.guest, self.wall_limit_s, self._grace_s) as interrupts:
-                self.guest.send(**words)
-                answer = self._answer(on_text, on_wait, interrupts)
-            self.now_s = answer.get("now_s", self.now_s)
+                answer = getattr(self.guest.request(heard, look), do)(**words)
+            self.now_s = answer["now_s"]
             if interrupts.by_limit:
                 why = (
                     "It computed or sent without network time passing: does a flow cross links without a rate_mbps, or does a "
@@ -87,35 +99,11 @@ class Session:
                 raise KeyboardInterrupt
             return answer
 
-    def _answer(
-        self, on_text: OnText | None, on_wait: Callable[[], None] | None, interrupts: _Interrupts
-    ) -> dict[str, Any]:
-        while True:
-            try:
-                said = self.guest.receive(min(interrupts.patience_s, PATIENCE_S if on_wait is None else LOOK_S))
-            except NoAnswerError:
-                if on_wait is not None:
-                    on_wait()
-                if not interrupts.nothing_came():
-                    self.guest.close()
-                    raise RunError(
-                        "The lab stopped responding and was closed. Open another with netlab.live(...)."
-                    ) from None
-                continue
-            if "text" in said:
-                if on_text is not None:
-                    on_text(said["text"])
-            elif "error" in said:
-                raise RunError(said["error"])
-            else:
-                answer: dict[str, Any] = said["answer"]
-                return answer
-
 
 class _Interrupts:
     """What stops a guest that works: Ctrl-C or the limit of wall time, first gently, then hard."""
 
-    def __init__(self, guest: Waiting, limit_s: float, grace_s: float) -> None:
+    def __init__(self, guest: protocol.Session, limit_s: float, grace_s: float) -> None:
         self._guest = guest
         self._grace_s = grace_s
         self._next_s = time.monotonic() + limit_s
@@ -139,14 +127,9 @@ class _Interrupts:
         self._send()
 
     def _send(self) -> None:
-        self._guest.interrupt(guests.KILL if self._sent else guests.INTERRUPT)
+        self._guest.interrupt(kill=self._sent > 0)
         self._sent += 1
         self._next_s = time.monotonic() + self._grace_s
-
-    @property
-    def patience_s(self) -> float:
-        """How long to wait for the next message; a signal's handler runs in between."""
-        return max(0.001, min(PATIENCE_S, self._next_s - time.monotonic()))
 
     def nothing_came(self) -> bool:
         """Stop the guest harder when it is time to; False when nothing helps."""

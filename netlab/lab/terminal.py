@@ -89,12 +89,12 @@ class Terminal:
 
     def _relay(self, peer: socket.socket) -> None:
         size = json.loads(peer.recv(64).decode() or "[24, 80]")
-        pid = self._session.ask(do="terminal", node=self.node, rows=size[0], columns=size[1])["pid"]
+        pid = self._session.request().terminal(node=self.node, rows=size[0], columns=size[1])["pid"]
         wall_s, network_s = time.monotonic(), self._session.now_s
         typed_s, virtual = wall_s, self._session.guest.clock == "virtual"
         keys, gone, ended = "", False, False
         while not ended:
-            answer = self._session.ask(do="turn", pid=pid, keys=keys, turn_s=TURN_S, close=gone)
+            answer = self._session.request().turn(pid=pid, keys=keys, turn_s=TURN_S, close=gone)
             ended = answer["ended"]
             with contextlib.suppress(OSError):
                 peer.sendall(answer["text"].encode())

@@ -62,12 +62,16 @@ class Printed(Moment):
     code: int | None
 
 
-class Turn(Moment):
-    """What a terminal showed; `code` is the exit code where it is known that the program on it `ended`."""
+class Shown(TypedDict):
+    """What a terminal showed, whether the program on it has `ended`, and its exit code where that is known."""
 
     text: str
     ended: bool
     code: int | None
+
+
+class Turn(Shown, Moment):
+    """The same at its moment."""
 
 
 class Content(Moment):
@@ -153,7 +157,15 @@ class Programs(Protocol):
 class Terminals(Protocol):
     """What a lab can do that has terminals."""
 
-    def turn(self, pid: int, keys: str, turn_s: float, size: list[int] | None, close: bool, until_text: bool) -> Turn:
+    def turn(
+        self,
+        pid: int,
+        keys: str = "",
+        turn_s: float = 0.02,
+        size: list[int] | None = None,
+        close: bool = False,
+        until_text: bool = False,
+    ) -> Turn:
         """Give a terminal keys and let `turn_s` pass, or less where `until_text` and it shows something before.
 
         `size` is that of its window from now on, rows and columns; `close` hangs it up.

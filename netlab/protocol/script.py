@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from netlab.protocol.messages import Message
 from netlab.protocol.plan import AgentPlan, Counters
-from netlab.protocol.session import Session
+from netlab.protocol.session import OnWait, Session
 
 PROGRESS_STEPS = 50
 
@@ -16,7 +15,7 @@ def run(
     session: Session,
     plan: AgentPlan,
     on_progress: Callable[[float], None] | None = None,
-    cancel: threading.Event | None = None,
+    on_wait: OnWait | None = None,
 ) -> Counters:
     """Run a plan to its end.
 
@@ -28,8 +27,8 @@ def run(
         With all its traffic.
     on_progress : callable, optional
         Called with the network time that has passed, in s, fifty times or less.
-    cancel : threading.Event, optional
-        Set it from another thread to stop the run.
+    on_wait : callable, optional
+        Called some times a second; the run stops with what it raises.
 
     Returns
     -------
@@ -41,8 +40,11 @@ def run(
         if on_progress is not None and "progress_s" in message:
             on_progress(message["progress_s"])
 
-    lab = session.request(heard, cancel)
+    lab = session.request(heard, on_wait)
     lab.build(plan=plan, programs=False)
-    lab.advance(until_s=plan["duration_s"], progress_s=plan["duration_s"] / PROGRESS_STEPS)
+    # To the end of the last interval, which a duration that is no multiple of it leaves open.
+    intervals = max(1, round(plan["duration_s"] / plan["interval_s"]))
+    until_s = round(intervals * plan["interval_s"], 9)
+    lab.advance(until_s=until_s, progress_s=plan["duration_s"] / PROGRESS_STEPS)
     lab.finish(until_s=plan["duration_s"] + plan["drain_s"])
     return lab.tables(streams=0, queues=0)

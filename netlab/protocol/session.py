@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
@@ -13,6 +12,7 @@ from netlab.protocol.requests import AllRequests, names
 
 Clock = Literal["virtual", "real"]
 OnMessage = Callable[[Message], None]
+OnWait = Callable[[], None]
 
 
 class Session(Protocol):
@@ -24,8 +24,10 @@ class Session(Protocol):
         The engine's.
     clock : {"virtual", "real"}
         Whether network time stands still between requests.
+    directory : Path
+        The lab's own on this machine; it goes with the session.
     folder : Path
-        Where the lab leaves files.
+        The part of it in which the lab leaves files.
     closed : bool
     """
 
@@ -34,19 +36,21 @@ class Session(Protocol):
     @property
     def clock(self) -> Clock: ...  # noqa: D102 (see above)
     @property
+    def directory(self) -> Path: ...  # noqa: D102 (see above)
+    @property
     def folder(self) -> Path: ...  # noqa: D102 (see above)
     @property
     def closed(self) -> bool: ...  # noqa: D102 (see above)
 
-    def request(self, on_message: OnMessage | None = None, cancel: threading.Event | None = None) -> AllRequests:
+    def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """What makes one request: `session.request().advance(until_s=5, progress_s=None)`.
 
         Parameters
         ----------
         on_message : callable, optional
             Called with each message that comes before the answer.
-        cancel : threading.Event, optional
-            Set it from another thread to stop waiting.
+        on_wait : callable, optional
+            Called some times a second until the answer comes. It may raise; close the session then.
 
         Raises
         ------
@@ -54,9 +58,10 @@ class Session(Protocol):
             By the request, where the engine has no such one.
         RunError
             By the request, where it cannot be done or the lab has ended.
-        RunCancelled
-            By the request, when `cancel` was set; close the session then.
         """
+
+    def interrupt(self, kill: bool = False) -> None:
+        """Interrupt what a request waits for, as Ctrl-C does; or kill it, and whatever program computes just now."""
 
     def close(self) -> None:
         """End the lab; a second time does nothing."""

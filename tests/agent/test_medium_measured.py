@@ -8,6 +8,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import EngineError
+from netlab.engines.native import NativeEngine
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket
@@ -99,4 +100,4 @@ def test_equal_seeds_give_equal_figures_and_others_other_ones() -> None:
 
 def test_engines_without_virtual_time_of_processes_refuse_it() -> None:
     with pytest.raises(EngineError, match="virtual time"):
-        nl.run(air(), [nl.Ping("h1", "h2")], duration_s=1, engine="pocket-real")
+        NativeEngine().refuse(nl.Scenario(air(), [nl.Ping("h1", "h2")]).plan())

@@ -91,7 +91,6 @@ def test_a_run_is_refused_for_what_its_own_plan_needs(monkeypatch: pytest.Monkey
     ("engine", "kernel", "clock"),
     [
         ("native", "", "real"),
-        ("pocket-real", "", "real"),
         ("pocket", "", "virtual"),
         ("library", "/x", "virtual"),
         ("", "", "virtual"),

@@ -48,7 +48,7 @@ def hold(case: Any, figures: list[float]) -> None:
 @pytest.fixture(scope="module")
 def in_guest() -> Any:
     """What the native engine measures as root of the pocket kernel, with the `tc` lines of a real clock, in virtual time."""
-    return told_by(PROGRAM, within_s=(WITHIN_S,), engine="pocket", numbers=list(SHORT))
+    return told_by(PROGRAM, within_s=(WITHIN_S,), numbers=list(SHORT))
 
 
 @pytest.mark.pocket

@@ -25,7 +25,7 @@ def test_an_engine_object_is_taken_as_it_is() -> None:
 
 @pytest.mark.parametrize("wanted", ["docker", "Pocket", 5, Fake, object()])
 def test_what_is_no_engine_is_a_sentence(wanted: Any) -> None:
-    with pytest.raises(EngineError, match="^engine: got .*; allowed: pocket, pocket-real, native"):
+    with pytest.raises(EngineError, match="^engine: got .*; allowed: pocket, native, library"):
         engines.choose(wanted)
 
 

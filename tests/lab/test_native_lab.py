@@ -75,7 +75,8 @@ def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
     assert told["hosts"], "the machine's own names are as they were"
 
 
+@pytest.mark.library
 def test_an_engine_that_has_no_live_networks_says_which_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETLAB_ENGINE", "pocket-real")
-    with pytest.raises(EngineError, match="pocket kernel in virtual time, or root and the native engine"):
+    monkeypatch.setenv("NETLAB_ENGINE", "library")
+    with pytest.raises(EngineError, match="needs the pocket kernel, or root and the native engine"):
         nl.live(NETWORK)

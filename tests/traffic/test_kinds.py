@@ -54,10 +54,6 @@ class PagesFlow(flows.Flow[Any]):
     def ports(item: Any) -> int:
         return int(item["pages"])
 
-    @staticmethod
-    def segment_bytes(item: Any) -> int:
-        return 500
-
     def totals(self) -> Any:
         return {**super().totals(), "took_s": [0.5] * self.item["pages"], "first_s": 0.25}
 

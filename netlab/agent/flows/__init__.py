@@ -45,14 +45,15 @@ def runner_of(item: Item) -> type[Flow[Any]]:
     return found
 
 
-def make_flows(plan: AgentPlan, network: Network, keeper: Keeper) -> list[Flow[Any]]:
-    """One object for each item of the plan's traffic, with its sockets open."""
+def make_flows(
+    plan: AgentPlan, network: Network, keeper: Keeper, number: int = 1, port: int = FIRST_PORT
+) -> list[Flow[Any]]:
+    """One object for each item of the plan's traffic, with its sockets open; the first has this number and port."""
     made: list[Flow[Any]] = []
-    port = FIRST_PORT
-    for number, item in enumerate(plan["traffic"], start=1):
+    for item in plan["traffic"]:
         runner = runner_of(item)
         try:
-            made.append(runner(item, Place(plan, network, keeper, number, port)))
+            made.append(runner(item, Place(plan, network, keeper, number + len(made), port)))
         except (OSError, ThroughputError) as error:
             raise RunError(f"{item['label']} could not be set up: {error}") from None
         port += runner.ports(item)

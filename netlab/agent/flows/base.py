@@ -71,11 +71,6 @@ class Flow(Generic[ItemType]):
         """How many ports it takes."""
         return 0
 
-    @staticmethod
-    def segment_bytes(item: Any) -> int | None:
-        """Data bytes of the segments into which the kernel divides what it sends; None is as the path's MTU allows."""
-        return None
-
     def launch(self, origin_s: float) -> None:
         """Start in a thread; traffic begins at `origin_s` + `start_s` on the monotonic clock."""
         raise NotImplementedError

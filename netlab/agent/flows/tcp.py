@@ -156,11 +156,6 @@ class TcpFlow(Flow["TcpItem"]):
         """A port for each connection."""
         return item["streams"]
 
-    @staticmethod
-    def segment_bytes(item: TcpItem) -> int | None:
-        """Data bytes of a segment."""
-        return item["mss_bytes"]
-
     def launch(self, origin_s: float) -> None:
         """Start every stream: its receiver, and its sender at its time, each in a thread of its own."""
         self._origin_s = origin_s

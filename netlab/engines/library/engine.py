@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from netlab.agent.schedule import hosts_ever_without_offload
 from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.agent.shaping import shape_network
+from netlab.agent.shaping import segment_bytes_by_host, shape_network
 from netlab.base import scratch
 from netlab.base.errors import KernelError, NotHereError, RunError
 from netlab.base.headers import MSS_BYTES
@@ -23,12 +23,12 @@ from netlab.engines.library.requests import (
     add_run,
     make_requests,
     refuse_programs,
-    segment_bytes,
 )
 from netlab.engines.library.session import LibrarySession
 from netlab.kernel import library
 from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import Outcome, Plan
+from netlab.protocol.session import Clock
 
 MEMORY_MB = 1024
 SMALL_MEMORY_MB = 256
@@ -59,7 +59,7 @@ class LibraryEngine:
     """
 
     name = "library"
-    clock = "virtual"
+    clock: Clock = "virtual"
 
     def __init__(self, timers: Timers = EXACT_TIMERS) -> None:
         self.kernel = library.find()
@@ -96,7 +96,7 @@ class LibraryEngine:
 
     def _requests(self, plan: Plan, memory_mb: int | None = None) -> tuple[Requests, _Made]:
         """What makes the plan's network, and how."""
-        without_offload = hosts_ever_without_offload(plan, self.clock, segment_bytes(plan))
+        without_offload = hosts_ever_without_offload(plan, self.clock, segment_bytes_by_host(plan["traffic"]))
         ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload, plan["seed"])
         if memory_mb is None:
             memory_mb = SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB

@@ -201,16 +201,6 @@ def number(value: int) -> bytes:
     return _NUMBER.pack(value)
 
 
-def segment_bytes(plan: Plan) -> dict[str, int]:
-    """The smallest segments that a host was asked to send, by host."""
-    found: dict[str, int] = {}
-    for item in cast("list[dict[str, Any]]", plan["traffic"]):
-        size_bytes = item.get("mss_bytes")
-        if size_bytes is not None:
-            found[item["src"]] = min(size_bytes, found.get(item["src"], size_bytes))
-    return found
-
-
 def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
-from netlab.agent.files import ARTIFACTS
+from netlab.agent.files import CAPTURES
 from netlab.agent.schedule import Step, hosts_ever_without_offload
-from netlab.agent.shaping import hosts_without_offload
+from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
@@ -23,7 +23,7 @@ from netlab.engines.library.answers import FAILED, NOW, Answers
 from netlab.engines.library.program import Program
 from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Plan, Shape
 from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Tables, names
-from netlab.protocol.session import OnMessage, asking
+from netlab.protocol.session import Clock, OnMessage, asking
 
 GRID_S = 0.01
 ENDLESS_S = 1e6
@@ -45,7 +45,7 @@ class LibrarySession:
     """
 
     name = "library"
-    clock = "virtual"
+    clock: Clock = "virtual"
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class LibrarySession:
         explain: Callable[[str, asked.Requests], str],
     ) -> None:
         kept = ExitStack()
-        self.folder: Path = kept.enter_context(scratch.run_directory(CAPTURE_BYTES))
+        self.directory: Path = kept.enter_context(scratch.run_directory(CAPTURE_BYTES))
+        self.folder = self.directory
         self._program = start()
         self._make, self._explain = requests, explain
         self._end = weakref.finalize(self, _end, self._program, kept)
@@ -70,7 +71,7 @@ class LibrarySession:
         """End it; a second time does nothing."""
         self._end()
 
-    def interrupt(self, *, kill: bool) -> None:
+    def interrupt(self, kill: bool = False) -> None:
         """Nothing in it can be stopped alone: it ends."""
         del kill
         self.close()
@@ -184,7 +185,7 @@ class LibrarySession:
 
     def stop_capture(self, name: str) -> Captured:
         """End a capture."""
-        folder = self.folder / ARTIFACTS
+        folder = self.folder / CAPTURES
         folder.mkdir(exist_ok=True)
         for tap in self._taps.pop(name):
             self._tell(asked.UNTAP, asked.number(tap))
@@ -194,7 +195,7 @@ class LibrarySession:
     # How it is asked ----------------------------------------------------------------------------------------
 
     def _send_frame_by_frame(self) -> None:
-        segments = asked.segment_bytes(self._plan)
+        segments = segment_bytes_by_host(self._plan["traffic"])
         for name in hosts_without_offload(self._plan["directions"], self._plan["hosts"], "virtual", segments):
             if name not in self._frame_by_frame:
                 self._frame_by_frame.append(name)

@@ -144,4 +144,3 @@ def test_stop_ends_a_connection_that_is_not_accepted_yet(tmp_path: Path) -> None
 
 def test_each_connection_takes_a_port(tmp_path: Path) -> None:
     assert TcpFlow.ports(item(streams=7)) == 7
-    assert TcpFlow.segment_bytes(item(mss_bytes=536)) == 536

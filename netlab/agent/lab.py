@@ -1,0 +1,280 @@
+"""The agent of a lab: it builds a network, sends, samples and captures as it is asked, whoever asks.
+
+It has a method for each request of `netlab.protocol`. Network time passes while it works on one; between requests the guest
+stands still, and on this machine's own kernel time goes on.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from netlab.agent import files
+from netlab.agent.artifacts import Keeper
+from netlab.agent.capture import Capture
+from netlab.agent.changer import Changer
+from netlab.agent.flows import FIRST_PORT, Flow, make_flows, runner_of
+from netlab.agent.flows.base import sleep_until
+from netlab.agent.gate import Gate
+from netlab.agent.network import Network, batch
+from netlab.agent.sampling import Reader, queue_readers
+from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions
+from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host, shape_network
+from netlab.base.errors import RunError
+from netlab.base.units import NS_PER_S
+from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
+from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Scripts, Tables, names
+from netlab.sockets.streams import forbid_timer_slack
+
+if TYPE_CHECKING:
+    from netlab.agent.programs import Programs
+    from netlab.agent.script import Script
+
+LARGEST_SEED = 2**64 - 1
+ENDLESS_S = 1e6
+SETTLE_S = 0.01
+# The kernel's timers of more than 63 ms come at multiples of 8, 64 or 512 ms since its boot (the levels of its timer wheel).
+# Where the lab begins among these must not follow from how long building took; 4096 ms is the same place for all of them.
+GRID_S = {"virtual": 4.096, "real": 0.01}
+START_GRID_S = 0.01
+"""Traffic that is started later begins at a multiple of it."""
+
+
+class Lab:
+    """A network and its traffic.
+
+    Parameters
+    ----------
+    gate : Gate
+        Where messages before an answer are sent.
+    folder : Path
+        The host's, in which files are left.
+    packages : list of str
+        Where Python finds netlab and Mininet.
+    work : Path
+        Where commands that leave files have their working directories.
+    """
+
+    def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path = Path("/tmp")) -> None:
+        self._gate = gate
+        self._folder = folder
+        self._packages = packages
+        self._keeper = Keeper(folder / files.ARTIFACTS, work=work)
+        self._programs: Programs | None = None
+        self._script: Script | None = None
+        self._lock = threading.Lock()
+        self._items: list[Item] = []
+        self._flows: dict[str, Flow[Any]] = {}
+        self._port = FIRST_PORT
+        self._captures: dict[str, list[Capture]] = {}
+        self._lost = 0
+        self._finished = False
+        self._steps = 0
+        self._streams: list[StreamSample] = []
+        self._queues: list[QueueSample] = []
+
+    def request(self, name: str) -> Callable[..., Any]:
+        """What answers the request of this name.
+
+        Raises
+        ------
+        RunError
+            When nothing does: it is none, or one of programs in a lab that was built without.
+        """
+        if name in names(Scripts) and self._script is None:
+            # Imported when it is needed: a run is not to wait for it.
+            from netlab.agent.script import Script
+
+            self._script = Script(self._gate, self._folder, self._packages)
+        if name in names(AllRequests):
+            for part in (self, self._programs, self._script):
+                if part is not None and hasattr(part, name):
+                    return cast("Callable[..., Any]", getattr(part, name))
+        raise RunError(f"This lab has no request {name!r}; those of programs need one that was built with them.")
+
+    # The network ----------------------------------------------------------------------------------------------
+
+    def build(self, plan: AgentPlan, programs: bool) -> Built:
+        """Build the network; the plan's traffic and captures begin at the lab's start, which may still be ahead."""
+        self._gate.new_seed(plan["seed"])
+        # Threads inherit it: every flow then starts on time, not up to 50 us later.
+        forbid_timer_slack()
+        self._plan = plan
+        self._network = Network(plan)
+        segment_bytes = segment_bytes_by_host(plan["traffic"])
+        self._without_offload = hosts_ever_without_offload(plan, plan["clock"], segment_bytes)
+        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
+        self._network.configure(ip_lines, self._queueing)
+        if programs:
+            from netlab.agent.programs import Programs
+
+            self._programs = Programs(self._gate, plan, self._network, self._packages, self._moment)
+        # What traffic draws need not follow from how building went.
+        self._gate.new_seed(~plan["seed"] & LARGEST_SEED)
+        flows = self._set_up(plan["traffic"], plan["duration_s"])
+        self._readers = self._make_readers()
+        self._changer = Changer(self._network, plan["directions"], plan["clock"], plan["seed"])
+        self._changer.schedule.add(plan["changes"])
+        for item in plan["captures"]:
+            self._begin_capture(item["name"], item["directions"], item["snap_bytes"])
+        # A round time: building took a little longer or shorter with this Python.
+        grid_s = GRID_S[plan["clock"]]
+        self._origin_s = math.ceil((time.monotonic() + SETTLE_S) / grid_s) * grid_s
+        self._changer.make_first()
+        for flow in flows:
+            self._launch(flow)
+        self._changer.start(self._origin_s)
+        if programs:
+            # Time passes also while a program is waited for.
+            threading.Thread(target=self._sample_until, args=(math.inf, None), daemon=True).start()
+        return {"origin_ns": self._origin_ns(), **self._moment()}
+
+    def _origin_ns(self) -> int:
+        return time.clock_gettime_ns(time.CLOCK_REALTIME) - round((time.monotonic() - self._origin_s) * 1e9)
+
+    def _moment(self) -> Moment:
+        return {"now_s": time.monotonic() - self._origin_s}
+
+    def _make_readers(self) -> list[Reader]:
+        return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
+
+    def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
+        """Give directions another shape, or cut or mend them; queues and wires that go on keep what they hold."""
+        fields = cast("dict[str, Any]", {} if shape is None else shape)
+        now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
+        with self._lock:
+            self._changer.make_now(
+                [{"at_s": 0.0, "direction": number, "shape": fields, "up": up} for number in directions], now_ns
+            )
+            self._send_frame_by_frame(self._items)
+            self._readers = self._make_readers()
+        return self._moment()
+
+    def _send_frame_by_frame(self, items: list[Item]) -> None:
+        """Switch offload off where the links as they are or what these items of traffic send ask for it."""
+        plan, small = self._plan, segment_bytes_by_host(items)
+        for name in hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], small):
+            if name not in self._without_offload:
+                self._without_offload.append(name)
+                own = [d["interface"] for d in self._plan["directions"] if d["src"] == name]
+                batch("ip", [f"link set dev {interface} gso_max_segs 1" for interface in own], self._network.pid(name))
+
+    # Time -----------------------------------------------------------------------------------------------------
+
+    def advance(self, until_s: float, progress_s: float | None) -> Moment:
+        """Let network time pass until a moment."""
+        self._sample_until(until_s, progress_s)
+        sleep_until(self._origin_s + until_s)
+        return self._moment()
+
+    def _sample_until(self, until_s: float, progress_s: float | None) -> None:
+        """Note what flows and queues show at the end of each interval until a moment."""
+        told_s = 0.0
+        while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
+            sleep_until(self._origin_s + t_s)
+            with self._lock:
+                # The one that samples while programs run may have been here first.
+                if round((self._steps + 1) * self._plan["interval_s"], 9) == t_s:
+                    self._steps += 1
+                    self._sample(t_s)
+            if progress_s is not None and t_s - told_s >= progress_s:
+                told_s = t_s
+                self._gate.put(progress_s=t_s)
+
+    def _sample(self, t_s: float) -> None:
+        for flow in self._flows.values():
+            self._streams.extend(flow.sample(t_s))
+        for reader in self._readers:
+            self._queues.extend(queue.sample(interface, t_s) for interface, queue in reader.read().items())
+
+    # Traffic --------------------------------------------------------------------------------------------------
+
+    def start(self, item: Item) -> Began:
+        """Start traffic; its `start_s` counts from now."""
+        with self._lock:
+            self._send_frame_by_frame([item])
+        now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
+        item["start_s"] += now_s
+        (flow,) = self._set_up([item], ENDLESS_S)
+        self._launch(flow)
+        return {"start_s": item["start_s"], **self._moment()}
+
+    def _set_up(self, items: list[Item], duration_s: float) -> list[Flow[Any]]:
+        plan: AgentPlan = {**self._plan, "traffic": items, "duration_s": duration_s}
+        made = make_flows(plan, self._network, self._keeper, len(self._items) + 1, self._port)
+        self._port += sum(runner_of(item).ports(item) for item in items)
+        self._items += items
+        return made
+
+    def _launch(self, flow: Flow[Any]) -> None:
+        flow.launch(self._origin_s)
+        with self._lock:
+            self._flows[flow.label] = flow
+
+    def stop(self, label: str) -> Moment:
+        """End an item of traffic now."""
+        with self._lock:
+            self._flows[label].stop()
+        return self._moment()
+
+    def finish(self, until_s: float) -> Moment:
+        """End all traffic and captures; what is in flight may arrive, at most until a moment."""
+        for flow in self._flows.values():
+            flow.finish(self._origin_s + until_s)
+        self._changer.check()
+        for name in list(self._captures):
+            self.stop_capture(name)
+        self._finished = True
+        return self._moment()
+
+    def tables(self, streams: int, queues: int) -> Tables:
+        """All counters so far; of the samples, those after the first `streams` and `queues` rows."""
+        with self._lock:
+            now_s = time.monotonic()
+            begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
+            return {
+                "items": self._items,
+                "flows": [flow.totals() if self._finished else flow.so_far() for flow in begun],
+                "streams": self._streams[streams:],
+                "datagrams": [row for flow in begun for row in flow.intervals()],
+                "queues": self._queues[queues:],
+                "kernel": platform.release(),
+                "python": platform.python_version(),
+                "hosts_without_offload": self._without_offload,
+                "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
+                "origin_ns": self._origin_ns(),
+                "packets_lost": self._lost,
+                "unsaved": self._keeper.unsaved,
+                "stations": [row for medium in self._network.media for row in medium.totals()],
+                **self._moment(),
+            }
+
+    # Captures -------------------------------------------------------------------------------------------------
+
+    def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
+        """Write down every packet of these directions from now on."""
+        self._begin_capture(name, directions, snap_bytes)
+        return self._moment()
+
+    def _begin_capture(self, name: str, directions: list[int], snap_bytes: int) -> None:
+        prefix = str(self._folder / files.CAPTURES / name)
+        self._captures[name] = [
+            capture
+            for number in directions
+            for capture in Capture.of_direction(self._network.pid, self._plan["directions"][number], prefix, snap_bytes)
+        ]
+
+    def stop_capture(self, name: str) -> Captured:
+        """End a capture and write what is still in its rings."""
+        lost = sum(capture.stop() for capture in self._captures.pop(name))
+        self._lost += lost
+        return {"lost": lost, **self._moment()}
+
+
+if TYPE_CHECKING:
+    _answers: type[Requests] = Lab

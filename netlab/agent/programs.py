@@ -1,0 +1,252 @@
+"""Programs in the nodes of a lab: commands in their shells, in the background, on terminals, and their files.
+
+While one is waited for, the others and all traffic go on too.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any
+
+from netlab.agent import stand_ins
+from netlab.agent.gate import Gate
+from netlab.agent.network import Network
+from netlab.agent.terminals import Terminals, read_now
+from netlab.base.errors import RunError
+from netlab.protocol import requests
+from netlab.protocol.plan import AgentPlan
+from netlab.protocol.requests import Content, Ended, Moment, Printed, Process, Turn
+
+GRID_S = 0.01
+HOMES = "/run/netlab"
+BINARIES = f"{HOMES}/bin"
+PROMPT = "import sys; sys.path.extend({packages!r}); from netlab.agent.prompt import main; main({path!r}, {commands!r})"
+
+# Directory, variables and functions of a host's shell outlive the command that set them.
+SHELL = """
+state=$HOME/.netlab-shell
+[ -f "$state" ] && . "$state"
+trap 'code=$?; trap - EXIT; { export -p; declare -f; printf "cd %q\\n" "$PWD"; } >"$state"; exit $code' EXIT
+"""
+
+
+class Background:
+    """A program that goes on between requests; what it prints goes to a file."""
+
+    def __init__(self, process: subprocess.Popen[bytes], path: str) -> None:
+        self.process = process
+        self.path = path
+
+
+class Programs:
+    """The programs of a lab that was built.
+
+    Parameters
+    ----------
+    gate : Gate
+        Where what commands print is sent while they run.
+    plan : dict
+        The lab's.
+    network : Network
+        It runs.
+    packages : list of str
+        Where Python finds netlab and Mininet.
+    moment : callable
+        Says what time it is in the network.
+    """
+
+    def __init__(
+        self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], Moment]
+    ) -> None:
+        self._gate = gate
+        self._plan = plan
+        self._network = network
+        self._packages = packages
+        self._now = moment
+        self._background: dict[int, Background] = {}
+        self._terminals = Terminals(gate.foreground)
+        with open("/etc/hosts", "w") as hosts:
+            hosts.write("127.0.0.1 localhost\n")
+            named = set()
+            for item in plan["addresses"]:
+                if item["node"] not in named:
+                    named.add(item["node"])
+                    hosts.write(f"{item['address'].partition('/')[0]} {item['node']}\n")
+        for node in network.nodes:
+            os.makedirs(f"{HOMES}/{node}", exist_ok=True)
+        self._all_programs = stand_ins.install(BINARIES, packages)
+
+    def run(self, node: str, command: str) -> Ended:
+        """Run a command in a node's shell until it ends; what it prints is sent as it comes."""
+        reading, writing = os.pipe()
+        process = self._popen(node, command, writing)
+        os.close(writing)
+        return {"code": self._finish(process, reading), **self._now()}
+
+    def _finish(self, process: subprocess.Popen[bytes], reading: int) -> int:
+        self._gate.foreground(process.pid)
+        try:
+            self._relay(reading, process.pid)
+            return process.wait()
+        finally:
+            self._gate.foreground(0)
+            os.close(reading)
+
+    def _relay(self, reading: int, pid: int) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # A program in the background may hold the pipe open for ever; the command ends with its shell.
+        ended = os.pidfd_open(pid)
+        os.set_blocking(reading, False)
+        try:
+            while True:
+                ready, _, _ = select.select([reading, ended], [], [])
+                while (data := read_now(reading)) is not None:
+                    if not data:
+                        return
+                    self._gate.put(text=decoder.decode(data))
+                if ended in ready:
+                    return
+        finally:
+            os.close(ended)
+
+    def background(self, node: str, command: str) -> Process:
+        """Start a command in the background."""
+        path = f"{HOMES}/output-{len(self._background)}"
+        with open(path, "wb") as out:
+            process = self._popen(node, command, out.fileno())
+        self._background[process.pid] = Background(process, path)
+        # Until it is asleep or gone, so that a server that was just started listens.
+        time.sleep(GRID_S)
+        return {"pid": process.pid, **self._now()}
+
+    def process(self, pid: int, offset: int, wait_s: float) -> Printed:
+        """What a background command printed from byte `offset` on, and its exit code, after at most `wait_s`."""
+        found = self._background[pid]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            found.process.wait(wait_s)
+        with open(found.path, "rb") as file:
+            file.seek(offset)
+            data = file.read()
+        return {
+            "text": data.decode(errors="replace"),
+            "offset": offset + len(data),
+            "code": found.process.poll(),
+            **self._now(),
+        }
+
+    def signal(self, pid: int, number: int) -> Moment:
+        """Send a signal to a background command and all that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+        return self._now()
+
+    def _popen(self, node: str, command: str, out: int) -> subprocess.Popen[bytes]:
+        home = f"{HOMES}/{node}"
+        # mnexec joins the namespaces: Python would have to fork without vfork for that, which takes four times as long.
+        return subprocess.Popen(
+            ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            cwd=home,
+            env=_environment(home),
+            start_new_session=True,
+        )
+
+    def read(self, node: str, path: str) -> Content:
+        """The bytes of a file, as a node's shell would name it."""
+        with _file(node, path, "rb") as file:
+            return {"hex": file.read().hex(), **self._now()}
+
+    def write(self, node: str, path: str, hex: str) -> Moment:  # noqa: A002 (what `bytes.fromhex` takes)
+        """Write a file."""
+        with _file(node, path, "wb") as file:
+            file.write(bytes.fromhex(hex))
+        return self._now()
+
+    def terminal(self, node: str, rows: int, columns: int) -> Process:
+        """Open an interactive shell."""
+        home = f"{HOMES}/{node}"
+        command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
+        environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
+        return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
+
+    def prompt(self, rows: int, columns: int) -> Process:
+        """Open Mininet's prompt on a terminal."""
+        command = ["setsid", "-c", *self._prompt(None)]
+        pid = self._terminals.open(command, HOMES, self._prompt_environment(), rows, columns)
+        return {"pid": pid, **self._now()}
+
+    def prompt_lines(self, lines: str) -> Ended:
+        """Run lines of Mininet's prompt; what it prints is sent as it comes."""
+        commands = f"{HOMES}/commands"
+        with open(commands, "w") as file:
+            file.write(lines)
+        reading, writing = os.pipe()
+        # An input that never ends: Mininet looks at it while a command runs, and one that ended would keep it busy.
+        given, kept = os.pipe()
+        process = subprocess.Popen(
+            self._prompt(commands),
+            stdin=given,
+            stdout=writing,
+            stderr=writing,
+            cwd=HOMES,
+            env=self._prompt_environment(),
+            start_new_session=True,
+        )
+        os.close(given)
+        os.close(writing)
+        try:
+            return {"code": self._finish(process, reading), **self._now()}
+        finally:
+            os.close(kept)
+
+    def _prompt(self, commands: str | None) -> list[str]:
+        path = f"{HOMES}/prompt.json"
+        with open(path, "w") as file:
+            pids = {name: self._network.pid(name) for name in self._network.nodes}
+            json.dump({"plan": self._plan, "pids": pids}, file)
+        return [sys.executable, "-S", "-c", PROMPT.format(packages=self._packages, path=path, commands=commands)]
+
+    def _prompt_environment(self) -> dict[str, str]:
+        return _environment(HOMES) | {"TERM": "xterm-256color", "PATH": self._all_programs}
+
+    def turn(self, **words: Any) -> Turn:
+        """Give a terminal keys and let a little time pass; see `Terminals.turn`."""
+        return {**self._terminals.turn(**words), **self._now()}
+
+
+def _file(node: str, path: str, mode: str) -> IO[bytes]:
+    try:
+        return open(os.path.join(HOMES, node, path), mode)
+    except OSError as error:
+        raise RunError(
+            f"{node}: {path} cannot be opened ({error.strerror}). A path that does not begin with / begins in the host's home "
+            f"directory; lab[{node!r}].run('ls') shows what is there."
+        ) from None
+
+
+def _environment(home: str) -> dict[str, str]:
+    return {
+        # What a plain machine lacks (ifconfig, iptables, telnet) is stood in for.
+        "PATH": stand_ins.search_path(BINARIES),
+        "HOME": home,
+        "SHELL": "/bin/bash",
+        "TERM": "dumb",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        # bash itself would ask the host's user for it, whom the guest may not know.
+        "USER": "root",
+    }
+
+
+if TYPE_CHECKING:
+    _answers: type[requests.Programs] = Programs

@@ -1,0 +1,39 @@
+"""What is said of a guest that has ended."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from netlab.agent import files
+from netlab.base.errors import EngineError, RunError
+from netlab.engines import pocket
+from netlab.engines.guests import Guest, last_words
+from netlab.kernel.installed import PARTS, Kernel
+
+
+def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert last_words(tmp_path, log) == "The end of its log:\n(nothing)"
+    log.write_bytes(b"old\n" * 50 + b"[<0000>] address\n" + b"Kernel panic \xff\n")
+    assert "Kernel panic" in last_words(tmp_path, log)
+    assert "address" not in last_words(tmp_path, log)
+    log.write_text("ptrace set fp regs failed\n")
+    assert "too old for this machine's processor" in last_words(tmp_path, log)
+    (tmp_path / files.CRASH).write_text("The overlay could not be mounted.")
+    assert last_words(tmp_path, log) == "The overlay could not be mounted."
+
+
+@pytest.mark.pocket
+def test_a_guest_that_cannot_start_its_program_says_why(pocket_kernel: Kernel) -> None:
+    with pytest.raises(RunError, match=re.escape("ended. ModuleNotFoundError: No module named 'netlab.nothing'")):
+        Guest(pocket_kernel, program="netlab.nothing").wait_until_ready()
+
+
+def test_a_kernel_that_netlab_did_not_build_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = Kernel(Path("/usr/bin/linux.uml"), "7.2", (7, 2), frozenset(PARTS) - {"gate"})
+    monkeypatch.setattr(pocket.kernel, "find", lambda: foreign)
+    with pytest.raises(EngineError, match=r"/usr/bin/linux.uml was not built by netlab. Run `netlab kernel build`"):
+        pocket.PocketEngine().open(None)

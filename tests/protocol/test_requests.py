@@ -1,0 +1,69 @@
+"""Host and guest have the same requests, and a run makes a few of them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab.agent.lab import Lab
+from netlab.base.errors import RunError
+from netlab.protocol import requests, script
+from netlab.protocol.session import asking
+
+
+def arguments(answerer: Any) -> list[str]:
+    return [name for name in inspect.signature(answerer).parameters if name != "self"]
+
+
+@pytest.mark.parametrize(("asked", "answering"), [(requests.Requests, Lab)])
+def test_each_request_has_an_answerer_with_its_arguments(asked: type, answering: type) -> None:
+    for name in requests.names(asked):
+        assert arguments(getattr(asked, name)) == arguments(getattr(answering, name)), name
+
+
+def test_what_is_no_request_is_refused_on_both_sides(tmp_path: Any) -> None:
+    gate: Any = None
+    for name in ("request", "nothing", "_launch", "run"):
+        with pytest.raises(RunError, match=f"no request '{name}'"):
+            Lab(gate, tmp_path, []).request(name)
+    with pytest.raises(AttributeError):
+        asking(print).nothing  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> None:
+    """Time passes to the end of the last interval, which need not be that of the run."""
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    class Session:
+        def request(self, on_message: Any, _on_wait: Any) -> Any:
+            def ask(name: str, **words: Any) -> dict[str, Any]:
+                asked.append((name, words))
+                on_message({"progress_s": float(len(asked))})
+                return {"now_s": 0.0}
+
+            return asking(ask)
+
+    plan: Any = nl.Scenario(nl.topologies.dumbbell(), [nl.Ping("h1", "h2")], 2, interval_s=0.3).plan()
+    session: Any = Session()
+    heard: list[float] = []
+    assert script.run(session, plan, heard.append) == {"now_s": 0.0}
+    assert [name for name, _ in asked] == ["build", "advance", "finish", "tables"]
+    assert asked[1][1] == {"until_s": 2.1, "progress_s": 0.04}
+    assert asked[2][1] == {"until_s": 2 + plan["drain_s"]}
+    assert heard == [1, 2, 3, 4]
+
+
+@pytest.mark.pocket
+def test_a_run_and_a_live_network_measure_the_same() -> None:
+    network = nl.topologies.dumbbell(pairs=1, rate_mbps=10, delay_ms=10, queue_packets=50)
+    with nl.live(network, seed=3) as lab:
+        lab.start(nl.Tcp("h1", "h2"))
+        lab.advance(4)
+        live = lab.run
+    (start_s,) = live.flows.start_s
+    run = nl.run(network, [nl.Tcp("h1", "h2", start_s=start_s)], duration_s=4, seed=3, engine="pocket", progress=False)
+    assert live.queues.equals(run.queues)
+    assert live.intervals.equals(run.intervals)
