@@ -441,7 +441,7 @@ def run(
         the scenario may follow.
     traffic, duration_s, seed, interval_s, sysctls, captures, changes
         See `Scenario`.
-    engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
+    engine : {"pocket", "native", "library"} or Engine, optional
         Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time where it can run, else the library
         kernel. `run.settings` has the name of the engine that it was.
     progress : bool or callable

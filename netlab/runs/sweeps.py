@@ -111,7 +111,7 @@ def sweep(
         kernel.
     fresh : bool
         Run everything again, and keep the new runs.
-    engine : {"pocket", "pocket-real", "native", "library"} or Engine, optional
+    engine : {"pocket", "native", "library"} or Engine, optional
         As for `netlab.run`, but None takes the library kernel where it is built and no scenario has a `Command`.
     one_engine : bool
         Whether all runs have the same engine where none is named, which whoever compares them wants. False lets each
