@@ -9,7 +9,8 @@
 # *Time*: [[minutes]] minutes. *Builds on*: nothing. *Runs on*: any machine on which the next cell says "Ready".
 #
 # A page consists of cells. Click on the next one and press **Shift+Enter**: it runs, and its answer appears below it. Run all cells of a page in
-# order. Code that is yours to write stands as `...` in a cell.
+# order. Where you have to write code, the cell shows `...`. Where it says *Your answer*, double-click
+# the text, write yours, and press Shift+Enter.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
@@ -40,7 +41,7 @@ nl.plots.topology(network, title="Three hosts and a router")
 # ## A prediction, and a ping
 #
 # A *ping* is a small packet that the other side sends back. The time until it is back is the *round-trip time*. Before you see it: how many
-# milliseconds will a ping from `h1` to `h2` take? Write the figure in place of `...`. Nobody grades predictions. They
+# milliseconds will a ping from `h1` to `h2` take? Write the number in place of `...`. Nobody grades predictions. They
 # help you to notice what you did not know.
 
 # %% id="predict"
@@ -56,7 +57,10 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # ## An exercise, and its check
 #
 # How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, it says what to look
-# at; try again as often as you like. `chapter.check.rtt.hint()` in a cell of your own (**+** above the page adds one) gives a hint, and a stronger one each time.
+# at; try again as often as you like, also after you have passed: what you passed stays passed. For a hint, click on the check's cell, press
+# **Esc** and then **B**: a new cell appears below it. Run `chapter.check.rtt.hint()` there. Each call gives a stronger hint.
+#
+# Does a cell say `NameError` after a break? Choose *Run > Run All Above Selected Cell*.
 
 # %% id="rtt"
 rtt_ms = 60  # SOLUTION
@@ -76,11 +80,11 @@ run = nl.run(network, [nl.Tcp("h1", "h3")], duration_s=10)
 print(f"goodput {run.flows['goodput_mbps'].iloc[0]:.1f} Mbit/s, round-trip time {run.flows['rtt_ms'].iloc[0]:.0f} ms")
 
 # %% [markdown] id="panel-text"
-# A ping from `h1` to `h3` takes 50 ms when nobody else sends. The download made the time longer. Why? Packets stand in the queue. The chapters are about such questions.
+# A ping from `h1` to `h3` takes 50 ms when nobody else sends. The download made the time longer. Why? Packets wait in the queue. The chapters are about such questions.
 #
 # ## A panel
 #
-# Drag a slider, or type a figure beside it; the experiment runs again. First add 5, then 10 Mbit/s of other traffic. What happens to the pings?
+# Drag a slider, or type a number beside it; the experiment runs again. Earlier runs stay in the figure, fainter. First add 5, then 10 Mbit/s of other traffic. What happens to the pings?
 
 # %% id="panel" tags=["figure", "nbval-ignore-output"]
 chapter.panel()
@@ -109,19 +113,19 @@ nl.progress()
 # | [2 Delay and jitter](02_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
 # | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
 # | [4 Congestion control](04_congestion_control.ipynb) | What is one lost packet worth? | 3 |
-# | [5 Multiplexing](05_multiplexing.ipynb) | Who gets what when paths cross? | 3, 4 |
+# | [5 Multiplexing](05_multiplexing.ipynb) | Which flow gets what when paths cross? | 3, 4 |
 # | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 3, 4 |
-# | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the polite one? | 1, 4 |
+# | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the flow that slows down? | 1, 4 |
 # | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
-# | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Who gets more, and who says that it is fair? | 4, 5 |
+# | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 4, 5 |
 # | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 3, 4 |
 #
-# Each takes at most 90 minutes, what is after its summary is optional.
+# Each takes at most 90 minutes. What comes after its summary is optional.
 
 # %% [markdown] id="labs"
 # ## The published labs
 #
-# Five labs from universities asked these questions before. They published what they measured; the chapters measure the same, and explain the gaps. They call
+# Five labs from universities asked these questions before. They published what they measured; the chapters measure the same, and explain the gaps where they can. They call
 # them by short names:
 #
 # | name | lab |
@@ -141,10 +145,13 @@ nl.progress()
 # - **tc** is Linux's program for queues. It gives a link its rate and its queue.
 # - **netem** is the part of Linux that holds packets back (delay, jitter) or drops them (loss).
 # - **Virtual time**: the clock of the pocket kernel stands still while anything computes, and jumps ahead when everything waits. So a minute of network time takes a second
-#   or two, a slow computer gives the same figures as a fast one, and the same run gives the same figures again. What a busy processor does to a network cannot be seen this way.
-# - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` throws the dice anew.
+#   or two, a slow computer gives the same results as a fast one, and the same run gives the same results again. What a busy processor does to a network cannot be seen this way.
+# - **Two ways to run it.** The same kernel is also built as a library, which is faster, and `nl.sweep` may take that one. Both lose the same packets for the
+#   same seed. Where a run is chaotic, as with segmentation offload at 10 Gbit/s, its result can still differ between the two.
+# - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` makes another random draw.
 #
-# More words are in `glossary.md`, symbols in `symbols.md`: both lie beside your copies of the chapters.
+# In figures, the *residual* is the measured value minus theory. More words are in `glossary.md`, symbols in `symbols.md`: both lie beside your
+# copies of the chapters.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = run.settings

@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write two numbers down before you see them. Nobody grades them.
+# Write down two numbers before you see the results. Nobody grades them.
 #
 # A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (What a sender offers and
 # what arrives count application data alone, the *payload*. Headers come on top.)
@@ -50,7 +50,7 @@ modest_prediction = nl.checks.predict("loss rate of the modest host", my_modest_
 # is a queue. When the queue is full, the router drops what comes next. (This is called *drop-tail*.)
 #
 # `Link("r1", "h3", ...)` holds for both directions; `reverse={...}` makes the way back so fast that it plays no
-# part. The network and the published figures are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021.
+# part. The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021.
 
 # %% id="network" tags=["figure"]
 network = nl.Topology(
@@ -192,7 +192,7 @@ chapter.check.counted(counted_bytes)
 #
 # ## Part 2: what a wrong choice costs you
 #
-# Too low a rate wastes the link. Too high a rate wastes datagrams. In the long run all that exceeds $G_\text{max}$
+# Too low a rate wastes the link. Too high a rate wastes datagrams. In the long run everything above $G_\text{max}$
 # is lost:
 #
 # $$p = \max\left(0,\; 1 - \frac{G_\text{max}}{X}\right)$$
@@ -219,8 +219,8 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 # What should he have looked at instead of the loss?
 #
 # <!-- BEGIN SOLUTION -->
-# The link carries 4.798 Mbit/s, so 0.202 Mbit/s of what you sent were too much: 25 datagrams a second. They were not lost,
-# they stood in the queue, which was empty when you began. After 3 s there were 76 of them, and it holds 100. Those
+# The link carries 4.798 Mbit/s, so 0.202 Mbit/s of what you sent were too much: 25 datagrams a second. They were not lost.
+# They were in the queue, which was empty when you began. After 3 s there were 76 of them, and it holds 100. Those
 # 100 places are full after $100 \cdot 8000 / 202\,000 = 4.0$ s; only then is the first datagram lost. The datagrams were late, not lost:
 # the last one waited for about 0.13 s. You should have looked at the goodput, or at the delay, which grew all the time, or tested for longer.
 #
@@ -245,8 +245,8 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
 # **Why do they differ?** Measured round trips lie 1 to 3 ms above the line: there is also the packet that the link is just sending,
-# up to 1.7 ms of it, and the pings stand in the queue as well. After 2 s nearly half of the pings are lost, far more than of the datagrams: the queue frees a place on
-# the datagrams' beat, and a ping comes before or after it (see "Clockwork" after the summary). A lost ping has no dot, so a mean RTT knows nothing of it.
+# up to 1.7 ms of it, and the pings wait in the queue as well. After 2 s nearly half of the pings are lost, far more than of the datagrams: the datagrams come
+# at equal distances and take each place as it becomes free; a ping comes just before or after ("Clockwork", after the summary, tests this). A lost ping has no dot, so a mean RTT knows nothing of it.
 #
 # **A queue hides an overload as long as it has room**: first the wait grows, then datagrams are lost.
 #
@@ -260,7 +260,7 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 #
 # $$G_i = X_i \cdot \min\left(1,\; \frac{G_\text{max}}{X_1 + X_2}\right)$$
 #
-# So far one host sent, at equal distances in time. Now two send, and their datagrams leave at random moments (a *Poisson process*). The moments
+# So far one host sent, at equal intervals of time. Now two send, and their datagrams leave at random moments (a *Poisson process*). The moments
 # follow from a number, the *seed*. So we take five seeds, and their mean with its 95 % interval: of 100 such intervals about 95
 # hold the true mean.
 
@@ -274,10 +274,10 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # %% [markdown] id="shares-why"
 # **Do they differ?** Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
 # fraction (Wolff, 1982). The theory is for the long run: in 15 s about 100 datagrams are late rather than lost, 1.1 % of A2's and 0.5 % of A3's, so
-# the interval need not hold it. (Senders that keep an exact beat are another story: see "Clockwork" after the summary. The published figures
+# the interval need not hold it. (Senders with exactly equal intervals are another story: see "Clockwork" after the summary. The published results
 # are there, too.)
 #
-# The lesson stands in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** UDP has nobody who tells
+# The lesson stands in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** Nothing in UDP tells
 # `h2` to stop.
 #
 # ## Part 4: a bottleneck that nobody has shown you
@@ -287,7 +287,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 #
 # ### Exercise 5: find it, and do no harm
 #
-# `probe(offered_mbps, duration_s)` sends datagrams of 1000 bytes at that rate for so long. It returns their goodput in Mbit/s: the data
+# `probe(offered_mbps, duration_s)` sends datagrams of 1000 bytes at that rate for that time. It returns their goodput in Mbit/s: the data
 # that arrived, divided by the time in which it arrived. Between two probes all queues drain. Write the function that returns the *rate* of the
 # slowest link (not the goodput). It lies between 2 and 60 Mbit/s, its links count $F = 14$, and each queue has room for 100 packets.
 # You may probe at any rate. Your budget:
@@ -295,8 +295,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # - at most **8 probes**, each 0.01 s or longer (fewer are welcome);
 # - at most **50 lost datagrams**, all probes together.
 #
-# Part 2 knows a way: what does a queue do with a *burst* (a short, fast probe) that it has room for?
-# A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20 and loses nothing; `probe(40, 1)` loses 1301 datagrams, far too
+# What part 2 says about queues helps. A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20 and loses nothing; `probe(40, 1)` loses 1301 datagrams, far too
 # many; the function returns 30. Tolerance: 1 %.
 
 # %% id="search"
@@ -335,7 +334,7 @@ chapter.panel()
 # 1. A link of rate $R$ carries at most $R \cdot P / (P + 28 + F)$ of data, and $F$ is what *this* link counts: 14 bytes
 #    under `tc`, 38 on a wire.
 # 2. Whatever UDP offers above that is lost; before the loss comes the wait, and a queue hides an overload until it is full.
-# 3. Whoever sends too much takes it from the others as well; a short burst finds an unknown limit without harm.
+# 3. A sender that sends too much takes it from the others as well; a short burst finds an unknown limit without harm.
 
 # %% [markdown] id="more-rival"
 # ## Optional: the rival at six sizes
@@ -373,7 +372,7 @@ nl.plots.Comparison("Offered rate (Mbit/s)", "Loss rate", "Loss rate against off
 # and a loss of 76.43 % belong together if the sender sent $4.798 / (1 - 0.7643) = 20.36$ Mbit/s. Here are all three published rates, and
 # this one.
 #
-# What stands in the queue when a sender stops after $d$ seconds is late, not lost. So a whole step loses less than its second half:
+# What is in the queue when a sender stops after $d$ seconds is late, not lost. So a whole step loses less than its second half:
 #
 # $$p = \max\left(0,\; 1 - \frac{G_\text{max} + Q \cdot P \cdot 8 / (10^6\, d)}{X}\right)$$
 
@@ -387,7 +386,7 @@ print(experiments.rates_table(again, rates_mbps).to_string(index=False))
 # %% [markdown] id="loss-table-why"
 # So a sender that is 1.8 % too fast is *one* way to the published figure. Whether it was the way, we cannot know.
 #
-# ## Optional: part 3 beside the published figures
+# ## Optional: part 3 beside the published results
 
 # %% id="shares-figure" tags=["figure"]
 experiments.shares_figure(found)
@@ -432,7 +431,7 @@ for src, dst, rate, their_mbps, their_loss in (("h1", "h4", 30, 29.1, 0.072), ("
           f"published {their_loss:.1%}")
 
 # %% [markdown] id="more-wire"
-# The datagrams that stand in the queue at the end are late and not lost, so a test of 10 s loses a little less than the long run. Before you
+# The datagrams that are in the queue at the end are late and not lost, so a test of 10 s loses a little less than the long run. Before you
 # explain a gap by noise, check the units: which bytes are counted, and which mega.
 #
 # ## Optional: a real wire
@@ -440,7 +439,7 @@ for src, dst, rate, their_mbps, their_loss in (("h1", "h4", 30, 29.1, 0.072), ("
 # The `siit` lab (ITS 413, *Internet Technologies and Applications*, SIIT Thammasat) sent UDP and TCP over a real cable of 100 Mbit/s, which spends all
 # 38 bytes. Theory: $100 \cdot 1470 / 1536 = 95.70$ Mbit/s for iperf's datagrams and $100 \cdot 1448 / 1538 = 94.15$ for TCP. The lab read 95 from its
 # curve, to the nearest 1 Mbit/s at best, and 94.5 for TCP. Why that is 0.4 % above theory, the lab does not say. (A guess: a sender's report also
-# counts data that still stands in its buffers.)
+# counts data that is still in its buffers.)
 
 # %% id="wire"
 cable = chapter.settings.cable("ethernet")
@@ -452,10 +451,10 @@ print(f"UDP {udp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 95; "
 # %% [markdown] id="more-clockwork"
 # ## Optional: clockwork
 #
-# Let both hosts of part 3 send on an exact beat, `h1` every 8 ms, `h2` every 2 ms (4 Mbit/s) or faster. The two beats keep step: `h1` always comes
-# one beat of `h2` after the last datagram of `h2`, and just before the next. The queue is full, so `h1` gets through when a place was freed in
-# this time. The link frees one every 1.667 ms, at moments that drift against the beats. So theory for `h1`'s goodput is
-# $\min(1,\, \text{beat of } h_2 / 1.667\,\text{ms})$ Mbit/s, whatever its fair share is.
+# Let both hosts of part 3 send at exactly equal intervals, `h1` every 8 ms, `h2` every 2 ms (4 Mbit/s) or less. The two are synchronized: `h1` always comes
+# one interval of `h2` after the last datagram of `h2`, and just before the next. The queue is full, so `h1` gets through when a place was freed in
+# this time. The link frees one every 1.667 ms, at moments that drift against both. So theory for `h1`'s goodput is
+# $\min(1,\, \text{interval of } h_2 / 1.667\,\text{ms})$ Mbit/s, whatever its fair share is.
 
 # %% id="clockwork"
 print("Rates in Mbit/s")
@@ -463,7 +462,7 @@ print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 
 # %% [markdown] id="clockwork-why"
 # With `h2` at 4 Mbit/s the modest host loses nothing and `h2` bears all the losses. (It gets a little less than 1 Mbit/s, because its last
-# datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published figures are those of equal chances: the
+# datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published results are those of equal chances: the
 # lab's senders were irregular enough. (Its own theory for A2 was 0.938 and 3.752 Mbit/s, because it counted 38 bytes. With 14 it agrees with what the lab
 # measured to half a per cent.)
 #

@@ -1,16 +1,16 @@
 # %% [markdown] id="title"
 # # Multiplexing
 #
-# **Who gets what when paths cross?**
+# **Which flow gets what when paths cross?**
 #
 # A link belongs to nobody. Packets of many flows go through it, one after the other: the flows are *multiplexed*. Nobody assigns
-# shares. Each sender finds its own rate. What comes out of that? And what *should* come out?
+# shares. Each sender finds its own rate. What is the result? And what *should* it be?
 #
 # After this chapter you can
 #
 # 1. compute the fair share of every flow in any network, for three meanings of "fair";
 # 2. predict how long packets wait when flows share a link, from the size of one queue;
-# 3. say which part of a measured share is luck, which part is not, and how you tell them apart.
+# 3. say which part of a measured share is chance, which part is not, and how you tell them apart.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: Congestion control. *Runs on*: any machine on which the next cell says "Ready".
 
@@ -25,8 +25,8 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# The network has three links in a row: L1 with 40 Mbit/s and 10 ms, L2 with 30 and 20, L3 with 20 and 10. Write two figures down before you
-# see them.
+# The network has three links in a row: L1 with 40 Mbit/s and 10 ms, L2 with 30 and 20, L3 with 20 and 10. Write down two numbers before you
+# see the results. Nobody grades them.
 #
 # - Two hosts send by TCP over L1 and L2. The empty path takes 60 ms there and back. How long is the round trip, on average, meanwhile?
 # - One flow crosses all three links and meets others on each, six flows in all. An equal share of the narrowest link is 6.4 Mbit/s of data.
@@ -131,11 +131,11 @@ print("Goodput in Mbit/s; +- is half the 95 % interval of the mean")
 print(chapter.settings.shares_table(runs).round(2).to_string(index=False, na_rep=""))
 
 # %% [markdown] id="tcp-why"
-# **Why do they differ?** Look at the rows "together" first. They hardly move, and lie half a per cent below theory: the first second, in
-# which TCP has yet to find the rate. **The sum is firm.**
+# **Why do they differ?** Look at the rows "together" first. They hardly move, and lie about half a per cent below theory. (A guess: in the first second
+# TCP has yet to find the rate.) **The sum is nearly fixed.**
 #
-# The shares are not. In experiments 1 and 2 all flows deserve the same and take the same way, and one tenth of a second decides who gets more. The
-# fair share lies within each of their intervals: as far as these draws can tell, nobody is favoured. It does not average out within 25 s,
+# The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
+# fair share lies within each of their intervals: as far as these draws can tell, no flow is favoured. It does not average out within 25 s,
 # because TCP corrects its rate only at losses, and with CUBIC some seconds lie between two of them. **A published share is one more draw.**
 # Four of the lab's nine lie between our least and our most. For those of experiments 2 and 3 that do not, see the optional part after the summary.
 #
@@ -187,7 +187,7 @@ chapter.check.room(largest_queue_packets)
 # ### What the published lab measured
 #
 # Now the pings of the four experiments. The lab set limits of 67, 100 and 33 packets. A full queue of 100 packets doubles L2's own round trip of
-# 40 ms. The lab's means are 8 to 22 ms below ours. Shares are luck, waits are not. So this gap wants a reason.
+# 40 ms. The lab's means are 8 to 22 ms below ours. Shares are chance, waits are not. So this gap needs a reason.
 #
 # Here is one. The lab's network was built with Mininet, which gives the limit to `netem`, the part of Linux that delays packets. `netem` counts
 # *all* packets that have not left it: those that wait for the link, and those in flight on it. On a busy L2, 49.5 packets
@@ -203,12 +203,12 @@ rtt_prediction.compare(waits["mean"][0])
 
 # %% [markdown] id="lab-why"
 # **Why do they differ?** The longest waits lie within one or two per cent of one full queue. (Only h7-h9 can be later: now and then some packets wait
-# before L3, too.) With the lab's rooms the gap to the published means is about 5 % at most, for all nine. Our means are mostly the higher ones. Perhaps some of
-# the lab's pings met a queue that had yet to fill: they were started by hand. That is a guess.
+# before L3, too.) With the lab's rooms the gap to the published means is about 5 % at most, for all nine. Our means are mostly the higher ones. A guess: some of
+# the lab's pings, which were started by hand, met a queue that was not yet full.
 #
 # ## Part 4: six paths cross
 #
-# So far the flows were equals, or strangers. Now six flows, one of them over all three links.
+# So far the flows were equal, or did not meet. Now six flows, one of them over all three links.
 #
 # | flow | links | empty round trip |
 # |---|---|---|
@@ -223,8 +223,8 @@ rtt_prediction.compare(waits["mean"][0])
 # - *Max-min*: the smallest counts most.
 # - *Proportional fairness* (Kelly, 1998): the largest $\sum \log x_i$. A bit for the long flow takes a place on three links, so it weighs what others lose.
 # - *Reno's optimum*. In balance Reno gains as much as it loses: it adds one segment in each round trip and halves at a loss, so $x_i = \sqrt{2/p_i}/T_i$. Let the
-#   loss rate $p_i$ of a flow be the sum of its links' loss rates. Then Reno's rates are those with the smallest $\sum 1/(T_i^2 x_i)$ (Kelly, 2001; the constant is that of a steady window, and plays no part in the shares). Nobody computes this sum;
-#   all senders together find its smallest value, as water finds its level.
+#   loss rate $p_i$ of a flow be the sum of its links' loss rates. Then Reno's rates are those with the smallest $\sum 1/(T_i^2 x_i)$ (Kelly, 2001; the constant is that of a steady window, and plays no part in the shares). No one computes this sum;
+#   all senders together find its smallest value.
 
 # %% id="allocations"
 print("Data in Mbit/s, by theory, with empty round trips")
@@ -243,40 +243,43 @@ chapter.settings.crossing_figure(crossed, title="Six flows, three kinds of queue
 # %% id="crossing-table"
 print("Goodput in Mbit/s; +- is half the 95 % interval of the mean of 5 draws")
 print(chapter.settings.crossing_table(crossed).round(2).to_string(na_rep=""))
-print("\nSegments sent again with Reno, per cent")
-print(chapter.settings.losses_table(crossed).round(2).to_string(index=False))
+print("\nCuts of the window for 1000 segments, with Reno, after the first 5 s")
+print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False))
 long_prediction.compare(
     chapter.settings.by_draw(crossed["drop-tail"], chapter.settings.CROSSING)["h1-h9"].mean(),
     theory=chapter.settings.allocations().loc["h1-h9", "Reno's optimum"],
 )
 
 # %% [markdown] id="crossing-why"
-# **Fair queues** bring all six flows to max-min within a few per cent. Nobody computed a water level. Each router served its own flows in turn, and TCP did the rest.
+# **Fair queues** bring all six flows to max-min within a few per cent. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow near Reno's optimum of 2 Mbit/s: it gets two to three times what drop-tail leaves it. Its losses are, as the theory wants them, near the sum of what is
-# lost on each of the three links. (All together carry 8 % less than the optimum: RED drops before the links are full.)
+# **RED** brings the long flow near Reno's optimum of 2 Mbit/s: it gets two to three times what drop-tail leaves it. (All together carry less than the
+# optimum: RED drops before the links are full.)
 #
-# **Drop-tail** gives the long flow a third of Reno's optimum. So its long way and long round trip explain the fall from 6.4 to 2 Mbit/s, and
-# not the rest. The rest is in the last table: it loses about twice what the three links' losses add up to. A full queue does not drop at random. It drops
-# what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
-# call this a *bias*, and showed that a little randomness removes it.
+# **Drop-tail** gives the long flow a third of Reno's optimum. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
+# not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. The theory wants
+# the long flow to be cut, per segment, as often as three flows with one link each together. With drop-tail it is cut about eight times as often; the interval (`+-`, five draws) leaves
+# no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut about twice as often.
+#
+# A full queue does not drop at random. It drops what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
+# call this a *bias*. A little randomness makes it smaller; here RED does not remove it.
 
 # %% [markdown] id="judge-words"
 # ### Exercise 4: judge it
 #
 # The owner of `h1` complains to you: "My flow to h9 gets a tenth of its fair share. Give everybody the same!" Answer in four to six sentences: what does
-# the network gain from treating h1-h9 badly, what part of it is nobody's intention, and which queue would you choose? Use at least two figures of the tables.
+# the network gain from treating h1-h9 badly, what part of it did nobody intend, and which queue would you choose? Use at least two numbers of the tables.
 # <!-- BEGIN SOLUTION -->
 # The six flows together carry 80 Mbit/s with drop-tail and 62 with fair queues, because a bit for h1-h9 takes a place on three links that could carry
 # three bits of others. So some of what you lose, others gain, and more than you lose: proportional fairness, which weighs both, would give you 4.2 Mbit/s,
-# not 6.4. But you get 0.7, and that is not a bargain that anybody made: Reno itself aims at 2.0, and the rest comes from the drop-tail queues, which
-# drop your packets about twice as often as the losses of the three links add up to. With RED you would get 1.6. I choose fair queues: you get 6.2
+# not 6.4. But you get 0.7, and nobody intended that: Reno itself aims at 2.0, and the rest comes from the drop-tail queues, which
+# make you cut your window about eight times as often, per segment, as flows with one link. With RED you would get 1.7. I choose fair queues: you get 6.2
 # and nobody is below that, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
 #
 # Rubric:
 #
-# - names the gain in the total and its reason (a long flow takes capacity on three links), with figures;
-# - tells Reno's own aim (round trip and several links) from drop-tail's bias, with figures;
+# - names the gain in the total and its reason (a long flow takes capacity on three links), with numbers;
+# - tells Reno's own aim (round trip and several links) from drop-tail's bias, with numbers;
 # - chooses a queue and says who pays for the choice.
 # <!-- END SOLUTION -->
 
@@ -295,13 +298,13 @@ chapter.panel()
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. When flows cross, the sum is firm and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
+# 1. When flows cross, the sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
 # 2. How long packets wait follows from the one queue that fills.
-# 3. Fair queues find max-min; Reno strives for another optimum, which weighs each flow by $1/T^2$ and charges it for each link; and drop-tail queues
+# 3. Fair queues lead to max-min; Reno tends to another optimum, which weighs each flow by $1/T^2$ and charges it for each link; and drop-tail queues
 #    add a bias that no optimum explains.
 
 # %% [markdown] id="first-text"
-# ## Optional: who was first?
+# ## Optional: which flow was first?
 #
 # Two published experiments stand out. In experiment 2 the three flows got 12.61, 9.22 and 8.14 Mbit/s, in the order of their start. In
 # experiment 3 h1-h4 got 18.00 and h7-h9 10.84. The lab's clients were started by hand, h1 first. Does a head start explain it? *Lab's rooms* are those of
@@ -312,13 +315,13 @@ print("Mean goodput of 3 draws in Mbit/s; +- is half the 95 % interval")
 print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 
 # %% [markdown] id="first-why"
-# **Experiment 2** can be explained: with one second between the starts our means come near all three published shares and their sum. Who comes first finds an
-# empty link; the others must get their part from losses. (The sum rises above 28.7, because each flow has less company in its first or last seconds.)
+# **Experiment 2** can be explained: with one second between the starts our means come near all three published shares and their sum. The first flow finds an
+# empty link; the others must win their part through losses. (The sum rises above 28.7, because each flow has less company in its first or last seconds.)
 #
 # **Experiment 3** cannot, quite. A head start moves the shares to the published side. A third of a second with full rooms comes near both shares and the sum, but then the waits of part 3 do
 # not fit; with the lab's rooms it takes 4 s, and the sum is too high. We do not know.
 #
-# The last two rows show a bias between flows of the *same* round trip. Without a limit on L3, h7-h9 gets a fifth, although its road became wider. Its packets then reach L2 in bursts,
+# The last two rows show a bias between flows of the *same* round trip. Without a limit on L3, h7-h9 gets a fifth, although its path became wider. Its packets then reach L2 in bursts,
 # straight from the host, while those of h1 have been spaced by L1. A link of 40 Mbit/s that spaces them, too, brings the shares back together, as far as three draws can tell.
 #
 # ## Open exercises
@@ -345,7 +348,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 #
 # ## Limits
 #
-# All this ran through Linux's own TCP and queues, but time was virtual: nothing but our random starts disturbs the beat of the packets, so drop-tail's bias may be
+# All this ran through Linux's own TCP and queues, but time was virtual: nothing but our random starts disturbs the timing of the packets, so drop-tail's bias may be
 # stronger here than elsewhere. The shares of single flows are draws. They repeat exactly with the same seed and kernel; with another kernel they differ as much as from draw to draw. All flows were
 # long; most real ones end before they have found their share. Reno's optimum is for small loss rates that are the same for all flows on a link.
 #

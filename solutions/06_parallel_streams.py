@@ -30,10 +30,10 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write three figures down before you see them. Nobody grades them.
+# Write down three numbers before you see the results. Nobody grades them.
 #
-# - A path of 10 Gbit/s with a round trip of 20 ms. One connection, which may have at most 8 MiB (8 388 608 bytes) under
-#   way. How many Mbit/s does it get?
+# - A path of 10 Gbit/s with a round trip of 20 ms. One connection, which may have at most 8 MiB (8 388 608 bytes) in
+#   flight. How many Mbit/s does it get?
 # - The same path, large windows, but 1 % of all packets is lost at random. *Eight* connections. How many Mbit/s do they get
 #   together?
 # - A link of 30 Mbit/s. Host `h1` opens two connections, `h2` and `h3` open one each. How many Mbit/s does `h1` get?
@@ -72,14 +72,9 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 # A segment with 1448 bytes of data takes 1514 bytes of the link. So a link of rate $R$ carries $L = R \cdot 1448/1514$ of data:
 # 9564 Mbit/s of 10 Gbit/s.
 #
-# The whole chapter is one formula. K connections get K times what one gets, and one gets *the least of three* figures:
-#
-# $$G = K \cdot \min\left(\frac{8\,W}{T},\;\; 1.31\,\frac{8\,M}{T\sqrt{p}},\;\; \frac{L}{N}\right)$$
-#
-# $W$ and $M$ count bytes, a rate counts bits: hence the 8. With $T$ in seconds the first two come out in bit/s.
-#
-# The first is what its window allows, the second what its random losses allow, the third what its neighbours leave. The formula is
-# for long transfers, all alike and with the same round trip. Each part of the chapter tests one figure.
+# The whole chapter is one rule. K connections get K times what one gets, and one gets *the least of three* limits: what its window allows, what its
+# random losses allow, and what its neighbours leave. $W$ and $M$ count bytes, a rate counts bits; mind the 8. The rule is
+# for long transfers, all alike and with the same round trip. Each part of the chapter tests one limit.
 #
 # ## Part 1: K windows
 #
@@ -117,7 +112,7 @@ print(one_run.goodput_mbps(after_s=1).round().to_string())
 
 # %% [markdown] id="sweep-run-text"
 # Now one to eight connections. `nl.sweep` does many such runs. At 10 Gbit/s netlab uses *segmentation offload*: *super-segments*
-# of up to 64 kB cross the link as one packet. That saves much time, and where nothing is lost it changes nothing. In part 2 it will.
+# of up to 64 kB cross the link as one packet. That saves much time. Where nothing is lost it changes little here (a super-segment is 1 % of the window; the chapter BDP has a case with 5 %). In part 2 it changes a lot.
 
 # %% id="windows-run"
 k_windows = chapter.check.windows.take(windows_mbps, settings.window_mbps)
@@ -149,7 +144,7 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 #
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
 # (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, for the way back has none). Let *one* connection
-# from `h1` to `h2` fill it. Compute the window with which the first figure of the formula, $8W/T$, is just this link's $L$.
+# from `h1` to `h2` fill it. Compute the window that allows just this link's $L$.
 # Give `nl.Tcp` so many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, in the way of `one_run` above,
 # and keep the run in `my_run`.
 
@@ -166,7 +161,7 @@ chapter.check.my_run(my_run)
 
 # %% [markdown] id="single-why"
 # One large window does what several small ones do. So here K connections buy nothing that a setting would not, and they take it
-# from nobody: the link was idle. Linux grows its buffers by itself up to a bound (`net.ipv4.tcp_rmem`). K connections are the way
+# from nobody: the link was idle. Linux grows its buffers by itself up to a bound (`net.ipv4.tcp_rmem`). K connections are a way
 # round a bound that is too small.
 #
 # ## Part 2: K against random losses
@@ -177,8 +172,8 @@ chapter.check.my_run(my_run)
 #
 # Random losses hit each connection by itself. When one halves its window, the others go on. So the sum is K times one
 # (Hacker, Athey and Noble, 2002), until the link is full. We test it with 1 to 16 Reno connections at 50 Mbit/s, 20 ms, 1 % of loss
-# behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw of luck. With one
-# or two connections there are few losses, and luck counts more: these have three seeds each (dots may lie on one another).
+# behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw. With one
+# or two connections there are few losses, and chance counts more: these have three seeds each (dots may lie on one another).
 
 # %% id="hacker-run"
 slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
@@ -197,9 +192,9 @@ nl.plots.Comparison(
 
 # %% [markdown] id="hacker-why"
 # **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost: about half of the
-# difference. *At the knee* (at about 6), where the link becomes full, the formula has a corner. Real windows go up and down like a saw: at times
-# they want less than the link, and lost time does not come back. *Right*: 1 % below, since a packet lost behind the queue has taken its time on the link. (Behind the summary is a
-# table of it.)
+# difference (a table after the summary). *At the knee* (at about 6), where the link becomes full, the formula has a corner. A guess: real windows go up and down like a saw. At times
+# they send less than the link carries, and that time is never made up. *Right*: 1 % below, since a packet lost after the queue has taken its time on the link. (For 4 to 16
+# connections this is one seed.)
 #
 # **Up to the knee nobody pays: the link was idle.** Beyond it more connections bring hardly anything.
 
@@ -207,7 +202,8 @@ nl.plots.Comparison(
 # ### What the lab measured
 #
 # `lab9` loses 1 % on its link of 10 Gbit/s. It reports 7590 Mbit/s for one connection and 9600 for eight, and concludes that
-# parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. One connection is a *thousand times* off.
+# parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. One connection is a *thousand times* off. (That looks like a slip of units. It is none: the digits agree by
+# accident, since with the other constant, 1.22, the formula gives 7.09.)
 #
 # The lab's pages give three suspects.
 #
@@ -218,17 +214,18 @@ nl.plots.Comparison(
 #    are cut into frames of 1514 bytes.
 # 3. *The congestion control.* The lab does not name it. Linux's default is CUBIC, the formula is for Reno.
 #
-# So we measure four cases with one connection, one more with Reno, and three with eight. The columns `delay (ms)`, `lost as`
+# So we measure four cases with one connection, one more with Reno, and three with eight, each with six seeds. `measured` is their mean, `+-` half of its 95 % interval,
+# `most` the largest of the six. The columns `delay (ms)`, `lost as`
 # and `control` are suspects 1, 2 and 3.
 
 # %% id="suspects"
 suspects = settings.suspects()
 print("Goodput in Mbit/s at 1 % loss; the formula counts single frames")
-print(suspects.round(2).to_string(index=False))
+print(suspects.round({"formula": 1, "measured": 1, "+-": 1, "most": 1}).to_string(index=False))
 lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 
 # %% [markdown] id="lab-words" tags=["minutes-14"]
-# ### Exercise 3: explain the lab's figure
+# ### Exercise 3: explain the lab's number
 #
 # A colleague quotes `lab9`: "At 1 % of loss one TCP connection still gets 7.6 Gbit/s over 20 ms." Explain in four or five sentences
 # from the table what was really measured. Which of the three suspects are needed to come near 7590, and which rows show it? For each
@@ -237,30 +234,30 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # <!-- BEGIN SOLUTION -->
 # The path had no 20 ms when the loss was measured: the rule with the delay had been deleted. By the formula the goodput goes with
 # one over the round trip, so without the delay even single lost frames leave some Gbit/s. But that is not enough: the table's case
-# of 0.05 ms and frames has less than half of the published figure. What was lost at random were super-segments of up to 64 kB,
+# of 0.05 ms and frames has less than half of the published number. What was lost at random were super-segments of up to 64 kB,
 # each counted as one packet, so that a loss event came once in thousands of segments, not once in a hundred (of the
 # *segments* about 1 % was lost all the same, dozens at a time), and TCP reacts to events. Only both together come near 7.6
 # Gbit/s. With the delay in place neither one connection nor eight come near it. The congestion control alone explains nothing: Reno
-# for CUBIC changes a figure by less than a half.
+# for CUBIC changes a mean by less than a half, and where both suspects are at work the intervals of the two overlap.
 #
 # Rubric:
 #
 # - the delay was missing, and the goodput goes with 1/T;
 # - super-segments were lost as one packet, so that loss *events* were rare, and TCP halves once for each event;
-# - these two are needed together, with the cases of the table that show it; the third changes little.
+# - these two are needed together, with the cases of the table that show it; the third changes little, or nothing that six seeds can show.
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="lab-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
 #
-# Without the delay a round trip is 400 times shorter, so TCP recovers from a loss 400 times faster: 2822. With super-segments
-# one draw of luck covers dozens of frames, so losses come more rarely, and twice as much arrives: 5649. Both together are needed. Then the third
-# decides what is left: Reno comes nearest to the published 7590, CUBIC is below. More we cannot settle: the lab prints neither its
-# congestion control nor the round trip during the test.
+# Without the delay a round trip is 400 times shorter, so TCP recovers from a loss 400 times faster: nearly 3 Gbit/s. With super-segments
+# one random draw covers dozens of frames. As many segments are lost as before, but in fewer *loss events*, and the goodput is about twice as high. Both together are needed. The third we
+# cannot judge: the intervals of Reno and CUBIC overlap. The published 7590 is more than either mean, but single runs of both reach it
+# (column `most`). The lab had one run, and prints neither its congestion control nor the round trip during the test.
 #
 # </details>
 #
-# **The lab's conclusion is right, but its figures do not show it.**
+# **The lab's conclusion is right, but its numbers do not show it.**
 
 # %% [markdown] id="shares-text"
 # ## Part 3: K against the neighbours
@@ -298,10 +295,10 @@ print(table.round(1).to_string())
 two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
-# **Why do they differ?** The shares are draws of chance. Whom a loss hits is luck, and 25 s are some 270 round trips of 92 ms (60 ms and the queue),
-# too few for luck to even out. (Their sum may pass 28.69: each counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about
+# **Why do they differ?** The shares are random. Which flow a loss hits is chance, and 25 s are some 270 round trips of 92 ms (60 ms and the queue),
+# too few for chance to even out. (Their sum may pass 28.69: each counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about
 # half of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
-# bit that K buys is taken from somebody**. (Behind the summary: up to 16 connections.)
+# bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
 
 # %% [markdown] id="free-text"
 # ## Part 4: free or taken?
@@ -312,7 +309,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 #
 # ### Exercise 4: the last free one
 #
-# By the formula at the top: what is the largest number of connections that `h1` may open before `h2` gets less? (To find it by
+# By the rule at the top: what is the largest number of connections that `h1` may open before `h2` gets less? (To find it by
 # trying would take a dozen runs with several seeds each.)
 
 # %% id="free"
@@ -346,19 +343,19 @@ comparison.add("h2", free_ks, free["h2"], np.linspace(1, 16, 151), lambda k: own
 comparison
 
 # %% [markdown] id="free-why"
-# **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2 (a table is behind the summary). Near the knee the sum of the windows is at
+# **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2 (a table is after the summary). Near the knee the sum of the windows is at
 # times more than the link, so `h2` begins to lose a little earlier than the formula says. But the shape is the answer to the
 # chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.
 #
-# **The rule**: find the least of the three figures. If it is the window or the random loss, one more connection is nearly free. If
+# **The rule**: find the least of the three limits. If it is the window or the random loss, one more connection is nearly free. If
 # it is the neighbours' share, it is taken.
 
 # %% [markdown] id="panel-text"
 # ## Explore
 #
 # Move a slider; the experiment runs again. The link has 50 Mbit/s and 20 ms. Watch `h2` while you add connections to `h1`: with no
-# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Leave the switch of the queue alone. In which of the three,
+# random loss; with 10 of 1000 lost; with no loss again and windows of 20 000 bytes. Do not touch the queue switch. In which of the three,
 # and up to how many connections, does `h2` lose nothing?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
@@ -367,8 +364,8 @@ chapter.panel()
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. K connections get K times what one gets, and one gets the least of its window's, its losses' and its neighbours' figure.
-# 2. While windows or random losses are the least, K is nearly free: it fills a link that was idle; a larger window often does the same.
+# 1. K connections get K times what one gets, and one gets the least of three limits: its window's, its losses' and its neighbours'.
+# 2. While windows or random losses set the limit, K is nearly free: it fills a link that was idle; a larger window often does the same.
 # 3. On a full link all that K buys is taken from the neighbours.
 
 # %% [markdown] id="gap-text"
@@ -393,7 +390,7 @@ print(table.round(1).to_string())
 # formula is Reno's, and CUBIC gets somewhat less there (the second row of that table and the last).
 
 # %% [markdown] id="free-table-text"
-# And the figures of part 4, with the intervals of three seeds:
+# And the numbers of part 4, with the intervals of three seeds:
 
 # %% id="free-table" tags=["folded"]
 rows = {}
@@ -423,7 +420,7 @@ chapter.check.needed(needed)
 # %% [markdown] id="published-text"
 # ## Optional: what the labs measured
 #
-# The figures of all parts beside the published ones.
+# The results of all parts beside the published ones.
 
 # %% id="published" tags=["folded"]
 rows = [
@@ -456,13 +453,13 @@ shares.add("h2 and h3", ks, plain["h2"] + plain["h3"], np.geomspace(1, 16, 61), 
 shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "8", "16"])
 
 # %% [markdown] id="sweep-why"
-# The sum hardly moves. What `h1` gains, `h2` and `h3` lose.
+# The sum hardly changes. What `h1` gains, `h2` and `h3` lose.
 
 # %% [markdown] id="price"
 # ## Optional: the bill
 #
-# On a full link the connections make the losses themselves. Read the square-root formula the other way round, with 1.22, for these
-# losses are nearly periodic: each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{8 N M}{T L}\right)^2$.
+# On a full link the connections make the losses themselves. Read the square-root formula the other way round, with 1.22, as if these
+# losses were periodic (which we have not shown): each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{8 N M}{T L}\right)^2$.
 # Twice the connections, four times the losses, for all that share the link. The runs above have counted the drops:
 
 # %% id="price-run" tags=["folded"]
@@ -489,7 +486,7 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured
 # 1. `lab9` says that K connections are like one with K times the segment. Let `h1` have two connections with half the segment,
 #    `mss_bytes=724`, beside one whole connection of `h2`. By that rule each host gets half. Does Reno agree? (What does the queue count?)
 # 2. A small queue: 50 Mbit/s, 20 ms, no random loss, but only 5 packets of queue. How much does one Reno connection get, and how much do
-#    eight? Which of the three figures has our formula forgotten?
+#    eight? Which limit has our rule forgotten?
 # 3. Losses in bursts: give the link `burst_loss={"enter_rate": 0.001, "leave_rate": 0.1}` instead of `loss_rate=0.01`. The mean loss is
 #    the same 1 %. What does the square-root formula count, losses or bursts?
 # 4. **Challenge.** Parallel streams make up for a long round trip, says `lab9`. Let `h1` have 80 ms and `h2` 20 ms through one link of
@@ -510,7 +507,7 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured
 #
 # Everything here ran through Linux's own TCP and queues, but time was virtual: a host that is too slow for 10 Gbit/s does not exist here,
 # and `lab9` may have met that too. All connections of a run are alike and last the whole time; real ones come and go. The neighbours never
-# answer with more connections of their own; in the world they do. The 8 MiB of part 1 are inferred from the lab's figure. Losses were
+# answer with more connections of their own; in the world they do. The 8 MiB of part 1 are inferred from the lab's result. Losses were
 # random and independent; real ones come in bursts (open exercise 3).
 #
 # ## Versions and seed

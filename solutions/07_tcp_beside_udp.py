@@ -1,15 +1,15 @@
 # %% [markdown] id="title"
 # # TCP beside UDP
 #
-# **What happens to the polite one?**
+# **What happens to the flow that slows down?**
 #
-# TCP slows down when packets are lost. UDP does not: it sends what the program asks for. Put both on one link. Who
-# gets what?
+# TCP slows down when packets are lost: it is *responsive*. UDP is not: it sends what the program asks for. Put both on one link. What does
+# each get?
 #
 # After this chapter you can
 #
 # 1. compute what UDP leaves to TCP, and plan a UDP rate that leaves enough;
-# 2. say how far the loss-throughput formula of TCP can be trusted, and what rules beyond;
+# 2. say how far the loss-throughput formula of TCP can be trusted, and what decides beyond;
 # 3. give the router a queue that protects TCP.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: UDP loss, Congestion control. *Runs on*: any machine on which the next
@@ -55,7 +55,7 @@ nl.plots.topology(network, title="Sensor, video and update share the link from r
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write two figures down before you see them. Nobody grades them.
+# Write down two numbers before you see the results. Nobody grades them.
 #
 # - B2: the video sends 4 Mbit/s, the sensor 1. How many Mbit/s does TCP get?
 # - B3: the video sends 9 Mbit/s. How many **kbit/s** does TCP get?
@@ -153,13 +153,13 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 # look at the video's column.
 #
 # *From 4 on* UDP alone is more than the link carries. In B2 TCP still finds a gap now and then; in B3 it gets almost
-# nothing. (Three draws are few: read 6 +- 9 kbit/s as "between 0 and 15".) The lab's TCP (published) got more, 920 and 45 kbit/s; part of that is another queue, see behind the summary. **Who
-# slows down alone gets what nobody else wants.**
+# nothing. (Three draws are few. Where the interval of B3 is wider than its mean, read it as "between 0 and the sum of the two".) The lab's TCP (published) got more, 920 and 45 kbit/s. After the
+# summary we look for a reason. **A flow that alone slows down gets what the others leave.**
 
 # %% [markdown] id="video-text"
 # ### Exercise 2: plan the video
 #
-# The update has [[update_mb]] MB (10⁶ bytes) and must be through in [[update_minutes]] minutes. How fast may the video
+# The update has [[update_mb]] MB (10⁶ bytes) and must be finished in [[update_minutes]] minutes. How fast may the video
 # send at most, in Mbit/s of data? Sensor and datagrams of 1000 bytes as above. Compute; the cell below the check then runs
 # it once. Tolerance: 0.5 %.
 
@@ -180,7 +180,7 @@ if my_video_mbps is not ...:
     print(f"TCP: {got_mbps:.2f} Mbit/s, so {own.update_mb} MB take {own.update_mb * 8 / got_mbps / 60:.1f} minutes")
 
 # %% [markdown] id="formula-text"
-# ## Part 2: a formula and its end
+# ## Part 2: a formula and its limits
 #
 # TCP's rate follows from the losses that it sees, says the *square-root formula* (chapter on congestion control):
 #
@@ -195,7 +195,7 @@ if my_video_mbps is not ...:
 # | B2 | 22 % | 60 ms | 1004 kbit/s | 920 kbit/s |
 # | B3 | 52 % | 54 ms | 726 kbit/s | 45 kbit/s |
 #
-# Why is it right once and wrong by a factor of 16 then? Look at TCP's window, four times a second.
+# Why is it right once and wrong by a factor of 16 then? Look at TCP's window, read four times a second.
 
 # %% id="windows-figure" tags=["figure"]
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
@@ -208,7 +208,7 @@ chapter.settings.windows_figure(windows, "TCP's congestion window in three cases
 #
 # TCP notices a loss in two ways (chapter on congestion control): by three duplicate acknowledgements, or by its *retransmission timer*.
 # In Linux the first timer takes a round trip and at least 0.2 s more: with the lab's 60 ms it takes 260 ms, with a full queue longer. If the segment is lost again, the
-# timer *doubles*: 0.26, 0.52, 1.04 seconds, up to two minutes (RFC 6298).
+# timer *doubles* (RFC 6298): 0.26, 0.52, 1.04 seconds, in Linux up to two minutes.
 #
 # ### Exercise 3: the mean wait
 #
@@ -237,7 +237,7 @@ chapter.check.wait(wait_ms)
 # half a minute to more than an hour of network time, all nine together a few seconds of yours (in virtual time).
 #
 # - *square root* is the formula above, with 1.31 instead of 1.22, because losses at random moments are less even than a saw's; *too high* says how many times;
-# - *timeouts per loss* is the share of losses that only a timer noticed;
+# - *timeouts per loss* is timeouts divided by segments sent again;
 # - *mean wait (s)* is your formula with a first timer of 260 ms; "-": it has no end.
 
 # %% id="losses" tags=["folded"]
@@ -250,12 +250,12 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # %% [markdown] id="losses-why"
 # **Why do they differ?**
 #
-# - *Up to 2 %* hardly a loss ends in a timeout. The square root is right within a sixth.
-# - *5 to 10 %*: still few do, but the windows are small. The square root is too high by a quarter to a half.
+# - *Up to 2 %* there is hardly a timeout. The square root is right within a sixth.
+# - *5 to 10 %*: still few, but the windows are small. The square root is too high by a quarter to a half.
 # - *20 to 30 %*: it is wrong by a factor of two to more than three.
-# - *From 40 % on* the goodput falls off a cliff. At 50 % the square root says more than ten times too much.
+# - *From 40 % on* the goodput falls off a cliff. At 50 % the formula is more than ten times too high.
 #
-# **The square-root formula is for losses of a few per cent.** Why there is a cliff, and where, your own formula can tell you.
+# **The square-root formula is for losses of a few per cent. Up to 10 % it is too high by less than a half.** Why there is a cliff, and where, your own formula can tell you.
 
 # %% [markdown] id="b3-words" tags=["minutes-13"]
 # ### Exercise 4: explain B3 in your own words
@@ -265,7 +265,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # the formula assumes about the window, what TCP really waits for, and why more than half of the packets lost is a special
 # place.
 #
-# Then read "The cliff" behind the summary, and compare.
+# Then read "The cliff" after the summary, and compare.
 #
 # <!-- BEGIN SOLUTION -->
 # The formula describes a window that grows by one segment per round trip and is halved at each loss; it needs a window of
@@ -277,7 +277,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # Rubric:
 #
 # - the formula's assumption: a window of several segments, halved at a loss that later acknowledgements report;
-# - what happens instead: a window of about one segment, so that a timeout follows each loss;
+# - what happens instead: a window of about one segment, so that many losses are noticed by a timeout only (about one of two, by the table above);
 # - the timer doubles with each loss in a row, and at a loss rate of one half and more the mean wait is bounded only by the
 #   longest timer.
 # <!-- END SOLUTION -->
@@ -285,14 +285,11 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # %% [markdown] id="my-run-text"
 # ## Part 3: a queue that protects
 #
-# A router need not serve whoever comes first. A *fair queue* keeps a queue for each flow and serves them in turn. The option `aqm`
+# A router need not serve packets in the order in which they come. A *fair queue* keeps a queue for each flow and serves them in turn. The option `aqm`
 # (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue: `nl.topologies.three_pcs(rate_mbps=5, aqm="...")`. Three serve flows in turn:
+# `fq`, `sfq` (*stochastic fairness queueing*) and `fq_codel` (which also keeps each queue short). They share their room between the flows.
 #
-# - `fq`: when its room is full, it drops what comes;
-# - `sfq` (*stochastic fairness queueing*): when its room is full, it drops from the longest queue;
-# - `fq_codel`: it drops from the longest queue, too, and keeps each queue short (*CoDel*).
-#
-# One of them does not protect here. Which one, do you think? What should come out is *max-min fair*: who asks for less than an equal share gets what it asks for,
+# One of them does not protect here. Which one, do you think? Ask what each drops when its room is full (`man tc-fq`, `man tc-sfq`, `man tc-fq_codel`). The result should be *max-min fair*: a flow that asks for less than an equal share gets all that it asks for,
 # and the others share the rest equally.
 #
 # ### Exercise 5: save TCP
@@ -320,8 +317,8 @@ if my_run is not ...:
 #
 # 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it gets almost nothing.
 # 2. The square-root formula is for losses of a few per cent; from 40 % on what counts is how long the timers wait, and at one half
-#    their mean wait has no end but the longest timer.
-# 3. What decides is the queue: one that drops what comes last favours the rude, a fair queue protects whoever asks for less.
+#    only the longest timer limits their mean wait.
+# 3. What decides is the queue: drop-tail favours flows that do not respond to losses, a fair queue protects flows that ask for less than their share.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -329,8 +326,8 @@ if my_run is not ...:
 # The panel has one UDP flow of `h1` and one TCP connection of `h2` on the link of 5 Mbit/s; one run is 20 s. Lines are theory: what is
 # left, or max-min shares. Move a slider, and the experiment runs again.
 #
-# 1. Drop-tail: raise UDP from 1 to 10 Mbit/s. From which rate on is TCP silent? Does more room in the queue save it?
-# 2. The same with a queue for each flow. Whom does a UDP that sends more than half of the link hurt now?
+# 1. Drop-tail: raise UDP from 1 to 10 Mbit/s. From which rate on does TCP get nearly nothing? Does more room in the queue save it?
+# 2. The same with a queue for each flow. Which flow does UDP hurt now when it sends more than half of the link?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
@@ -339,8 +336,8 @@ chapter.panel()
 # ## Optional: the cliff, and two other lines
 #
 # The factor $1 - 2p$ in your formula makes the cliff. At $p = 1/2$ each further timer is twice as long and half as likely. All of them count
-# the same, so the mean has no end; only the longest timer ends it. *Waiting* in the figure is a window of one segment and a timer that doubles
-# up to 120 s: your formula is its heart. *PFTK* (Padhye and others, 1998) has timeouts too, but a timer that doubles six times at most.
+# the same, so the sum for the mean does not converge; only the longest timer ends it. *Waiting* in the figure is a window of one segment and a timer that doubles
+# up to 120 s: your formula is the main part of it. *PFTK* (Padhye and others, 1998) has timeouts too, but a timer that doubles six times at most.
 
 # %% id="losses-figure" tags=["figure"]
 chapter.settings.loss_figure(losses, "One Reno connection under random loss")
@@ -350,7 +347,7 @@ print("Goodput of one connection in kbit/s")
 print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 
 # %% [markdown] id="lines-why"
-# PFTK is too low at 5 to 10 %: it lets a loss cost the rest of its round, and Linux knows better (selective acknowledgements). At 20 to 30 %
+# PFTK is too low at 5 to 10 %: it lets a loss cost the rest of its round. (A guess: selective acknowledgements save that in Linux.) At 20 to 30 %
 # it is nearer than the square root, a quarter to a third too low. It stops doubling too early and is several times too high at 60 %.
 #
 # *Waiting* is a half or less of the measurement at 40 %, where a second segment in flight still helps, and about half to
@@ -388,21 +385,21 @@ print("The last three in kbit/s, with TCP's own loss rate and round trip")
 print(pd.DataFrame({name: seen(run) for name, run in cases.items()}).T.round(2).to_string())
 
 # %% [markdown] id="whose-why"
-# TCP loses more than the video. A guess: TCP sends two segments back to back, and the second one finds the
+# One run of each case: only large differences count. TCP loses more than the video. A guess: TCP sends two segments back to back, and the second one finds the
 # queue fuller than the first. With *RED*, which drops at random before the queue is full (the lab's routers had it on), the two
 # are nearer to each other in B2. RED also keeps the queue short: the round trip is some 60 ms as in the lab, not 160, and TCP gets
-# three times as much in B2. Not yet the lab's 920: its segments of 2896 bytes (*segmentation offload*: the kernel
+# more in B2. Not yet the lab's 920. A guess: its segments of 2896 bytes (*segmentation offload*: the kernel
 # cuts them later) make twice the rate by the formula. We have not tested that.
 
 # %% [markdown] id="cable-text"
-# ## Optional: the same fight, another winner
+# ## Optional: the same contest, another winner
 #
 # Task 8 of an *assignment of ITS 413*, Internet Technologies and Applications, SIIT Thammasat, does the same on a cable of
 # 100 Mbit/s: TCP and $n$ UDP flows of 100 Mbit/s each, all from one laptop to another. What do you expect of TCP beside one of them?
 # By all that we know it should starve. The report says: TCP always gets *more* than any UDP flow, and all together always
 # 95 Mbit/s. It concludes that "TCP is given higher priority".
 #
-# One thing is different: the slow link is the sender's own, so its queue stands in the sender's kernel. A program that sends UDP
+# One thing is different: the slow link is the sender's own, so its queue is in the sender's kernel. A program that sends UDP
 # *waits* when its socket's send buffer is full of packets that have not left yet. Nothing is dropped.
 #
 # We run 1 to 4 UDP flows with the usual buffer (212 992 bytes); one with half of it, and one with twice; and one that never waits: its
@@ -421,14 +418,14 @@ cable_prediction.compare(cable_table.loc[("usual", 1), "TCP"], theory=settings.c
 settings.crowd_figure(cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s")
 
 # %% [markdown] id="cable-why"
-# There are the report's two sentences: 95 Mbit/s in all, and TCP above each UDP flow. No priority is at work. Packets leave a
-# first-in first-out queue in the proportion in which they stand in it (Little's law), so who keeps more there gets more. Theory
+# There are the report's two sentences: 95 Mbit/s in all, and TCP above each UDP flow. No priority is needed for that. Packets leave a
+# first-in first-out queue in the proportion in which they are in it (Little's law), so a flow that keeps more there gets more. Theory
 # counts 88 packets of TCP in the queue and 46 of each UDP flow, both measured here, not derived. (Linux lets one connection keep two
-# segments of up to 64 kB in its own host's queue, *TCP small queues*; 88 packets are just that.)
+# segments of up to 64 kB in its own host's queue, *TCP small queues*; 88 packets are just that. Whether the lab's kernel did so we do not know: see Limits.)
 #
 # The buffer is the test: with half of it UDP has a quarter of TCP's rate instead of a half; with twice, about as much as TCP.
-# Without waiting the queue drops, and TCP starves as in part 1. **Where the queue drops, the polite one loses. Where the sender must
-# wait, both are polite.**
+# Without waiting the queue drops, and TCP starves as in part 1. **Where the queue drops, the responsive flow loses. Where the sender must
+# wait, both slow down.**
 
 # %% [markdown] id="ending-text"
 # ## Optional: UDP ends, one after the other
@@ -441,8 +438,8 @@ ending = nl.run(settings.cable(), flows, duration_s=8, interval_s=0.25)
 settings.ending_figure(ending, (2, 4, 6), "Three UDP flows end at 2, 4 and 6 s")
 
 # %% [markdown] id="ending-why"
-# After each end TCP has nearly all of its new share within a quarter of a second. The slow beginning is TCP's window, which grows while the
-# queue is full already.
+# After each end TCP has nearly all of its new share within a quarter of a second. (A guess: the slow beginning is TCP's window, which grows while the
+# queue is already full.)
 
 # %% [markdown] id="published-text"
 # ## Optional: what the labs measured
@@ -482,7 +479,7 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "publi
 
 # %% [markdown] id="published-why"
 # Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;
-# ours took 0.14, with RED 0.4. The reasons are above ("whose loss rate?"). The lab's own theory for B1 counts the 38 bytes of a real wire.
+# ours took less (see the table), with RED more than without. Possible reasons are above ("whose loss rate?"). The lab's own theory for B1 counts the 38 bytes of a real wire.
 
 # %% [markdown] id="open"
 # ## Open exercises
@@ -491,7 +488,7 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "publi
 # 2. Test the guess about bursts ("whose loss rate?"): give `h2` an access link of 10 Mbit/s, so that its packets come one
 #    after the other. Does TCP lose less?
 # 3. Give the cable of task 8 a router: `settings.cable(behind_router=True)`. Predict before you run it, with the usual buffer.
-# 4. **Challenge.** A video that is polite: RFC 8085 asks a UDP sender to send no more than TCP would. Write a sender that
+# 4. **Challenge.** A responsive video: RFC 8085 asks a UDP sender to send no more than TCP would. Write a sender that
 #    chooses its rate from the loss that it measures and the square-root formula, step by step of 10 s, beside one TCP
 #    connection. Where does it end up? (RFC 5348 does it with PFTK.)
 #
@@ -514,7 +511,7 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "publi
 # UDP here sends at random moments, like many sources at once; a single clockwork sender locks in phase with the link and can
 # take nearly all (chapter on congestion collapse). Three seeds are few: TCP in B3 delivers some dozens of segments a run, and
 # its mean is known to a factor of two or three at best. The lab's laptops had a kernel before TCP small queues (a guess, from its
-# commands); what TCP kept in the queue there was then bounded by the receive window. The two figures of packets held are
+# commands); what TCP kept in the queue there was then bounded by the receive window. The two numbers of packets held are
 # those of our kernel.
 #
 # ## Versions and seed

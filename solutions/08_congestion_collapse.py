@@ -30,7 +30,7 @@ print(nl.preflight())
 #
 # Two routers, two flows. Host `h1` sends to `h4`, host `h2` sends to `h3`. They share the link between the routers, 1.5 Mbit/s. Behind it each flow has an
 # exit of its own: 1 Mbit/s to `h4`, only 0.5 Mbit/s to `h3`. This is the network of the second part of *lab 5 of TCP/IP Networking*, EPFL, 2021 (`epfl`
-# below), whose figures we compare with.
+# below), whose results we compare with.
 #
 # In the lab `h1` has an access link of 1 Mbit/s and `h2` one of 10 Mbit/s. Our senders keep to a rate by themselves, so we leave these two links open: without a rate limit.
 
@@ -51,7 +51,7 @@ nl.plots.topology(network, title="h1 sends to h4, h2 sends to h3")
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write three figures down before you see them. Nobody grades them. Host `h1` sends 1 Mbit/s, host `h2` sends 10 Mbit/s. Both use UDP.
+# Write down three numbers before you see the results. Nobody grades them. Host `h1` sends 1 Mbit/s, host `h2` sends 10 Mbit/s. Both use UDP.
 #
 # - How many Mbit/s of `h1`'s data arrive at `h4`?
 # - How many Mbit/s arrive in all, at `h4` and `h3` together?
@@ -86,7 +86,7 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 #
 # $$\alpha = \min\left(1,\; \frac{R u}{X_1 + X_2}\right)$$
 #
-# It holds in the long run, for senders that do not react to losses and are not in step with each other. What is accepted goes on to the exits. Each exit
+# It holds in the long run, for senders that do not react to losses and are not synchronized with each other. What is accepted goes on to the exits. Each exit
 # drops what is too much for it.
 #
 # ### Exercise 1: behind two routers
@@ -137,15 +137,15 @@ table = pd.DataFrame(
     }, index=["h1", "h2"],
 )
 print("Goodput in Mbit/s, mean and 95 % interval of three seeds")
-print(table.round(2).to_string())
+print(table.round(3).to_string())
 h1_prediction.compare(collapsed["h1"].mean(), theory=collapse_mbps(10)[0])
 total_prediction.compare(collapsed.sum(axis=1).mean(), theory=collapse_mbps(10).sum())
 
 # %% [markdown] id="collapse-why"
-# Host `h1` asked for 1 Mbit/s, and its way could carry 0.96. It gets about an eighth of that. Both together get 0.6 Mbit/s out of a link that carries 1.44. Yet that
+# Host `h1` asked for 1 Mbit/s, and its path could carry 0.96. It gets about an eighth of that. Both together get 0.6 Mbit/s out of a link that carries 1.44. Yet that
 # link was never idle. What did it carry?
 #
-# ### Exercise 2: count where they die
+# ### Exercise 2: count where they are dropped
 #
 # Make a run of your own: the same network, `h1` with 1 Mbit/s of UDP, `h2` with **[[my_mbps]] Mbit/s**, at least 30 s. Keep it in `my_run`. Every queue counts
 # what it sends and what it drops (`my_run.queues`: a row for each interface and interval, counted from the start). The cell below the check prints the last
@@ -171,7 +171,7 @@ if my_run is not ...:
     print(f"crossed the shared link and died behind it: {died:.0%}".replace("%", " %"))
 
 # %% [markdown] id="graves-why"
-# A third or more of what crosses the shared link is `h2`'s and dies at the next router. Each such datagram took a place from `h1` and gave nothing to
+# A third or more of what crosses the shared link is `h2`'s and is dropped at the next router. Each such datagram took a place from `h1` and gave nothing to
 # `h2`. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999). There is another
 # kind: senders that repeat packets which had not been lost (Nagle, 1984). In October 1986 the throughput between two sites in Berkeley, 400 yards apart,
 # fell from 32 kbit/s to 40 bit/s (Jacobson, 1988).
@@ -221,7 +221,7 @@ chapter.check.share(share_mbps)
 #
 # $$G = R_2 u + \frac{R u}{1 + X_2}$$
 #
-# At $X_2 = 0.5$ the shared link is full and nothing dies behind it: $G = 1.44$ Mbit/s. Beyond it the total can only fall. One run climbs a staircase of rates,
+# At $X_2 = 0.5$ the shared link is full and nothing is dropped after it: $G = 1.44$ Mbit/s. Beyond it the total can only fall. One run climbs a staircase of rates,
 # 20 s each, with pauses in which the queues drain.
 
 # %% id="sweep"
@@ -245,17 +245,17 @@ for name, part, published in (
 comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
 
 # %% [markdown] id="sweep-why"
-# **Why do they differ?** *Scatter*: which datagram finds the free place is luck. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
+# **Why do they differ?** *Scatter*: which datagram finds the free place is chance. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
 # `h1`'s: 327, give or take $\sqrt{3600 \cdot \frac{1}{11} \cdot \frac{10}{11}} = 17$, or 5 %. *Below the line at 0.5*: there every link is exactly
 # full. Irregular arrivals leave it idle now and then and overflow its queue at other times. The formula knows only averages.
 #
-# **Where is it worst?** $G$ falls for ever, towards 0.48 Mbit/s. No rate is the worst; each is better than the next. But the slope is $-Ru / (1 + X_2)^2$:
+# **Where is it worst?** $G$ falls on and on, towards 0.48 Mbit/s. There is no worst rate; each is better than the next. But the slope is $-Ru / (1 + X_2)^2$:
 # just above 0.5 Mbit/s each Mbit/s too much costs 0.64 Mbit/s, at 10 Mbit/s only 0.012. **The first step beyond the fair rate does the most harm.**
 
 # %% [markdown] id="fair-text"
 # ## Part 3: the rates that fit
 #
-# What should the two send? *Max-min fair*: let all rates rise together; whoever meets a full link stops there. Here that gives `h1` 1 and `h2` 0.5 Mbit/s,
+# What should the two send? *Max-min fair*: let all rates rise together; a flow that meets a full link stops there. Here that gives `h1` 1 and `h2` 0.5 Mbit/s,
 # headers included, and both links behind r2 are just full.
 #
 # Three runs. *First* what the lab did: 1 and 0.5 Mbit/s of data. With headers these are 1.042 and 0.521 Mbit/s, a little too much. *Second* 1 per cent less than
@@ -284,11 +284,11 @@ print("Goodput in Mbit/s")
 print(pd.DataFrame(rows, columns=["", "theory", "measured", "published"]).round(2).to_string(index=False))
 
 # %% [markdown] id="fair-why"
-# **Why do they differ?** Hardly. TCP's `h1` is about 1 % below its line, and so is the published one: TCP finds its rate by losing packets, and what `h2` loses at r2 has
+# **Why do they differ?** Hardly. TCP's `h1` is about 1 % below its line, and so is the published one. A guess (one run): TCP finds its rate by losing packets, and what `h2` loses at r2 has
 # crossed the shared link before. (The lab's own theory of 0.970 and 0.485 counts segments of 2896 bytes. No such segment crosses a wire: *segmentation
 # offload* splits it before.) **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
 #
-# Congestion control works if all have it (chapter on TCP beside UDP). RFC 2914 therefore asks it of every protocol, and RFC 8085 of everyone who builds on UDP.
+# Congestion control works if all have it (chapter on TCP beside UDP). RFC 2914 therefore asks it of every protocol, and RFC 8085 of every program over UDP.
 #
 # ## Part 4: one fair queue
 #
@@ -318,7 +318,7 @@ print(f"h1 at 10 Mbit/s: {protected.loc[10, 'h1']:.3f}, with a target of 1000 ms
 
 # %% [markdown] id="fq-why"
 # **What it repairs.** The damage has a limit. `h1` keeps 0.72 Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
-# shared link, 0.75 Mbit/s; a third of that dies at r2, as before. Router r1 cannot know what r2 will drop. So the total stays at 1.20 and does not come back to
+# shared link, 0.75 Mbit/s; a third of that is dropped at r2, as before. Router r1 cannot know what r2 will drop. So the total stays at 1.20 and does not come back to
 # 1.44 Mbit/s; Floyd and Fall (1999) find the same. And it counts flows, not people: a sender with sixteen connections has sixteen turns (chapter on parallel streams).
 #
 # **Why do they differ?** By a per cent or less, and the last line says why: `fq_codel` also drops when packets have waited longer than a target (CoDel; 15 ms here). With a target that
@@ -344,8 +344,8 @@ if isinstance(rescued, nl.Topology):
     print(f"measured: h1 {got.iloc[0]:.2f}, h2 {got.iloc[1]:.2f}, together {got.sum():.2f} Mbit/s")
 
 # %% [markdown] id="rescue-why"
-# What must die should die early, before it gets in anybody's way. But who sets that rate? Somebody had to know the
-# exit behind two routers. A congestion control is just this: it carries the news of the loss back to the *sender*,
+# What must be dropped should be dropped early, before it takes a place from others. But who sets that rate? Somebody had to know the
+# exit behind two routers. Congestion control does this by itself: the news of the loss goes back to the *sender*,
 # the earliest place of all.
 
 # %% [markdown] id="panel-text"
@@ -377,20 +377,20 @@ rows = [
 print(pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"]).round(3).to_string(index=False))
 
 # %% [markdown] id="published-why"
-# The published 0.145 Mbit/s lie a tenth above theory. The optional part behind the summary finds one possible reason.
+# The published 0.145 Mbit/s lie a tenth above theory. The next optional part finds one possible reason.
 
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. A packet that dies late has already taken its place from others: so more sending leads to less arriving, and the first step beyond the fair rate does the most harm.
+# 1. A packet that is dropped late has already taken its place from others: so more sending leads to less arriving, and the first step beyond the fair rate does the most harm.
 # 2. A fair queue limits the damage to a flow's fair share; it cannot know which packets will die further on.
-# 3. Only the sender can avoid the waste, which is why every sender must slow down when packets are lost.
+# 3. The waste must be cut before the shared link. A slower access link can do it, if somebody knows the right rate; a sender that slows down when packets are lost finds the rate by itself.
 
 # %% [markdown] id="gap-text"
-# ## Optional: a share by clockwork
+# ## Optional: a share by exact timing
 #
-# Our `h1` got about 0.13 Mbit/s, as theory says. The lab measured 0.145, a tenth more. Is it luck? The lab's loss of 85.5 % is counted
-# over a whole run, and our scatter over a minute is 3 %. So look for a reason.
+# Our `h1` got about 0.13 Mbit/s, as theory says. The lab measured 0.145, a tenth more. Is it chance? The lab's loss of 85.5 % is counted
+# over a whole run, and our seeds differ by a few per cent. So look for a reason.
 #
 # Our senders are irregular: datagrams leave at random moments. A simple program sends like a clock. Take
 # two clocks: `h2` sends a datagram every 0.8 ms, `h1` one every 8 ms. The shared link needs 1042 bytes' time for each
@@ -457,7 +457,7 @@ nl.plots.Comparison(
 #    goodput, then measure it.
 # 4. Put the fair queue before both exits of r2 instead of r1. Predict before you run it: what changes?
 # 5. **Challenge.** Build a ring of five routers, their links 1 Mbit/s, with a host at each (open links). Each host sends
-#    $x$ Mbit/s of UDP to the host two routers further on, always in the same sense. What does
+#    $x$ Mbit/s of UDP to the host two routers further on, always in the same direction. What does
 #    `nl.theory.fifo_network` say for large $x$? Show that the total now falls to *zero*, like $1/x$, and explain why
 #    our two routers could not do that. Measure at 0.4, 1 and 2 Mbit/s, then at 8: what does the optional part say about the last?
 #    (Le Boudec, section 1.1, has the ring.)

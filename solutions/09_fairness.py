@@ -1,11 +1,11 @@
 # %% [markdown] id="title"
 # # Fair by which measure?
 #
-# **Two flows share a link. Who gets more, and who says that it is fair?**
+# **Two flows share a link. Which one gets more, and by which measure is that fair?**
 #
 # After this chapter you can
 #
-# 1. say what distance costs a TCP flow, and why the answer depends on who hears of the losses;
+# 1. say what distance costs a TCP flow, and why the answer depends on which flows notice a loss;
 # 2. tell max-min, proportional and TCP's own fairness apart, with measurements and their intervals;
 # 3. make a network fair, whatever its senders do.
 #
@@ -24,7 +24,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write two figures down before you see them.
+# Write down two numbers before you see the results. Nobody grades them.
 #
 # - `h1` and `h2` send to `h3` with TCP Reno, over one link of 5 Mbit/s. From `h1` the round-trip time is 800 ms, from
 #   `h2` it is 300 ms, when the queue is empty. How many Mbit/s does `h1` get?
@@ -41,7 +41,7 @@ long_prediction = nl.checks.predict("goodput of the flow over two links", my_lon
 # %% [markdown] id="network-text"
 # ## Part 1: what distance costs
 #
-# The network and the published figures are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
+# The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
 # the way back: the acknowledgements to `h1` are 800 ms late, those to `h2` 300 ms.
 
 # %% id="network" tags=["figure"]
@@ -55,25 +55,25 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
 # | $W$ | `cwnd_segments` | segments | window: data in flight without acknowledgement |
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
-# | $n$ | `losses_per_s` | 1/s | how often a flow hears of a loss |
+# | $n$ | `losses_per_s` | 1/s | how often a flow notices a loss |
 # | $e$ | `exponent` | | how much distance costs: $G$ is proportional to $T^{-e}$ |
 
 # %% [markdown] id="balance"
 # ### Growth and losses in balance
 #
 # Reno is **AIMD**: additive increase, multiplicative decrease. Each round-trip time adds one segment to the window,
-# so it grows by $1/T$ a second. Each loss takes half. A flow that hears of $n$ losses a second is in balance when
+# so it grows by $1/T$ a second. Each loss takes half. A flow that notices $n$ losses a second is in balance when
 #
 # $$\frac{1}{T} = n\,\frac{W}{2}, \qquad\text{so}\qquad W = \frac{2}{nT} \quad\text{and}\quad G \propto \frac{W}{T} \propto \frac{1}{n\,T^2}.$$
 #
 # Everything now depends on $n$. There are two clear cases.
 #
-# - **In step** (at the same time): both flows hear of each loss. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
-# - **By lot** (by chance): each packet is lost with the same chance $p$. Who sends more loses more often, $n \propto p\,G$. Then
+# - **Synchronized losses**: both flows lose packets at the same time. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
+# - **Random losses**: each packet is lost independently, with the same chance $p$. A flow that sends more loses more often, $n \propto p\,G$. Then
 #   $G \propto 1/(p\,G\,T^2)$. Multiply by $G$ and take the root: $G \propto 1/(T\sqrt p)$, so $e = 1$. This is the loss-throughput formula.
 #
-# **CUBIC**, Linux's default, counts time, not round trips, so distance costs less. In step $G \propto 1/T$: $e = 1$. By lot
-# $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$. (Why, stands behind the summary.)
+# **CUBIC**, Linux's default, counts time, not round trips, so distance costs less. With synchronized losses $G \propto 1/T$: $e = 1$. With random losses
+# $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$. (The reason comes after the summary.)
 #
 # All of this holds for long flows without timeouts, and CUBIC's part for long paths: on short ones it grows as Reno does.
 #
@@ -114,14 +114,14 @@ far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(li
 
 # %% [markdown] id="many-text"
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
-# the windows: when the queue is full, nearly every time *both* flows are cut within a second or two.
+# the windows: when the queue is full, often *both* flows are cut within a second or two. (The next table counts the cuts.)
 #
-# One run is one draw. Which packet finds the queue full is luck, and four minutes hold few losses. So we draw six times,
+# One run is one draw. Which packet finds the queue full is chance, and four minutes hold few losses. So we draw six times,
 # with other starting moments and another seed, and give each mean with its **95 % interval**: if we did all this again and
 # again, 95 of 100 such intervals would hold the true mean (Student's $t$).
 #
 # We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
-# packets by lot, long before it is full, more of them the longer it is. How RED works is the next chapter's matter.
+# packets at random, long before it is full, more of them the longer it is. The next chapter explains how RED works.
 # The 24 runs take about ten seconds.
 
 # %% id="many" tags=["figure"]
@@ -135,18 +135,18 @@ print(experiments.parts_table(found).to_string(index=False))
 # %% [markdown] id="many-why"
 # **Why do they differ?** Three columns of the table say it.
 #
-# *Cuts* counts how often a loss cut the window in a run, on the mean. With drop-tail the near flow sends two to five times as much, and
-# yet both are cut about equally often: in step. With the gentle RED Reno's near flow is cut more often by as much as
-# it sends more: by lot. CUBIC's near flow sends only a third more there, and its cuts do not tell; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
+# *Cuts* is how often a loss cut the window, on average per run. With drop-tail the near flow sends two to five times as much, and
+# yet both are cut about equally often: the losses are synchronized. With the gentle RED Reno's near flow sends more and is cut more often: the losses
+# are random. CUBIC's near flow sends only a third more there, and its cuts cannot show it; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
 #
 # *Queueing* is what the queue adds to the round-trip time, the same to both. Propagation alone is in the ratio
 # 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it 2.1 to 2.2: a long queue makes distances more alike. So
 # theory must use $T$ as it is under load, and the figure does.
 #
-# *Both* is what the two flows carry together. Behind the gentle RED Reno leaves about a seventh of the link's 4.78 Mbit/s idle: a
+# *Both* is what the two flows carry together. With the gentle RED Reno leaves about a seventh of the link's 4.78 Mbit/s idle: a
 # formula can be right for the ratio and wrong for the sum.
 #
-# (What the published lab measured stands behind the summary.)
+# (What the published lab measured comes after the summary.)
 
 # %% [markdown] id="bottlenecks-text"
 # ## Part 2: two bottlenecks
@@ -166,9 +166,9 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 # - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
 # - **Reno's own**: losses add up along the path, so the long flow has the loss rate $2p$ where a short one has $p$.
 #   Put that into $G \propto 1/(T\sqrt p)$.
-# - **CUBIC's own**: the same with CUBIC's formula by lot, $G \propto T^{-1/4} p^{-3/4}$.
+# - **CUBIC's own**: the same with CUBIC's formula for random losses, $G \propto T^{-1/4} p^{-3/4}$.
 #
-# The last two hold where losses are random. We call them the sender's own *optimum* (of what, stands behind the summary).
+# The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum* (of what, is said after the summary).
 #
 # The table has theory for two links of 5 Mbit/s and 300 ms for all.
 
@@ -177,7 +177,7 @@ print(experiments.allocations().round(2).to_string())
 
 # %% [markdown] id="crossing-text"
 # The fairer a notion is to the long flow, the less all three carry together. Which of these does TCP reach? Ten draws
-# for each sender, for the four notions lie close together. (Your prediction is compared with Reno's.)
+# for each sender, because the four notions lie close together. (Your prediction is compared with Reno's.)
 
 # %% id="crossing-run" tags=["figure"]
 shared = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=10)
@@ -201,16 +201,16 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # four or five sentences.
 #
 # <!-- BEGIN SOLUTION -->
-# For Reno the interval (0.64 to 0.80) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
-# optimum (0.71) lies within. For CUBIC the interval (0.54 to 0.61) excludes proportional and max-min fairness and Reno's optimum too; only
+# For Reno the interval (about 0.65 to 0.8) excludes both proportional (0.50) and max-min fairness (1), and Reno's own
+# optimum (0.71) lies within. For CUBIC the interval (about 0.52 to 0.6) excludes proportional and max-min fairness and Reno's optimum too; only
 # CUBIC's own optimum (0.59) lies within. So "Yes" was not right. The lab's own ratio, 0.59, lies in our interval. But the lab had one run and
-# no interval, compared Mbit/s (1.74 with 1.67) instead of the ratio, and knew of no third theory: a figure that is near one theory
+# no interval, compared Mbit/s (1.74 with 1.67) instead of the ratio, and knew of no third theory: a number that is near one theory
 # decides nothing while it is as near to another. And CUBIC does not speak for TCP as such, because Reno does something else.
 #
 # Rubric:
 #
 # - uses the intervals: names for each sender what lies outside and so is excluded, and what lies within;
-# - says that the lab's figure fits CUBIC's own optimum better than the proportional share with which it was compared;
+# - says that the lab's number fits CUBIC's own optimum better than the proportional share with which it was compared;
 # - notes that one run without an interval, or one sender, cannot speak for "TCP".
 # <!-- END SOLUTION -->
 
@@ -218,7 +218,7 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # <details><summary><b>The verdict</b> (open it when you have written yours)</summary>
 #
 # For each sender our interval allows one notion, its own optimum, and excludes the other three. So the "Yes" was
-# not right: 0.59 is CUBIC's own optimum, and only the Mbit/s looked near, 1.74 beside 1.67. Our Reno's long flow has 1.75 Mbit/s, too, by
+# not right: 0.59 is CUBIC's own optimum, and only the Mbit/s looked near, 1.74 beside 1.67. Our Reno's long flow has about as many Mbit/s by
 # accident: its links are not full.
 #
 # </details>
@@ -231,8 +231,8 @@ print(experiments.crossing_table(shared).to_string(index=False))
 # acknowledgements), the long flow never does.
 #
 # Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which `h2_delay_ms`, in the
-# place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for losses by lot. Leave queueing out. Compute it;
-# do not search by trying, for a run moves by 10 % by chance. Tolerance: 1 %.
+# place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for random losses. Leave queueing out. Compute it;
+# do not search by trying, because single runs differ by 10 % by chance. Tolerance: 1 %.
 
 # %% id="h2_delay"
 h2_delay_ms = (2**0.5 - 0.5) * own.base_rtt_ms  # SOLUTION
@@ -243,22 +243,22 @@ chapter.check.h2_delay(h2_delay_ms)
 # %% id="design-run" tags=["folded"]
 delay_ms = chapter.check.h2_delay.take(h2_delay_ms, own.base_rtt_ms / 2)
 slowed = chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, h2_delay_ms=delay_ms, **gentle)
-design = experiments.crossings(("reno",), "gentle RED", seeds=3, network=slowed)
+design = experiments.crossings(("reno",), "gentle RED", seeds=9, network=slowed)
 mean, half = nl.interval(design["ratio"])
-print(f"long / short: {mean:.2f} ± {half:.2f} (3 seeds)")
+print(f"long / short: {mean:.2f} ± {half:.2f} (9 seeds)")
 print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, short {design['short_ms'].mean():.0f} ms")
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
 # The folded cell runs Reno with your delay. (With a wrong or no answer, with all delays equal.) With a right one theory
-# with the queues says a little less than 1 (the last line): the long flow waits in two queues, the short ones in one, and you left that out. Three
-# draws are too few to tell that from 1.
+# with the queues says about 0.9 (the last line): the long flow waits in two queues, the short ones in one, and you left that out. Does the interval of nine draws hold 1? Does it
+# hold the ratio with queues? For the printed network it excludes 1 and holds 0.9: the design misses equality by what was left out, and theory knows by how much.
 #
 # ## Part 3: a queue that is fair
 #
-# So far fairness was left to the senders, and the far and the long paid. A router can keep a queue for each flow and serve them
+# So far fairness was left to the senders, and the far and the long flow paid. A router can keep a queue for each flow and serve them
 # in turn. Then a flow that sends more fills its own queue, not its neighbours'. What comes out is max-min fairness, if every
-# flow always has something waiting. Fair to flows is not fair to hosts: a host may open three of them (behind the summary).
+# flow always has something waiting. Fair to flows is not fair to hosts: a host may open three of them (after the summary).
 #
 # ### Exercise 4: a measurement of your own
 #
@@ -287,10 +287,10 @@ chapter.check.fair_run(my_run)
 # ## Explore
 #
 # The panel is part 1: `h2` is 300 ms away. Each point is one run, a draw of four minutes. The dashed line is theory for the queue
-# that you choose: `drop-tail` (in step), `gentle RED` (by lot) or `one for each flow` (equal parts). Thin lines are the other cases,
-# dotted in step and dash-dotted by lot. Move a slider, and the experiment runs again.
+# that you choose: `drop-tail` (synchronized), `gentle RED` (random) or `one for each flow` (equal parts). Thin lines are the other cases,
+# dotted for synchronized and dash-dotted for random losses. Move a slider, and the experiment runs again.
 #
-# Take Reno, `drop-tail`, and `h1` 800 ms away. Take a room of 20, 100 and 300 packets, each with three draws. What does `h1` gain on the mean, and what
+# Take Reno, `drop-tail`, and `h1` 800 ms away. Take a room of 20, 100 and 300 packets, each with three draws. What does `h1` gain on average, and what
 # do both pay for it? (More to try is under the open exercises.)
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
@@ -299,8 +299,8 @@ chapter.panel()
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on who hears of the losses: 2 and 1 for
-# Reno, 1 and ¼ for CUBIC, in step and by lot. Over several bottlenecks each sender has an optimum of its own, which is
+# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on which flows notice a loss: 2 and 1 for
+# Reno, 1 and ¼ for CUBIC, with synchronized and with random losses. Over several bottlenecks each sender has an optimum of its own, which is
 # neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
 # flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
 
@@ -308,14 +308,14 @@ chapter.panel()
 # ## Optional: why CUBIC minds distance less
 #
 # After a loss CUBIC's window climbs back in a time that goes with $\sqrt[3]{W}$, however long the round trip is. In balance this time is
-# $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. In step $n$ is the same for both, so $e = 1$. By lot $n \propto p\,G$
+# $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. With synchronized losses $n$ is the same for both, so $e = 1$. With random losses $n \propto p\,G$
 # gives $G^4 \propto 1/(p^3 T)$: $G \propto T^{-1/4} p^{-3/4}$, so $e = \tfrac14$.
 #
 # ## Optional: what a sender's own optimum is the best of
 #
 # Proportional fairness makes the sum of $\log G$ over all flows as large as it can be. Reno's own shares make another sum as small
-# as it can be, that of $1/(T^2 G)$. A flow that gets little makes this sum large, so the sum looks after small flows more than the
-# logarithms do. But a far flow's part of it is divided by a larger $T^2$ and counts less: so Reno gives the far flow less.
+# as it can be, that of $1/(T^2 G)$. A flow that gets little makes this sum large, so small flows count more in it than in the
+# logarithms. But a far flow's part of it is divided by a larger $T^2$ and counts less: so Reno gives the far flow less.
 
 # %% [markdown] id="published-text"
 # ## Optional: what the published lab and the RFC say
@@ -333,7 +333,7 @@ print(experiments.published_table(experiments.distances(steep, seeds=1)).to_stri
 # theory and with both of our queues. The exponents printed here come from one run each, and the table of part 1 says how far
 # single runs lie apart: the second digit means nothing.
 #
-# RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "synchronized". By lot we see less, and the
+# RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "synchronized". With random losses we see less, and the
 # RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.
 
 # %% [markdown] id="whose-text"
@@ -354,7 +354,7 @@ print(experiments.host_and_connection(d1_run))
 # streams has it).
 
 # %% [markdown] id="optional"
-# ## Optional: losses by lot, and nothing else
+# ## Optional: random losses, and nothing else
 #
 # A wire that loses each packet with the same chance is the pure case. Three flows, each alone on a fast path of 300, 600
 # and 1200 ms, lose 0.2 % of their packets. Theory's lines are for losses at equal distances; random losses raise the
@@ -370,8 +370,8 @@ experiments.lot_figure()
 #   shows what is luck.
 # - In the panel: let Reno's `h1` gain what 300 packets of `drop-tail` gave it, at a tenth of the wait. Try the queues `gentle RED` and
 #   `one for each flow`.
-# - In the panel: CUBIC, drop-tail, 100 packets. Move `h1` from 300 to 1500 ms. Is CUBIC hurt less by distance than Reno, and why?
-# - Drop-tail made Reno's flows lose in step. How many flows on one link does it take until losses are random? Measure the
+# - In the panel: CUBIC, drop-tail, 100 packets. Move `h1` from 300 to 1500 ms. Does distance cost CUBIC less than Reno, and why?
+# - Drop-tail synchronized the losses of Reno's flows. How many flows on one link does it take until losses are random? Measure the
 #   exponent with 2, 4, 8 and 16 flows, half of them far.
 # - The queue makes distances more alike. Which drop-tail queue makes `h1` and `h2` equal within 20 %, and what does
 #   that cost in waiting?
@@ -389,9 +389,9 @@ experiments.lot_figure()
 #
 # ## Limits
 #
-# Two or three flows are few: with hundreds, losses fall more and more by lot. Six draws give wide intervals; a fact that needs a
+# Two or three flows are few: with hundreds, losses become more and more random. Six draws give wide intervals; a fact that needs a
 # narrower one needs more of them. `epfl` says that ECN was on; its CUBIC did not use it (its question 51), so here
-# nothing is marked. Its delays were made on the hosts' interfaces; ours are in the wires behind them.
+# nothing is marked. Its delays were made on the hosts' interfaces; ours are in the wires.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = one_run.settings

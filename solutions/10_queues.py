@@ -26,7 +26,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write two figures down before you see them.
+# Write down two numbers before you see the results. Nobody grades them.
 #
 # - Before a link of 5 Mbit/s is a queue with room for 1000 packets. Two TCP flows send as fast as they may. What is the mean
 #   round-trip time, when the wires themselves take no time?
@@ -102,14 +102,15 @@ late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB
 rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(wait_ms(1000, 5, 1514)))
 
 # %% [markdown] id="lab-why"
-# The goodputs are the same in all three. The delay is not: over two seconds, or fifty milliseconds. So 95 % of the queue
-# and more was of no use to anybody.
+# The goodputs are the same in all three. The delay is not: over two seconds, or fifty milliseconds. So nearly all of the queue
+# was of no use here. But mind the network: its wires take no time, so its BDP is 0 and it needs no queue to be full. With $T_0$ = 200 ms the BDP is 83 packets,
+# CUBIC needs 0.43 of that, 35 packets (part 3), and a queue of 20 would leave the link idle at times.
 #
 # **Why do they differ?** Theory is the wait behind a *full* queue; CUBIC gives up three tenths of its window at a
 # loss, so the queue is between seven tenths and full. The published round-trip times go from 2000 to 5000 ms. A queue
 # of 1000 full frames cannot hold a packet for more than 2422 ms. But the lab's captures show segments of 2986 bytes: with
 # **segmentation offload** two frames travel as one packet and count as one. 1000 of those take twice as long. That is
-# likely the reason: `netlab replicate` measures a queue of 2000 frames too, and finds a mean of about 4200 ms. It is not proved.
+# likely the reason: `netlab replicate` measures a queue of 2000 frames too, and finds a mean of about 4200 ms. It is a guess.
 #
 # ## Part 2: marks instead of losses
 #
@@ -125,15 +126,15 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(wait_ms(1000, 5, 151
 # | TCP, from the sender | CWR | understood, the window is smaller now |
 #
 # Three must play along: the queue, the sender and the receiver. Let us look at the packets before the receiver. The
-# lab's RED may mark now. CUBIC sends as Linux ships it; then CUBIC with `tcp_ecn=1`, which makes Linux ask for ECN; then
-# DCTCP, which always asks.
+# lab's RED may mark now. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed (see the code), and DCTCP. Which of
+# them makes the queue mark?
 
 # %% id="capture"
 red = chapter.settings.one_link(5, 0, aqm="red", aqm_options={**chapter.settings.LAB_RED, "ecn": True})
 seen = {}
 for name, congestion, sysctls in (
     ("CUBIC", "cubic", {}),
-    ("CUBIC, asks", "cubic", {"net.ipv4.tcp_ecn": 1}),
+    ("CUBIC, one setting", "cubic", {"net.ipv4.tcp_ecn": 1}),
     ("DCTCP", "dctcp", {}),
 ):
     flows = [nl.Tcp("h1", "h3", congestion=congestion), nl.Tcp("h2", "h3", congestion=congestion)]
@@ -184,15 +185,15 @@ chapter.check.ecn_run(my_run)
 # %% [markdown] id="dctcp"
 # ## Part 3: full and empty
 #
-# CUBIC takes a mark for a loss: whether one packet was marked or all, three tenths of the window go. To stay full
+# CUBIC answers a mark as it answers a loss (RFC 3168): whether one packet was marked or all, three tenths of the window go. To stay full
 # through such a cut, the link needs a queue of 0.43 BDP. **DCTCP** (Data Center TCP, RFC 8257) listens
 # to *how many* packets were marked. With the marked share $m$, averaged (the RFC calls it $\alpha$), each round trip with marks makes
 #
 # $$W \leftarrow W\left(1 - \frac{m}{2}\right).$$
 #
 # Few marks, a small cut. So its window swings by about $\sqrt{W/2}$ only, and a short queue bridges that. Its authors (Alizadeh
-# and others, 2010) derive that a threshold of $k > B/7$, in packets, keeps the link full for any number of flows in step. It is an upper
-# bound: less may do. It says nothing about senders that halve.
+# and others, 2010) derive a threshold, in packets, which keeps the link full for any number of synchronized flows: more than a seventh of the BDP ($B$ in packets of 1514 bytes). It is a *sufficient*
+# threshold: a smaller one may do. It says nothing about senders that halve.
 #
 # ### Exercise 4: full and nearly empty
 #
@@ -217,33 +218,33 @@ steps = experiments.thresholds((1, 2, 3, 5, 8, 12, 18), own.rate_mbps, own.base_
 experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 
 # %% [markdown] id="thresholds-why"
-# So the answer to the chapter's question is: nearly. Even a threshold of one packet costs a per cent or two, because with
+# So the answer to the chapter's question is: nearly. Even a threshold of one packet costs only a per cent or two: with
 # one flow the swing is small. (The dashes are the link's limit. Point at a dot to see the wait.)
 #
-# There is a catch. Behind this step, who may not be marked is *dropped*, and who takes a mark for a loss backs off much too
-# far. A DCTCP flow and a CUBIC flow share the link, three draws with other starting moments:
+# There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow without ECN share the link, five draws with other
+# starting moments:
 
 # %% id="together"
-print(experiments.together(seeds=(1, 2, 3)).to_string(index=False))
+print(experiments.together(seeds=(1, 2, 3, 4, 5)).to_string(index=False))
 
 # %% [markdown] id="together-why"
-# In one queue DCTCP takes everything. So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
+# In one queue DCTCP takes nearly everything. (With ECN a CUBIC flow would be marked and not dropped, and would still give up three tenths each time. We have not run that.) So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
 # way out: two queues, one for senders that answer each mark a little, one for all others. **DualPI2** (RFC 9332) couples
-# them: it marks the first as often as makes both kinds of sender about equally fast, and serves it first. Above, both live, and
-# DCTCP still waits little. The sender made for L4S is called Prague; this kernel has DualPI2 and not Prague, so DCTCP stands in. (It
-# calls its packets 10 where L4S says 01; the option `any_ecn` lets DualPI2 take both.)
+# them: it marks the first as often as makes both kinds of sender about equally fast, and serves it first. In the table both get a share of the same order, and
+# DCTCP still waits little. The sender made for L4S is called Prague; this kernel has DualPI2 and not Prague, so we use DCTCP. (It
+# marks its packets 10 where L4S says 01; the option `any_ecn` lets DualPI2 take both.)
 #
 # ## Part 4: which queue would you choose?
 #
 # Most people cannot choose their neighbours' senders, but an operator chooses the queue. Four more to know:
 #
 # - **PIE**: steers a drop probability so that the wait is near 15 ms.
-# - **CoDel**: drops (or marks) while packets have waited longer than 5 ms for 100 ms on end.
+# - **CoDel**: drops (or marks) once every packet has waited longer than 5 ms for a whole 100 ms.
 # - **fq_codel**: a queue for each flow, served in turn, each under CoDel. Linux's default on many systems.
 # - **CAKE**: the same idea for home routers, with more to set.
 #
 # Now 20 Mbit/s and 20 ms. `h1` downloads all the time. `h2` loads a page of 100 kB ten times, one after the other, and sends
-# a ping every 50 ms. Ten queues, a run each; together about ten seconds. The senders are CUBIC, behind DualPI2 they are DCTCP.
+# a ping every 50 ms. Ten queues, a run each; together about ten seconds. The senders are CUBIC, with DualPI2 they are DCTCP.
 
 # %% id="alone"
 page = nl.Tcp("h2", "h3", num_bytes=100_000)
@@ -259,18 +260,18 @@ print(experiments.pages_table(compared).to_string(index=False))
 page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 
 # %% [markdown] id="compared-why"
-# The corner above left is the aim: a full link and no wait. The long drop-tail queue is far to the right, and a page takes
-# about thirty times as long as alone. A tiny drop-tail queue has hardly any wait, and leaves a tenth of the link idle.
-# A queue of one BDP is not bad for the download, but *all* others wait with it, and a full queue also drops the
-# first or the last packet of a page. Nothing comes after these, so only a timer finds the loss: see the slowest pages.
+# The top left corner is the goal: a full link and no wait. The long drop-tail queue is far to the right, and a page takes
+# more than twenty times as long as alone. A tiny drop-tail queue has hardly any wait, and leaves about a tenth of the link idle.
+# A queue of one BDP is not bad for the download, but *all* others wait with it, and its slowest page takes more than twice as long as its median
+# one. (A guess: a full queue drops packets of the page too, and a page of 70 packets feels each loss.)
 #
-# Look at the two columns of waits. Behind RED, PIE and CoDel everybody waits as long as the download. Behind fq_codel and CAKE
+# Look at the two columns of waits. With RED, PIE and CoDel all others wait about as long as the download. With fq_codel and CAKE
 # the others wait a millisecond or so: the download waits in a queue of its own.
-# A page takes 0.12 to 0.16 s instead of 0.08 s. ECN changes little here, because losses are few: it saves the retransmissions.
+# A page takes less than twice as long as alone. ECN changes little here. (A guess: losses are few, and ECN only saves the retransmissions.)
 #
-# Pages of DCTCP beside a download of DCTCP are slower than behind CoDel, though they wait less. A guess: they
+# Pages of DCTCP beside a download of DCTCP are slower than with CoDel, though they wait less. A guess: they
 # share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. These are
-# single runs with ten pages each; differences of a factor are facts, of a tenth they are not.
+# single runs with ten pages each: trust differences by a factor, not by a tenth.
 
 # %% [markdown] id="panel-text"
 # ## Explore
@@ -289,15 +290,15 @@ chapter.panel()
 # %% [markdown] id="summary"
 # ## Summary
 #
-# A drop-tail queue is as full as TCP can make it, and everybody waits in it; a queue that speaks early, by a drop or better by a mark,
+# A drop-tail queue is as full as TCP can make it, and all packets wait in it; a queue that speaks early, by a drop or better by a mark,
 # keeps nearly the same goodput at a small part of the delay. Marks need the sender to ask, the queue to mark and the receiver to
 # echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
-# beside others. A queue for each flow protects everybody from the longest queue but their own.
+# beside others. A queue for each flow protects each flow from all queues but its own.
 
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# - BBR needs no queue to speak up. Put it behind the long drop-tail queue: where does it lie in the figure, and what happens to
+# - BBR needs no queue to speak up. Send it through the long drop-tail queue: where does it lie in the figure, and what happens to
 #   pages of CUBIC beside it?
 # - The panel has one download. Let four run behind drop-tail: which room fills the link now, and why less?
 # - Test the guess about DCTCP's pages: which measurement would refute it?

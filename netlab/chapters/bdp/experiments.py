@@ -157,6 +157,11 @@ def enough_room(runs: Mapping[int, Run]) -> int:
     return min(room for room, mbps in settled.items() if mbps > 0.999 * limit_mbps)
 
 
+def formula_room_packets() -> float:
+    """The room on h1-h9 with which 70 % of pipe and queue fill the pipe."""
+    return 3 / 7 * theory.bdp_bytes(20, 80) / theory.tcp_wire_bytes()
+
+
 def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
     """The same as a figure, with what `simpleperf` measured with a queue that it called 33 packets long."""
     rooms, limit_mbps, table = list(runs), theory.tcp_goodput_limit_mbps(20), queue_table(runs)

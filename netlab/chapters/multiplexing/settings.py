@@ -67,6 +67,10 @@ EVEN_LOSS: dict[str, Any] = {"aqm": "red", "queue_packets": (200, 200, 200)}
 
 START_WITHIN_S = 0.1
 """Flows that start together start at random moments within this time."""
+START_S = lasting(5, real_s=3)
+"""What is left out of each transfer where slow start would be counted, in s."""
+CUT_INTERVAL_S = 0.2
+"""Shorter than the time between two cuts of most flows, in s: read four times as often, the counts change by less than 5 %."""
 SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
 
 
@@ -79,6 +83,7 @@ def repeated(
     send_s: float = SEND_S,
     ping: bool = True,
     congestion: str = "cubic",
+    interval_s: float = 1,
 ) -> Scenario:
     """The pairs send again and again, with pauses; each starts `lead_s` after the one before it, and up to 0.1 s later."""
     rng = np.random.default_rng(1)
@@ -90,7 +95,7 @@ def repeated(
             traffic.append(Tcp(src, dst, start_s=start_s, duration_s=send_s, congestion=congestion))
             if ping:
                 traffic.append(Ping(src, dst, start_s=start_s, interval_s=1, count=int(send_s)))
-    return Scenario(network, traffic, duration_s=draws * (send_s + PAUSE_S), interval_s=1)
+    return Scenario(network, traffic, duration_s=draws * (send_s + PAUSE_S), interval_s=interval_s)
 
 
 def by_draw(run: Run, pairs: Sequence[str], column: str = "goodput_mbps", kind: str = "tcp") -> pd.DataFrame:
@@ -209,10 +214,10 @@ def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
     return table * theory.tcp_goodput_limit_mbps(1)
 
 
-def crossing(draws: int = 5, send_s: float = lasting(15, real_s=8)) -> dict[str, Run]:
+def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str, Run]:
     """The six flows over three kinds of queue: drop-tail, random early losses (RED), and a queue for each flow."""
     pairs = list(CROSSING)
-    words: dict[str, Any] = {"send_s": send_s, "ping": False}
+    words: dict[str, Any] = {"send_s": send_s, "ping": False, "interval_s": CUT_INTERVAL_S}
     return sweeps.sweep(
         {
             "drop-tail": repeated(topologies.portfolio(), pairs, draws, congestion="reno", **words),
@@ -257,14 +262,39 @@ def crossing_table(runs: Mapping[str, Run]) -> pd.DataFrame:
     return table
 
 
-def losses_table(runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Share of segments sent again, per cent, with Reno: that of the long flow beside the sum of three others, a link each."""
+def _after_start(run: Run) -> pd.DataFrame:
+    """How often each flow of each draw cut its window after its first `START_S`, and the segments it delivered in that time."""
+    flows = dict(list(run.intervals.groupby("flow", sort=False)))
+    rows = []
+    for flow, start_s, duration_s in run.flows[["flow", "start_s", "duration_s"]].itertuples(index=False):
+        late = flows[flow].query(f"{start_s + START_S} < t_s <= {start_s + duration_s}")
+        # The slow-start threshold changes with each cut and with nothing else.
+        cuts = int((late["ssthresh_segments"].diff().fillna(0) != 0).sum())
+        megabits = late["goodput_mbps"].mean() * (late["t_s"].iloc[-1] - late["t_s"].iloc[0])
+        rows.append((cuts, megabits * 1e6 / 8 / theory.MSS_BYTES))
+    return pd.DataFrame(rows, columns=["cuts", "segments"], index=run.flows["flow"])
+
+
+def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
+    """Cuts of the window for 1000 segments with Reno, after the start: three flows of one link each, their sum, the long flow."""
+    pairs = list(CROSSING)
     rows = []
     for name in ("drop-tail", "RED"):
-        lost = 100 * by_draw(runs[name], list(CROSSING), "loss_rate").mean()
-        parts = [lost["h2-h7"], lost["h7-h5"], (lost["h8-h9"] + lost["h6-h9"]) / 2]
-        rows.append((name, *parts, sum(parts), lost["h1-h9"]))
-    return pd.DataFrame(rows, columns=["queues", "L1 alone", "L2 alone", "L3 alone", "sum", "h1-h9"])
+        counted = _after_start(runs[name])
+        cuts, segments = (
+            pd.DataFrame(counted[each].to_numpy().reshape(-1, len(pairs)), columns=pairs) for each in counted
+        )
+        rate = 1000 * cuts.sum() / segments.sum()
+        parts = [
+            rate["h2-h7"],
+            rate["h7-h5"],
+            1000 * cuts[["h8-h9", "h6-h9"]].sum().sum() / segments[["h8-h9", "h6-h9"]].sum().sum(),
+        ]
+        long, half = interval(1000 * cuts["h1-h9"] / segments["h1-h9"])
+        rows.append((name, *parts, sum(parts), long, half, long / sum(parts)))
+    return pd.DataFrame(
+        rows, columns=["queues", "L1 alone", "L2 alone", "L3 alone", "sum", "h1-h9", "+-", "h1-h9 / sum"]
+    )
 
 
 def head_starts(draws: int = 3) -> pd.DataFrame:

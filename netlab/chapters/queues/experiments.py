@@ -211,7 +211,7 @@ def compared() -> pd.DataFrame:
 
 
 def compared_figure(found: pd.DataFrame) -> go.Figure:
-    """How full the link is over how long the bulk flow's packets wait; the corner above left is the aim."""
+    """How full the link is over how long the bulk flow's packets wait; the top left corner is the goal."""
     figure = go.Figure()
     for number, (name, wait_ms, full) in enumerate(
         zip(found["queue"], found["bulk_wait_ms"], found["full"], strict=True)
@@ -279,7 +279,7 @@ def together(seeds: Iterable[int]) -> pd.DataFrame:
                 [late(run, label)["goodput_mbps"].mean() for run, label in zip(runs, labels, strict=True)]
             )
             wait, _ = interval([late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)])
-            row[f"{flow} (Mbit/s)"] = f"{goodput:.0f} ± {half:.0f}"
+            row[f"{flow} (Mbit/s)"] = f"{goodput:.1f} ± {half:.1f}"
             row[f"{flow} waits (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
         rows.append(row)
     return pd.DataFrame(rows)

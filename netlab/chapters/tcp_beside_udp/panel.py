@@ -34,7 +34,7 @@ def shares_mbps(udp_mbps: float, queue: str) -> tuple[float, float]:
 
 @panel_maker(earlier=EARLIER)
 def panel() -> PanelParts:
-    """A TCP connection beside UDP of some rate on 5 Mbit/s: what happens to the polite one, and does the queue matter?
+    """A TCP connection beside UDP of some rate on 5 Mbit/s: what happens to the flow that slows down, and does the queue matter?
 
     A run takes 20 s of network time, of which the first 10 s are not counted.
     """

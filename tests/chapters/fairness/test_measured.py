@@ -24,7 +24,7 @@ def test_what_distance_costs_lies_near_its_exponent(congestion: str, queue: str,
 
 
 def test_reno_and_cubic_reach_optima_of_their_own_over_two_bottlenecks() -> None:
-    """Three draws of each, by lot: within 20 % of the weighted optimum, Reno's long flow with more than CUBIC's."""
+    """Three draws of each, with random losses: within 20 % of the weighted optimum, Reno's long flow with more than CUBIC's."""
     found = experiments.crossings(("reno", "cubic"), "gentle RED", seeds=3)
     ratio = found.groupby("congestion")["ratio"].mean()
     expected = experiments.allocations()["long / short"]
