@@ -384,7 +384,7 @@ print("Goodput in Mbit/s; loss rate in the second half of each step, and in the 
 print(experiments.rates_table(again, rates_mbps).to_string(index=False))
 
 # %% [markdown] id="loss-table-why"
-# So a sender that is 1.8 % too fast is *one* way to the published figure. Whether it was the way, we cannot know.
+# So a sender that is 1.8 % too fast is *one* way to the published number. Whether it was the way, we cannot know.
 #
 # ## Optional: part 3 beside the published results
 

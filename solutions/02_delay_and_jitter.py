@@ -109,7 +109,7 @@ def fill_time_s(goodput_mbps, rtt_s):
     """Time from the first data until slow start has filled the path, in s."""
     # BEGIN SOLUTION
     path_segments = goodput_mbps * 1e6 * rtt_s / (8 * 1448)
-    rounds = math.ceil(math.log2(path_segments / 10))
+    rounds = max(0, math.ceil(math.log2(path_segments / 10)))
     return rounds * rtt_s
     # END SOLUTION
 

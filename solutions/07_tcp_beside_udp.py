@@ -475,7 +475,7 @@ rows.append(
         95,
     )
 )
-print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "published"]).round(0).to_string(index=False))
+print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).round(0).to_string(index=False))
 
 # %% [markdown] id="published-why"
 # Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;
@@ -503,7 +503,7 @@ print(pd.DataFrame(rows, columns=["figure", "theory", "here", "with RED", "publi
 # - J. Little, *A Proof for the Queuing Formula L = λW*, Operations Research, 1961.
 # - E. Dumazet, J. Corbet, *TCP small queues*, LWN.net, 2012.
 #
-# The published figures come from lab 5 of *TCP/IP Networking*, EPFL, 2021 (section 1.4) and from task 8 of the assignment of
+# The published results come from lab 5 of *TCP/IP Networking*, EPFL, 2021 (section 1.4) and from task 8 of the assignment of
 # ITS 413, SIIT Thammasat; the latter gives its shares as a bar chart without numbers.
 #
 # ## Limits

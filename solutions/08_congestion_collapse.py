@@ -476,7 +476,7 @@ nl.plots.Comparison(
 #   Experience, 1992.
 # - J.-Y. Le Boudec, *Rate Adaptation, Congestion Control and Fairness: A Tutorial*, EPFL, 2021.
 #
-# The published figures come from the lab document `epfl` (TCP/IP Networking, lab 5, 2021, sections 2.1 and 2.2).
+# The published results come from the lab document `epfl` (TCP/IP Networking, lab 5, 2021, sections 2.1 and 2.2).
 #
 # ## Limits
 #

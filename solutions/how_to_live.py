@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # How to work with a live network
 #
-# An experiment says everything beforehand and gives figures afterwards. A *live network* is built once and then waits
+# An experiment says everything beforehand and gives results afterwards. A *live network* is built once and then waits
 # for you: type at its hosts, change its links, start traffic, look, and go on.
 #
 # After these pages you can
@@ -70,7 +70,7 @@ print(server.stop())
 # %% [markdown] id="traffic-text"
 # ## Traffic, and a link that changes
 #
-# netlab's own traffic has the figures that you know from experiments, so far as time has passed.
+# netlab's own traffic has the results that you know from experiments, up to the present moment.
 
 # %% id="traffic"
 flow = lab.start(nl.Tcp("h1", "h2"))
@@ -131,8 +131,8 @@ nl.plots.time_sequence(capture.packets)
 # %% [markdown] id="close-text"
 # ## Close it
 #
-# `lab["h1"].terminal()` offers a terminal in a host: it says what to type in one of JupyterLab's. While it is open, network time keeps
-# to the clock on the wall.
+# `lab["h1"].terminal()` offers a terminal in a host: it says what to type in one of JupyterLab's. While it is open, network time follows
+# wall-clock time.
 #
 # A lab that you do not close goes with the notebook's kernel and leaves nothing behind. In a script, use
 # `with nl.live(network) as lab:`. In a shell, `netlab live topology.json` opens Mininet's prompt over a network, and

@@ -248,7 +248,7 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
             )
             for name, expected, here, told in rows
         ],
-        columns=["figure", "theory", "here", "gap", "published", "its gap"],
+        columns=["", "theory", "here", "gap", "published", "its gap"],
     ).round(2)
 
 
