@@ -347,7 +347,7 @@ print(chapter.settings.claims().round(2).to_string(index=False))
 #    of one BDP fills the gap.
 # 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC gives way less, BBR looks at
 #    rate and delay instead; and losses of many segments at once want SACK.
-# 3. Under random loss goodput goes with $1/\sqrt p$ and $1/T$. Up to 10 % the formula is too high by 10 to 45 % (here and in the chapter on TCP beside UDP); from
+# 3. Under random loss goodput goes with $1/\sqrt p$ and $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
 #    30 to 40 % on timeouts decide.
 
 # %% [markdown] id="ten-text"

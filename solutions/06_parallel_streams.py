@@ -383,7 +383,7 @@ print(table.round(1).to_string())
 
 # %% [markdown] id="gap-why"
 # The round trip of few connections is longer than 20 ms since a *delayed ACK* waits for a second segment. The last column counts
-# that and the lost 1 %; what is left of the gap is less than a tenth. Beyond the knee the connections fill the queue, and the round
+# that and the lost 1 %. What is left of the gap is small for one or two connections and grows towards the knee. Beyond the knee the connections fill the queue, and the round
 # trip grows. There losses are no longer random: the connections make them.
 #
 # In the lab's case eight connections over 20 ms get less than the formula's 61 Mbit/s, for the same reasons and one more: the

@@ -255,7 +255,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # - *20 to 30 %*: it is wrong by a factor of two to more than three.
 # - *From 40 % on* the goodput falls off a cliff. At 50 % the formula is more than ten times too high.
 #
-# **The square-root formula is for losses of a few per cent. Up to 10 % it is too high by less than a half.** Why there is a cliff, and where, your own formula can tell you.
+# **The square-root formula is for losses of a few per cent. Up to 10 % it is too high, by a half at most.** Why there is a cliff, and where, your own formula can tell you.
 
 # %% [markdown] id="b3-words" tags=["minutes-13"]
 # ### Exercise 4: explain B3 in your own words
@@ -348,10 +348,10 @@ print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 
 # %% [markdown] id="lines-why"
 # PFTK is too low at 5 to 10 %: it lets a loss cost the rest of its round. (A guess: selective acknowledgements save that in Linux.) At 20 to 30 %
-# it is nearer than the square root, a quarter to a third too low. It stops doubling too early and is several times too high at 60 %.
+# it is nearer than the square root, and too low. It stops doubling too early and is several times too high at 60 %.
 #
-# *Waiting* is a half or less of the measurement at 40 %, where a second segment in flight still helps, and about half to
-# two thirds of it at 50 and 60 %. There single waits of up to two minutes decide, and four connections differ by a lot.
+# *Waiting* is a half or less of the measurement at 40 % (a guess: a second segment in flight still helps), and about half
+# of it at 50 and 60 %. There single waits of up to two minutes decide, and four connections differ by a lot.
 #
 # Linux's newer loss detection, RACK (RFC 8985), does with fewer than three duplicate acknowledgements.
 
