@@ -39,7 +39,7 @@ kernel is built without it.
 
 {failures}
 The program is in no package registry. It is `gtests/net/packetdrill` of <https://github.com/google/packetdrill>, tried at
-2c4001c4d6fc; `./configure && make packetdrill` builds it. It also needs `ethtool`.
+2c4001c4d6fc (2026-05-14); `./configure && make packetdrill` builds it. It also needs `ethtool`.
 
 The library kernel has no programs, so these scripts are not played there. Its TCP is compiled from the same source, and
 `tests/engines/test_parity.py` holds its results against the pocket kernel's.
