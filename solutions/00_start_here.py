@@ -146,8 +146,8 @@ nl.progress()
 # - **netem** is the part of Linux that holds packets back (delay, jitter) or drops them (loss).
 # - **Virtual time**: the clock of the pocket kernel stands still while anything computes, and jumps ahead when everything waits. So a minute of network time takes a second
 #   or two, a slow computer gives the same results as a fast one, and the same run gives the same results again. What a busy processor does to a network cannot be seen this way.
-# - **Two ways to run it.** The same kernel is also built as a library, which is faster, and `nl.sweep` may take that one. Both lose the same packets for the
-#   same seed. Where a run is chaotic, as with segmentation offload at 10 Gbit/s, its result can still differ between the two.
+# - **Two ways to run it.** The same kernel is also built as a library, which is faster, and `nl.sweep` may take that one. With drop-tail queues
+#   both give the same results. Where packets are lost at random they can differ, by as much as two seeds do. `run.settings["engine"]` says which one it was.
 # - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` makes another random draw.
 #
 # In figures, the *residual* is the measured value minus theory. More words are in `glossary.md`, symbols in `symbols.md`: both lie beside your

@@ -315,7 +315,7 @@ print("Mean goodput of 3 draws in Mbit/s; +- is half the 95 % interval")
 print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 
 # %% [markdown] id="first-why"
-# **Experiment 2** can be explained: with one second between the starts our means come near all three published shares and their sum. The first flow finds an
+# **Experiment 2** fits such a start, as far as three draws can tell: with one second between the starts our means come near all three published shares and their sum. The first flow finds an
 # empty link; the others must win their part through losses. (The sum rises above 28.7, because each flow has less company in its first or last seconds.)
 #
 # **Experiment 3** cannot, quite. A head start moves the shares to the published side. A third of a second with full rooms comes near both shares and the sum, but then the waits of part 3 do
