@@ -228,7 +228,7 @@ short_prediction.compare(short["sent_datagrams"] - short["received_datagrams"])
 #
 # - the queue takes the excess (offered less limit) while it has room: late, not lost;
 # - about 4 s, from the room in the queue divided by the excess (not by the offered rate);
-# - goodput or growing delay tells, loss in a short test does not.
+# - goodput or growing delay shows it, loss in a short test does not.
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="delay-text"
@@ -255,7 +255,7 @@ experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 # Host `h1` sends the readings of a sensor at 1 Mbit/s and never changes. Host `h2` streams a video. The `epfl` lab has three
 # scenarios: `h2` sends 0.5 (A1), 4 (A2) or 9 Mbit/s (A3). Here each of them lasts 15 s.
 #
-# A full queue drops whatever comes next, whoever sent it. If every datagram has the same chance to get through, each flow gets
+# A full queue drops the next packet, from either sender. If every datagram has the same chance to get through, each flow gets
 # its proportional share of $G_\text{max}$ as soon as both together exceed it:
 #
 # $$G_i = X_i \cdot \min\left(1,\; \frac{G_\text{max}}{X_1 + X_2}\right)$$
@@ -277,7 +277,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # the interval need not hold it. (Senders with exactly equal intervals are another story: see "Clockwork" after the summary. The published results
 # are there, too.)
 #
-# The lesson stands in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** Nothing in UDP tells
+# The lesson is in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** Nothing in UDP tells
 # `h2` to stop.
 #
 # ## Part 4: a bottleneck that nobody has shown you

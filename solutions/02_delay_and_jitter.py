@@ -245,7 +245,7 @@ twice_prediction.compare(old["sent_again"].mean())
 #
 # - reordering makes duplicate acknowledgements, three of which are taken for a loss;
 # - the harm is the halved window, not the segment sent again;
-# - RACK waits for time instead of counting, DSACK tells of mistakes so that they are undone (two of the two named).
+# - RACK waits for time instead of counting, DSACK reports mistakes so that they are undone (two of the two named).
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="jitter-why"
@@ -355,7 +355,7 @@ wifi_prediction.compare(tcp_mbps, theory=nl.theory.wifi_tcp_limit_mbps(segments_
 
 # %% [markdown] id="tcp-air-why"
 # **Why do they differ?** Three small things, all counted. The receiver acknowledges a little more often than every second segment. Sometimes both stations
-# draw the same slot: their frames *collide*, nobody gets an ACK, and both try again with twice the window of slots. On the other hand, both count
+# draw the same slot: their frames *collide*, neither gets an ACK, and both try again with twice the window of slots. On the other hand, both count
 # their backoffs at the same time, which saves some. The formula with all three agrees within a per cent.
 #
 # ## Explore

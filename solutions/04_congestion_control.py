@@ -87,7 +87,7 @@ chapter.settings.window_figure(
 # - **Timeout.** In the burst the repairs are lost too. No ACK comes. A timer ends (in Linux 0.2 s at least above the round trip),
 #   and the sender begins again with a window of one: slow start up to the threshold, then AIMD.
 #
-# The names of the phases are not guessed from the curve. The kernel tells them (`ca_state` and `ssthresh_segments` in
+# The names of the phases are not guessed from the curve. The kernel reports them (`ca_state` and `ssthresh_segments` in
 # `run.intervals`).
 #
 # ## Part 2: the price of a loss
@@ -284,7 +284,7 @@ rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
-# **Where does each formula stop?** Up to 0.01 the constant `c` is about 1.2. That is more than the periodic teeth of part 2 had, and theory wants it so. But
+# **Where does each formula stop?** Up to 0.01 the constant `c` is about 1.2. That is more than the periodic teeth of part 2 had, as theory predicts. But
 # those ran over other rates and queues, so this is no test of it. It is below 1.31. (A guess: the theory gives no time to recovery.)
 # At 0.03 and 0.1 the formula with 1.31 is too high, by a tenth to a third, although timeouts are few (column `timeouts`, for each flow in 45 s).
 # PFTK is too low there, by a quarter to nearly a half. It takes each loss to cost the rest of its round. SACK, we guess,
@@ -295,7 +295,7 @@ loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 #
 # ### Exercise 5: how rare must a loss be?
 #
-# One flow of Reno shall fill a path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms. Its mean window must be the BDP in packets of
+# One flow of Reno is to fill a path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms. Its mean window must be the BDP in packets of
 # 1514 bytes. Which loss rate may the path have at most? Take the periodic constant. Tolerance: 10 %.
 
 # %% id="rarity"

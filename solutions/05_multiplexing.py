@@ -257,8 +257,8 @@ long_prediction.compare(
 # optimum: RED drops before the links are full.)
 #
 # **Drop-tail** gives the long flow a third of Reno's optimum. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
-# not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. The theory wants
-# the long flow to be cut, per segment, as often as three flows with one link each together. With drop-tail it is cut about eight times as often; the interval (`+-`, five draws) leaves
+# not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
+# the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut about eight times as often; the interval (`+-`, five draws) leaves
 # no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut about twice as often.
 #
 # A full queue does not drop at random. It drops what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
@@ -274,7 +274,7 @@ long_prediction.compare(
 # three bits of others. So some of what you lose, others gain, and more than you lose: proportional fairness, which weighs both, would give you 4.2 Mbit/s,
 # not 6.4. But you get 0.7, and nobody intended that: Reno itself aims at 2.0, and the rest comes from the drop-tail queues, which
 # make you cut your window about eight times as often, per segment, as flows with one link. With RED you would get 1.7. I choose fair queues: you get 6.2
-# and nobody is below that, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
+# and no flow gets less, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
 #
 # Rubric:
 #

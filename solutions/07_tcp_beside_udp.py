@@ -29,7 +29,7 @@ print(nl.preflight())
 # ## The network
 #
 # Hosts `h1` and `h2`, joined by switch `s1`, send to `h3` through router `r1`. Its link to `h3` has 5 Mbit/s; all others are fast. Before
-# the slow link stands a drop-tail queue: 100 packets, and what comes when it is full is dropped. Three flows share it:
+# the slow link is a drop-tail queue: 100 packets, and what comes when it is full is dropped. Three flows share it:
 #
 # - a *sensor* at `h1`, UDP, 1 Mbit/s of data, 1000 bytes in each datagram;
 # - a *video* at `h2`, UDP, the same datagrams, at a rate that we choose;
@@ -270,7 +270,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # <!-- BEGIN SOLUTION -->
 # The formula describes a window that grows by one segment per round trip and is halved at each loss; it needs a window of
 # several segments, so that a loss is noticed by the acknowledgements of later ones. At 52 % loss it asks for a mean window of
-# 1.7 segments, which leaves nobody behind a lost segment to report it. So TCP waits for its retransmission timer, at least
+# 1.7 segments, so that often no later segment arrives to report a lost one. So TCP waits for its retransmission timer, at least
 # 0.2 s and not one round trip of 54 ms. What it sends again is lost with the same 52 %, and each time the timer doubles. From
 # one half on the longer waits are not rare enough to make up for their length, so TCP is silent most of the time.
 #

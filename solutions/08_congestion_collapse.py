@@ -82,7 +82,7 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 #
 # ## Part 1: what arrives
 #
-# A full *drop-tail* queue drops whatever comes next, whoever sent it. So at the shared link every datagram has the same chance, the *acceptance ratio*
+# A full *drop-tail* queue drops the next packet, from either sender. So at the shared link every datagram has the same chance, the *acceptance ratio*
 #
 # $$\alpha = \min\left(1,\; \frac{R u}{X_1 + X_2}\right)$$
 #

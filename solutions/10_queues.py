@@ -199,7 +199,7 @@ chapter.check.ecn_run(my_run)
 #
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
 # marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
-# goodput shall be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
+# goodput must be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
 # [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so compute before you try. Keep the run as `best_run`.
 
 # %% id="threshold_run"
