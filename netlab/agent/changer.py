@@ -38,6 +38,8 @@ class Changer:
         self._network = network
         self._told: dict[str, Routing] = {}
         self._refused: RunError | None = None
+        self._lock = threading.Lock()
+        self._origin_s = 0.0
 
     def make_first(self) -> None:
         """Make those of the run's start, before the traffic begins."""
@@ -46,12 +48,16 @@ class Changer:
 
     def make_now(self, changes: list[Change], now_ns: int) -> None:
         """Make changes at this moment of the run, `now_ns` after its start."""
-        self.schedule.add(changes, now_ns)
-        while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
-            self.apply(self.schedule.pop())
+        with self._lock:
+            self.schedule.add(changes, now_ns)
+            self._make_due(now_ns)
+        if any(isinstance(change["shape"].get("rate_mbps"), dict) for change in changes):
+            # Whoever follows others already sleeps to their next moment.
+            self.start(self._origin_s)
 
     def start(self, origin_s: float) -> None:
         """Make all others at their moments after `origin_s` (monotonic), in a thread."""
+        self._origin_s = origin_s
         threading.Thread(target=self._follow, args=(round(origin_s * NS_PER_S),), daemon=True).start()
 
     def check(self) -> None:
@@ -65,9 +71,14 @@ class Changer:
                 left_s = (origin_ns + next_ns - time.monotonic_ns()) / NS_PER_S
                 if left_s > 0:
                     time.sleep(left_s)
-                self.apply(self.schedule.pop())
+                with self._lock:
+                    self._make_due(next_ns)
         except RunError as error:
             self._refused = error
+
+    def _make_due(self, now_ns: int) -> None:
+        while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
+            self.apply(self.schedule.pop())
 
     def apply(self, steps: Iterable[Step]) -> None:
         """Tell the kernel.

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Protocol
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.lab.session import Session
-from netlab.network.change import changed
+from netlab.network.change import as_planned, changed, difference
 from netlab.network.link import SHAPE_FIELDS
 from netlab.network.topology import Topology
-from netlab.network.trace import Trace
-
-NO_TRACE = "a live network does not follow a trace; give it a rate, and other ones with change(rate_mbps=...)"
 
 
 class Wired(Protocol):
@@ -54,8 +50,6 @@ class LiveLink:
             raise ScenarioError([f"link: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
         old = self._lab.topology.links[self.position]
         link = changed(old, self._first, direction, reverse or {})
-        if any(isinstance(shape.rate_mbps, Trace) for shape in (link.forward, link.backward)):
-            raise ScenarioError([f"link {old.a}-{old.b}: {NO_TRACE}"])
         forward, backward = link.forward, link.backward
         links = [link if k == self.position else one for k, one in enumerate(self._lab.topology.links)]
         topology = Topology(self._lab.topology.hosts, self._lab.topology.routers, self._lab.topology.switches, links)
@@ -64,7 +58,8 @@ class LiveLink:
             raise ScenarioError(problems)
         for number, before, after in ((0, old.forward, forward), (1, old.backward, backward)):
             if before != after:
-                shape: Any = asdict(after)
+                # The fields that differ and no others: a rate that follows a trace goes on.
+                shape: Any = as_planned(difference(before, after))
                 self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
         self._lab.topology = topology
 

@@ -28,13 +28,13 @@ from netlab.base.errors import RunError, ScenarioError, one_of
 from netlab.base.values import is_number, shown
 from netlab.base.version import VERSION
 from netlab.captures import Capture
+from netlab.engines.base import Engine
 from netlab.lab import magics, opened, watch
-from netlab.lab.links import NO_TRACE, LiveLink
+from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
 from netlab.lab.session import Session
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.network.trace import Trace
 from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
 from netlab.protocol.session import Session as GuestSession
 from netlab.runs.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
@@ -53,6 +53,7 @@ def live(
     interval_s: float = DEFAULT_INTERVAL_S,
     sysctls: Mapping[str, Any] | None = None,
     wall_limit_s: float = WALL_LIMIT_S,
+    engine: str | Engine | None = None,
 ) -> Lab:
     """Build a network that waits for commands.
 
@@ -68,6 +69,9 @@ def live(
         Kernel settings of every node.
     wall_limit_s : float
         Longest wall-clock time in s that one command may take.
+    engine : {"pocket", "native", "library"} or Engine, optional
+        Where it is; None takes $NETLAB_ENGINE, else the pocket kernel. The library kernel opens in a fraction of the time and has
+        traffic, changes, tables and captures, but no commands and no terminals.
 
     Returns
     -------
@@ -87,7 +91,9 @@ def live(
     >>> with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:  # doctest: +SKIP
     ...     print(lab["h1"].run("ping -c3 h2"))
     """
-    return Lab(network_of(network), seed, interval_s=interval_s, sysctls=sysctls, wall_limit_s=wall_limit_s)
+    return Lab(
+        network_of(network), seed, interval_s=interval_s, sysctls=sysctls, wall_limit_s=wall_limit_s, engine=engine
+    )
 
 
 class Lab:
@@ -109,6 +115,7 @@ class Lab:
         interval_s: float = DEFAULT_INTERVAL_S,
         sysctls: Mapping[str, Any] | None = None,
         wall_limit_s: float = WALL_LIMIT_S,
+        engine: str | Engine | None = None,
     ) -> None:
         problems = topology.problems()
         # The rest of a scenario is checked with a command that does nothing in place of traffic.
@@ -117,11 +124,6 @@ class Lab:
                 topology, [Command(topology.nodes[0], "true")], LONGEST_ADVANCE_S, seed, 1.0, sysctls or {}
             )
             problems = probe.problems()
-        problems += [
-            f"link {link.a}-{link.b}: {NO_TRACE}"
-            for link in topology.links
-            if any(isinstance(shape.rate_mbps, Trace) for shape in (link.forward, link.backward))
-        ]
         if not (is_number(interval_s) and interval_s >= 0.001):
             problems.append(f"interval_s must be a number of at least 0.001, got {shown(interval_s)}")
         if not (is_number(wall_limit_s) and wall_limit_s > 0):
@@ -140,9 +142,9 @@ class Lab:
         # A run's directory: where this process is killed, the next run clears it.
         artifacts = ExitStack()
         self.artifacts = artifacts.enter_context(scratch.run_directory(CAPTURE_BYTES))
-        engine = engines.choose(None)
+        place = engines.choose(engine)
         try:
-            guest = engine.open(self._plan)
+            guest = place.open(self._plan)
         except BaseException:
             artifacts.close()
             raise

@@ -263,9 +263,13 @@ def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != getattr(before, name)}
 
 
+def as_planned(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a direction as a plan has them."""
+    return {name: value.planned() if isinstance(value, Trace) else value for name, value in shape.items()}
+
+
 def _planned(at_s: float, direction: int, shape: Mapping[str, Any], up: bool | None) -> plan.Change:
-    words = {name: value.planned() if isinstance(value, Trace) else value for name, value in shape.items()}
-    return {"at_s": float(at_s), "direction": direction, "shape": words, "up": up}
+    return {"at_s": float(at_s), "direction": direction, "shape": as_planned(shape), "up": up}
 
 
 def _in_order(topology: Topology, changes: Sequence[Change]) -> Iterable[tuple[Change, int, Link, Link]]:

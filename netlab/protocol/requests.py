@@ -111,9 +111,10 @@ class Requests(Protocol):
         """End an item of traffic now."""
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
-        """Give directions of links another shape, or cut (`up` false) or mend them; None leaves as it is.
+        """Give directions of links these fields of a shape, or cut (`up` false) or mend them; None leaves as it is.
 
-        Queues and wires that go on keep what they hold. A link that goes down loses what is on it; its routes come back with it.
+        `rate_mbps` may be `TraceSteps`, which begin now. Queues and wires that go on keep what they hold. A link that goes down loses
+        what is on it; routes stay as they are.
         """
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
