@@ -60,6 +60,15 @@ def test_requests_go_in_and_answers_come_out_while_it_runs(start) -> None:
     assert heard == [b"abcd", b"ef"]
 
 
+def test_it_goes_on_where_it_was_when_it_is_listened_to_again(start) -> None:
+    running, heard = start(ECHO), []
+    for word in (b"abcd", b"efgh"):
+        running.send(word)
+        running.listen(lambda data: heard.append(data) is None, None)
+    assert heard == [b"abcd", b"efgh"]
+    assert running.close() == "it was stopped"
+
+
 def test_requests_may_come_from_another_thread_while_it_waits_for_them(start) -> None:
     running, heard = start(ECHO), bytearray()
 

@@ -1,11 +1,13 @@
-"""The library kernel's program as WebAssembly in wasmtime: it runs in the thread that listens, in a memory of its own."""
+"""The library kernel's program as WebAssembly in wasmtime: it runs in a thread and a memory of its own."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import os
+import queue
 import threading
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from netlab.engines.library.program import OnAnswers
 from netlab.kernel import cache
 
 POLL_S = 0.05
+END_S = 5.0
+"""Longer than the module computes between two looks."""
 LARGEST_REASON_BYTES = 250
 
 
@@ -25,43 +29,72 @@ class _Ended(Exception):  # noqa: N818  it is no error
 
 
 class SandboxProgram:
-    """A `program.Program`."""
+    """A `program.Program`, in a thread of its own: between two answers its calls stay on that thread's stack."""
 
     def __init__(self, path: Path) -> None:
         self._engine, self._module = _compiled(path, path.stat().st_mtime_ns)
-        self._waiting = bytearray()
+        self._requests = bytearray()
         self._came = threading.Condition()
+        self._stopping = threading.Event()
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._ending = "it was stopped"
+        self._thread = threading.Thread(target=self._work, name="netlab-library", daemon=True)
+        self._thread.start()
 
     def send(self, requests: bytes) -> None:
         """Give it requests."""
         with self._came:
-            self._waiting += requests
+            self._requests += requests
             self._came.notify()
 
     def listen(self, on_answers: OnAnswers, cancel: threading.Event | None) -> None:
-        """Run it, and hand on its answers."""
-        store = wasmtime.Store(self._engine)
-
-        def look() -> None:
+        """Hand on its answers."""
+        while True:
             if cancel is not None and cancel.is_set():
                 raise cancelled()
+            try:
+                # Not without end: on Windows Ctrl-C would wait for it.
+                data = self._answers.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            if data is None:
+                self._answers.put(None)
+                return
+            if on_answers(data):
+                return
 
+    def close(self) -> str:
+        """End it, and say how it ended."""
+        self._stopping.set()
+        with self._came:
+            self._came.notify()
+        self._thread.join(END_S)
+        return self._ending
+
+    def _work(self) -> None:
+        try:
+            with wasmtime.Store(self._engine) as store:
+                self._run(store)
+        finally:
+            self._answers.put(None)
+
+    def _run(self, store: wasmtime.Store) -> None:
         def read(at: int, count: int) -> int:
             with self._came:
-                while not self._waiting:
-                    look()
-                    self._came.wait(POLL_S)
-                part = bytes(self._waiting[:count])
-                del self._waiting[:count]
+                self._came.wait_for(lambda: self._requests or self._stopping.is_set())
+                if self._stopping.is_set():
+                    raise _Ended
+                part = bytes(self._requests[:count])
+                del self._requests[:count]
             memory.write(store, part, at & 0xFFFFFFFF)
             return len(part)
 
         def write(at: int, count: int) -> None:
-            look()
-            start = at & 0xFFFFFFFF
-            if count and on_answers(bytes(memory.read(store, start, start + count))):
+            if self._stopping.is_set():
                 raise _Ended
+            start = at & 0xFFFFFFFF
+            if count:
+                self._answers.put(bytes(memory.read(store, start, start + count)))
 
         def leave(status: int) -> None:
             self._ending = f"its status is {status}"
@@ -73,30 +106,19 @@ class SandboxProgram:
             "write": wasmtime.Func(store, wasmtime.FuncType([i32, i32], []), write),
             "exit": wasmtime.Func(store, wasmtime.FuncType([i32], []), leave),
         }
-        exports: Any = wasmtime.Instance(
-            store, self._module, [functions[str(one.name)] for one in self._module.imports]
-        ).exports(store)
+        instance = wasmtime.Instance(store, self._module, [functions[str(one.name)] for one in self._module.imports])
+        exports: Any = instance.exports(store)
         memory = exports["memory"]
         try:
-            self._run(store, exports)
+            exports["run"](store)
         except _Ended:
             pass
-        finally:
-            # The functions know the store and the store the functions: without this, memory would stay until the next collection.
-            store.close()
-
-    def _run(self, store: wasmtime.Store, exports: Any) -> None:
-        try:
-            exports["run"](store)
         except wasmtime.Trap as trap:
             self._ending = "it crashed"
             why = f"The library kernel crashed: {_reason(trap)}.\n".encode()[:LARGEST_REASON_BYTES]
-            exports["memory"].write(store, why + b"\0", exports["reason"](store))
-            exports["crashed"](store)
-
-    def close(self) -> str:
-        """Say how it ended; nothing of it is left."""
-        return self._ending
+            memory.write(store, why + b"\0", exports["reason"](store))
+            with suppress(_Ended, wasmtime.Trap):
+                exports["crashed"](store)
 
 
 def _reason(trap: wasmtime.Trap) -> str:
