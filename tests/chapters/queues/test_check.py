@@ -64,7 +64,7 @@ def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: Simp
     cases = {
         "the round-trip time that the exercise asks for": stand_in(opened.other),
         "20 s at least": stand_in(opened.marks, seconds=10),
-        "must be CUBIC": stand_in(opened.marks, congestion="dctcp"),
+        "by CUBIC": stand_in(opened.marks, congestion="dctcp"),
         "must have marked": stand_in(opened.marks, marks=0),
         "No segment may have been sent again": stand_in(opened.marks, retransmits=1),
         "88 % of the link's limit": stand_in(opened.marks, goodput_mbps=15.0),
@@ -77,7 +77,7 @@ def test_a_full_and_nearly_empty_queue_passes_and_each_condition_is_looked_for(o
     check = opened.check.threshold_run
     passes(check, stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1))
     cases = {
-        "must be DCTCP": stand_in(opened.step, goodput_mbps=19.1),
+        "by DCTCP": stand_in(opened.step, goodput_mbps=19.1),
         "a step of marks": stand_in(opened.marks, congestion="dctcp", goodput_mbps=19.1),
         "99 % of the link's limit": stand_in(opened.step, congestion="dctcp", goodput_mbps=18.0),
         "must wait less": stand_in(opened.step, congestion="dctcp", goodput_mbps=19.1, rtt_ms=45.0),
