@@ -35,13 +35,21 @@ STAMP = VENV / "netlab-setup"
 LOG = ROOT / ".setup.log"
 VERSIONS = range(10, 15)
 OLDEST_OF_LOCK = 11
-PACKAGES = {"ip": "iproute2", "tc": "iproute2", "headers": "libc6-dev", "ping": "iputils-ping", "venv": "python3-venv"}
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "headers": "libc6-dev",
+    "iptables-nft": "iptables",
+    "ping": "iputils-ping",
+    "venv": "python3-venv",
+}
 # Tools of other distributions, and what they call the packages that have another name there ("" for what they need not).
 OTHER_TOOLS = {
     "dnf": (
         "dnf install",
         {
             "iproute2": "iproute iproute-tc",
+            "iptables": "iptables-nft",
             "libc6-dev": "glibc-devel kernel-headers",
             "iputils-ping": "iputils",
             "xz-utils": "xz",
@@ -50,7 +58,13 @@ OTHER_TOOLS = {
     ),
     "pacman": (
         "pacman -S --needed",
-        {"libc6-dev": "glibc linux-api-headers", "iputils-ping": "iputils", "xz-utils": "xz", "python3-venv": "python"},
+        {
+            "libc6-dev": "glibc linux-api-headers",
+            "iptables": "iptables-nft",
+            "iputils-ping": "iputils",
+            "xz-utils": "xz",
+            "python3-venv": "python",
+        },
     ),
     "zypper": (
         "zypper install",
@@ -64,7 +78,7 @@ OTHER_TOOLS = {
     ),
 }
 # What a user may do without: no apt is asked for it where nothing else is missing.
-OPTIONAL = frozenset({"ping"})
+OPTIONAL = frozenset({"iptables-nft", "ping"})
 # Variables that would send packages elsewhere.
 FOREIGN = frozenset({"PIP_TARGET", "PIP_USER", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV"})
 CLONE_ON_PATH = (
@@ -162,7 +176,7 @@ def kernels_of_another_version() -> bool:
 def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     """Names of programs (and `headers`, `venv`) that are not there."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    wanted = ["ip", "tc", "ping", *(building.NEEDED_PROGRAMS if for_kernel else ())]
+    wanted = ["ip", "tc", "iptables-nft", "ping", *(building.NEEDED_PROGRAMS if for_kernel else ())]
     missing = [program for program in wanted if not shutil.which(program, path=path)]
     if for_kernel and "gcc" not in missing and not _has_headers():
         missing.append("headers")

@@ -1,7 +1,8 @@
 """Programs that Mininet calls and a plain machine lacks, as small shell scripts over `ip`, `tc` and `bridge`.
 
 They are found last, so that a machine's own are used where there are any; but for iperf, whose later versions Mininet waits
-for in vain, for programs of which a guest has no use, and for iptables, whose own asks for parts that the pocket kernel has not.
+for in vain, for programs of which a guest has no use, and for iptables, whose older variant asks for parts that the pocket
+kernel has not.
 """
 
 from __future__ import annotations
@@ -128,9 +129,18 @@ NO_GROUPS = r"""#!/bin/sh
 echo "${0##*/}: a pocket kernel has no limits on CPU time: computing takes none of its virtual time. Ignored." >&2
 """
 
-NO_FILTER = r"""#!/bin/sh
-echo "${0##*/}: not offered here. The packet filter is set by iptables, one rule a call; iptables-save prints the rules. \
-There is no IPv6." >&2
+IPTABLES = r"""#!/bin/sh
+# iptables, iptables-save or iptables-restore in the variant that tells nf_tables its rules
+name=${0##*/}
+own=iptables-nft${name#iptables}
+command -v $own >/dev/null && exec $own "$@"
+echo "$name: this machine has no $own. Install the package iptables (Debian, Ubuntu), iptables-nft (Fedora, Arch) or your \
+distribution's." >&2
+exit 1
+"""
+
+NO_IPV6 = r"""#!/bin/sh
+echo "${0##*/}: there is no IPv6 here." >&2
 exit 1
 """
 
@@ -156,7 +166,6 @@ PROGRAMS = {
     "cgset": NO_GROUPS,
     "cgdelete": NO_GROUPS,
     "cgclassify": NO_GROUPS,
-    "nft": NO_FILTER,
 }
 
 OWN_KERNEL = "/dev/netlab"
@@ -166,14 +175,8 @@ exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.
 """
 
 
-IPTABLES = """#!/bin/sh
-exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.iptables import main
-sys.exit(main(*sys.argv[1:]))' "${{0##*/}}" "$@"
-"""
-
-
 def search_path(directory: str) -> str:
-    """The search path of hosts whose other programs are the machine's own: iptables is the kernel's, netlab's or the machine's."""
+    """The search path of hosts whose other programs are the machine's own: on the pocket kernel iptables is the variant for nf_tables."""
     own = f"{directory}/filter"
     machine = os.environ["PATH"]
     ordered = (own, machine) if os.path.exists(OWN_KERNEL) else (machine, own)
@@ -190,12 +193,11 @@ def install(directory: str, packages: list[str]) -> str:
         Where Python finds netlab.
     """
     python = {"python": sys.executable, "packages": json.dumps(packages)}
-    iptables = IPTABLES.format(**python)
     places = {
         "first": {"iperf": IPERF.format(**python), **INSTEAD},
         "filter": {
-            **dict.fromkeys(("iptables", "iptables-save"), iptables),
-            **dict.fromkeys(("ip6tables", "ip6tables-save", "iptables-restore"), NO_FILTER),
+            **dict.fromkeys(("iptables", "iptables-save", "iptables-restore"), IPTABLES),
+            **dict.fromkeys(("ip6tables", "ip6tables-save", "ip6tables-restore"), NO_IPV6),
         },
         "last": PROGRAMS,
     }

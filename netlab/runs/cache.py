@@ -38,7 +38,6 @@ CODE = (
     "captures",
     "engines",
     "measure",
-    "netfilter",
     "netlink",
     "network/__init__.py",
     "network/congestion.py",
