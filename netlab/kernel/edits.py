@@ -95,6 +95,36 @@ def edits() -> list[Edit]:
             "new keys follow from os_getrandom() alone, not from what else was mixed in and when",
         ),
         Edit(
+            "net/sched/sch_tbf.c",
+            r"(?m)^\tq->tokens = q->buffer;\n\tq->ptokens = q->mtu;\n\n\tmemcpy\(&q->rate, &rate,",
+            (RECIPE / "tbf_change.c").read_text().rstrip("\n"),
+            "a rate limit keeps what is in its bucket when its rate changes",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^/\* Parse netlink message to set options \*/\nstatic int netem_change\(struct Qdisc \*sch, struct nlattr \*opt,\n",
+            (RECIPE / "netem_rate.c").read_text(),
+            "a wire's frames can go on at another rate",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^\tint old_loss_model = CLG_RANDOM;\n",
+            "\tint old_loss_model = CLG_RANDOM;\n\ts64 old_latency = q->latency;\n\tu64 old_rate = q->rate;\n",
+            "a wire's rate is kept until the change is made",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^\t/\* capping jitter to the range acceptable by tabledist\(\) \*/\n\tq->jitter = [^\n]*\n",
+            "\tq->jitter = min_t(s64, abs(q->jitter), INT_MAX);\n\tnetem_new_rate(q, old_latency, old_rate);\n",
+            "a wire's frames go on at the new rate",
+        ),
+        Edit(
+            "net/sched/sch_netem.c",
+            r"(?m)^\t\t\tq->loss_model = CLG_GILB_ELL;\n\t\t\tq->clg\.state = GOOD_STATE;\n",
+            "\t\t\tif (q->loss_model != CLG_GILB_ELL)\n\t\t\t\tq->clg.state = GOOD_STATE;\n\t\t\tq->loss_model = CLG_GILB_ELL;\n",
+            "bursts of loss go on when something else of a wire changes",
+        ),
+        Edit(
             "net/ipv4/Kconfig",
             r"(?m)^config TCP_CONG_BBR\n",
             'config TCP_CONG_TAHOE\n\ttristate "TCP Tahoe"\n\tdefault n\n\nconfig TCP_CONG_BBR\n',

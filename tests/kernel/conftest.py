@@ -26,6 +26,17 @@ PLACES = {
     "arch/um/drivers/Makefile": "obj-y := stdio_console.o fd.o chan_kern.o\nobj-$(CONFIG_SSL) += ssl.o\n",
     "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n"
     "\tblake2s_final(&input_pool.hash, seed);\n\n\tdone();\n",
+    "net/sched/sch_tbf.c": (
+        "\tq->tokens = q->buffer;\n\tq->ptokens = q->mtu;\n\n\tmemcpy(&q->rate, &rate, sizeof(struct psched_ratecfg));\n"
+        "\tq->tokens = q->buffer;\n\tq->ptokens = q->mtu;\n\tqdisc_watchdog_cancel(&q->watchdog);\n"
+    ),
+    "net/sched/sch_netem.c": (
+        "\t\t\tq->loss_model = CLG_GILB_ELL;\n\t\t\tq->clg.state = GOOD_STATE;\n\t\t\tq->clg.a1 = ge->p;\n"
+        "/* Parse netlink message to set options */\nstatic int netem_change(struct Qdisc *sch, struct nlattr *opt,\n"
+        "\tint old_loss_model = CLG_RANDOM;\n\tint ret;\n"
+        "\t/* capping jitter to the range acceptable by tabledist() */\n"
+        "\tq->jitter = min_t(s64, abs(q->jitter), INT_MAX);\n\n\tunlock();\n"
+    ),
     "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',
     "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n",
 }

@@ -43,6 +43,12 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert "void netlab_set_seed(unsigned long long seed)" in random
     assert "obj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o" in (tree / "net/ipv4/Makefile").read_text()
     assert (tree / "net/ipv4/tcp_tahoe.c").read_text().startswith("// SPDX-License-Identifier: GPL-2.0")
+    limit = (tree / "net/sched/sch_tbf.c").read_text()
+    assert limit.count("mul_u64_u64_div_u64(held") == 1
+    assert "\tmemcpy(&q->rate, &rate, sizeof(struct psched_ratecfg));\n" in limit
+    assert limit.endswith("\tq->tokens = q->buffer;\n\tq->ptokens = q->mtu;\n\tqdisc_watchdog_cancel(&q->watchdog);\n")
+    wire = (tree / "net/sched/sch_netem.c").read_text()
+    assert wire.count("netem_new_rate(") == 2
     for place in places:
         assert f"+++ b/{place}" in patch
 

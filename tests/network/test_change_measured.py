@@ -5,6 +5,7 @@ import pytest
 
 import netlab as nl
 from netlab import theory
+from tests.engines.parity import differences
 
 PAYLOAD_BYTES = 1000
 KERNELS = [pytest.param("library", marks=pytest.mark.library), pytest.param("pocket", marks=pytest.mark.pocket)]
@@ -32,6 +33,24 @@ def flood(mbps=30):
 
 def limit(mbps):
     return theory.udp_goodput_limit_mbps(mbps, PAYLOAD_BYTES)
+
+
+@every_kernel
+def test_datagrams_follow_the_steps_of_a_rate_second_by_second(engine):
+    measured = by_second(
+        run(
+            line(),
+            [flood()],
+            8,
+            nl.Change(at_s=2, link=("r1", "h2"), rate_mbps=2),
+            nl.Change(at_s=5, link=("r1", "h2"), rate_mbps=20),
+            engine=engine,
+        )
+    )
+    # The seconds in which a step falls, seen behind a delay of 5 ms, hold a little of the rate before.
+    expected = [limit(rate) for rate in (10, 10, 2, 2, 2, 20, 20, 20)]
+    assert measured[[1, 3, 4, 6, 7]] == pytest.approx([expected[k] for k in (1, 3, 4, 6, 7)], rel=0.005)
+    assert measured == pytest.approx(expected, rel=0.03)
 
 
 @every_kernel
@@ -78,6 +97,21 @@ def test_a_ping_through_an_empty_queue_takes_the_time_of_the_new_rate(engine):
 
 
 @every_kernel
+def test_a_queue_keeps_what_is_in_it_when_its_rate_changes(engine):
+    # 100 packets of 1042 bytes at 1 Mbit/s take 0.83 s; at 20 Mbit/s 42 ms.
+    traffic = [nl.Udp("h1", "h2", rate_mbps=40, payload_bytes=PAYLOAD_BYTES, duration_s=0.03, spacing="even")]
+    network = line(rate_mbps=1, queue_packets=200)
+    slow = run(network, traffic, 3, engine=engine)
+    fast = run(network, traffic, 3, nl.Change(at_s=0.05, link=("r1", "h2"), rate_mbps=20), engine=engine)
+    assert slow.flows.received_datagrams[0] == fast.flows.received_datagrams[0] == fast.flows.sent_datagrams[0]
+    assert fast.queues.drops.max() == 0
+    taken_s = fast.flows.delay_max_ms[0] / 1000
+    sent_at_once = fast.flows.sent_datagrams[0] * 1042 * 8
+    # 1 Mbit/s for 50 ms, the rest at 20 Mbit/s; the slowest datagram left at 30 ms.
+    assert taken_s == pytest.approx(0.05 + (sent_at_once - 0.05e6) / 20e6 + 0.005 - 0.03, abs=0.003)
+
+
+@every_kernel
 def test_a_link_that_goes_down_loses_what_is_on_it_and_tcp_goes_on_when_it_is_up(engine):
     measured = run(
         line(),
@@ -119,6 +153,31 @@ def test_datagrams_that_are_sent_into_a_link_that_is_down_are_lost_and_counted(e
 
 
 @every_kernel
+def test_a_full_queue_carries_what_its_trace_can_second_by_second(engine):
+    trace = nl.Trace.named("walk_4g")
+    measured = by_second(run(line(rate_mbps=trace, delay_ms=0), [flood(80)], 60, engine=engine))
+    expected = [limit(trace.mean_mbps(second, second + 1)) for second in range(60)]
+    assert np.abs(measured / expected - 1).max() < 0.01
+
+
+@every_kernel
+def test_an_outage_stops_a_link_and_no_more(engine):
+    trace = nl.Trace([(0, 8), (1, 0), (3, 8)], 4)
+    measured = run(line(rate_mbps=trace), [flood(20)], 12, engine=engine)
+    expected = [limit(8), 0, 0, limit(8)] * 3
+    # 5 ms of each second are the delay's.
+    assert by_second(measured) == pytest.approx(expected, abs=0.01 * limit(8))
+
+
+@every_kernel
+def test_a_wire_does_not_fall_behind_a_rate_that_goes_up_and_down(engine):
+    trace = nl.Trace([(0, 10), (0.05, 1), (0.1, 10), (0.13, 4)], 0.2)
+    measured = run(line(rate_mbps=trace, delay_ms=0, queue_packets=1), [flood(40)], 20, engine=engine)
+    # A frame at 1 Mbit/s takes 8.3 ms, and one waits: the same at the end as at the beginning.
+    assert measured.flows.delay_max_ms[0] < 3 * 8.4
+
+
+@every_kernel
 def test_a_link_may_get_a_rate_and_lose_it(engine):
     measured = run(
         line(rate_mbps=None, queue_packets=None),
@@ -144,3 +203,21 @@ def test_losses_begin_at_their_moment(engine):
     ).pings
     assert pings[pings.t_s < 9.9].rtt_ms.notna().all()
     assert pings[pings.t_s > 10].rtt_ms.isna().mean() == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.pocket
+@pytest.mark.library
+def test_a_network_that_changes_is_the_same_in_both_kernels():
+    scenario = nl.Scenario(
+        line(rate_mbps=nl.Trace([(0, 10), (1.003, 3), (2.007, 6)])),
+        [nl.Tcp("h1", "h2"), nl.Tcp("h2", "h1", start_s=0.5, congestion="reno")],
+        8,
+        changes=[
+            nl.Change(at_s=2.5, link=("r1", "h2"), delay_ms=20),
+            nl.Change(at_s=3.5, link=("r1", "h2"), rate_mbps=4, queue_packets=30),
+            nl.Change(at_s=5, link=("h1", "r1"), up=False),
+            nl.Change(at_s=5.5, link=("h1", "r1"), up=True),
+        ],
+    )
+    pocket, library = (nl.run(scenario, engine=engine, progress=False) for engine in ("pocket", "library"))
+    assert differences(pocket, library) == []

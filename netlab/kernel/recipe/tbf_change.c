@@ -1,0 +1,16 @@
+	/* What the bucket holds stays in it, in bytes: a full one at each change would add up over many. */
+	if (q->rate.rate_bytes_ps) {
+		u64 now = ktime_get_ns();
+		u64 held = min_t(u64, q->tokens + (now - q->t_c), psched_l2t_ns(&q->rate, max_size));
+
+		held = mul_u64_u64_div_u64(held, q->rate.rate_bytes_ps, rate.rate_bytes_ps);
+		q->tokens = min_t(u64, held, q->buffer);
+		q->t_c = now;
+		/* The frame that waits was due at the old rate. */
+		qdisc_watchdog_schedule_ns(&q->watchdog, now);
+	} else {
+		q->tokens = q->buffer;
+	}
+	q->ptokens = q->mtu;
+
+	memcpy(&q->rate, &rate,
