@@ -153,8 +153,9 @@ class Scenario:
             problems.append(f"traffic must be a list, got {shown(given)}")
         rest = {name: document[name] for name in SCENARIO_FIELDS[2:-2] if name in document}
         for name, read_list in (("captures", _read_captures), ("changes", change.read)):
-            rest[name], wrong = read_list(document.get(name, []))
-            problems += wrong
+            if name in document:
+                rest[name], wrong = read_list(document[name])
+                problems += wrong
         scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
         # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
         problems += scenario._problems(topology, items, whole=not unread)

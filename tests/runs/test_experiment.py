@@ -336,7 +336,7 @@ def test_a_wrong_item_of_traffic_is_one_sentence(item: Any, sentence: str) -> No
             {"durations": 5},
             (
                 "scenario: unknown field: got 'durations'; allowed: topology, traffic, duration_s, seed, interval_s, "
-                "sysctls, captures; did you mean duration_s?"
+                "sysctls, captures, changes; did you mean duration_s?"
             ),
         ),
     ],
