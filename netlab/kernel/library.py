@@ -25,9 +25,7 @@ from netlab.kernel.edits import RECIPE, edits
 from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
-WASM = "wasm"
-"""The machine of a kernel as WebAssembly, which runs on every processor."""
-PROGRAM, WASM_PROGRAM = "netlab-library", "netlab-library.wasm"
+PROGRAM = "netlab-library"
 MNEXEC = "mnexec"
 FAILURE = "failure"
 FILES = (PROGRAM, "config", "build.json")

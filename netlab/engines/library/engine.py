@@ -90,9 +90,13 @@ class LibraryEngine:
                 "The library engine has no programs, so it runs no scripts. Use engine='pocket' for them."
             )
         self.refuse(plan)
-        return LibrarySession(
-            lambda: start_program(self.kernel), lambda given: self._requests(given, MEMORY_MB)[0], explain
-        )
+        return LibrarySession(self._start, lambda given: self._requests(given, MEMORY_MB)[0], explain)
+
+    def _start(self) -> Program:
+        # It needs what only Linux has, and this module is imported on every system.
+        from netlab.engines.library.child import ChildProgram
+
+        return ChildProgram(self.kernel.path)
 
     def _requests(self, plan: Plan, memory_mb: int | None = None) -> tuple[Requests, _Made]:
         """What makes the plan's network, and how."""
@@ -124,7 +128,7 @@ class LibraryEngine:
         add_run(requests, plan)
         answers = Answers(plan, requests.queues)
         on_event({"event": "agent"})
-        running = start_program(self.kernel)
+        running = self._start()
         try:
             running.send(requests.take())
             running.listen(_reader(answers, on_event), cancel)
@@ -163,25 +167,6 @@ class _Made(NamedTuple):
     memory_mb: int
     without_offload: list[str]
     queueing: dict[str, list[Queueing]]
-
-
-def start_program(kernel: library.LibraryKernel) -> Program:
-    """Start the program of a kernel, here.
-
-    Raises
-    ------
-    KernelError
-        When it is WebAssembly and there is nothing here that runs it.
-    """
-    if kernel.machine != library.WASM:
-        from netlab.engines.library.child import ChildProgram
-
-        return ChildProgram(kernel.path)
-    try:
-        from netlab.engines.library.sandbox import SandboxProgram
-    except ImportError as error:
-        raise KernelError(f"{kernel.path} needs the package wasmtime ({error}): pip install wasmtime.") from error
-    return SandboxProgram(kernel.path)
 
 
 def kernel_requirement() -> Requirement:

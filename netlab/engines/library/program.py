@@ -1,6 +1,6 @@
-"""The library kernel's program, running: a child process, or WebAssembly in this one.
+"""The library kernel's program, running.
 
-Requests go in while it runs and answers come out; whoever listens may send more.
+Requests go in while it runs and answers come out; more may be sent while answers are read.
 """
 
 from __future__ import annotations
