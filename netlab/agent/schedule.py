@@ -220,11 +220,13 @@ def _coarse(trace: TraceSteps) -> list[tuple[float, float]]:
 
 
 def shaped_directions(plan: Plan) -> list[Hop]:
-    """The directions that have a rate, and so a queue, at any time of a run."""
+    """The directions that have a rate, and so a queue, at any time of a run; those of a node together, as they are sampled."""
     later = {item["direction"] for item in plan["changes"] if item["shape"].get("rate_mbps") is not None}
-    return [
+    found = [
         hop for place, hop in enumerate(plan["directions"]) if hop["shape"]["rate_mbps"] is not None or place in later
     ]
+    nodes = list(dict.fromkeys(hop["src"] for hop in found))
+    return sorted(found, key=lambda hop: nodes.index(hop["src"]))
 
 
 def hosts_ever_without_offload(plan: Plan, clock: str, segment_bytes: Mapping[str, int]) -> list[str]:
