@@ -330,9 +330,9 @@ def _same_code(one: str, other: str) -> bool:
     """Whether two cells are the same program, comments aside; a cell emptied altogether is nobody's answer either."""
     try:
         mine, theirs = ast.parse(one), ast.parse(other)
+        return not mine.body or ast.dump(mine) == ast.dump(theirs)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return same(one, other)
-    return not mine.body or ast.dump(mine) == ast.dump(theirs)
 
 
 def _take_words(submission: Submission, wanted: Wanted, added: Sequence[Cell]) -> Taken:
