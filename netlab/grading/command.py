@@ -56,13 +56,14 @@ def main(options: argparse.Namespace) -> int:
     NetlabError
         When something other than a submission is at fault.
     """
-    from netlab.grading import grade, master, merged, reports, review, roster
+    from netlab.grading import grade, master, merged, reports, review, roster, sandbox
     from netlab.grading.claim import claimed
 
     if options.jobs is not None and options.jobs < 1:
         raise NetlabError(f"--jobs must be 1 or more, got {options.jobs}.")
     if not options.cpu_seconds > 0:
         raise NetlabError(f"--cpu-seconds must be above 0, got {options.cpu_seconds:g}.")
+    sandbox.require_walls()
     chapter = master.find(options.chapter, root_of(options))
     entries = roster.read(options.roster) if options.roster else []
     output: Path = options.output

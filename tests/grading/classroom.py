@@ -372,8 +372,10 @@ def more_hostile() -> list[Pupil]:
         _letter("becomes_root", "import os\nos.setuid(0)", 5),
         _letter(
             "kernel_calls",
-            "import ctypes\ncall = ctypes.CDLL(None).syscall\n"
-            "assert any(call(number, 0, 0, 0) >= 0 for number in (101, 165, 246, 272, 304, 321, 323, 425))",
+            "import ctypes, os\ncall = ctypes.CDLL(None).syscall\n"
+            "attach, new_user = (101, 16, os.getppid(), 0, 0), (272, 0x10000000)\n"
+            "others = [(number, 0, 0, 0) for number in (165, 246, 304, 321, 323, 425)]\n"
+            "assert any(call(*words) >= 0 for words in [attach, new_user, *others])",
             6,
             flags={"access to answers"},
         ),

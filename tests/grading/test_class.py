@@ -74,7 +74,10 @@ def test_everybody_gets_the_points_that_they_must(lesson: Lesson) -> None:
         result["student"]: {mark["key"]: (mark["status"], mark["points"]) for mark in result["exercises"]}
         for result in lesson.graded.results
     }
-    assert given == {name: pupil.expected for name, pupil in lesson.pupils.items()}
+    expected = {name: pupil.expected for name, pupil in lesson.pupils.items()}
+    assert given.keys() == expected.keys()
+    differing = {name: (given[name], expected[name]) for name in given if given[name] != expected[name]}
+    assert not differing
     flagged: dict[str, set[str]] = {name: set() for name in lesson.pupils}
     for flag in lesson.graded.flags:
         for student in flag["students"]:

@@ -2,8 +2,6 @@
 
 import pytest
 
-import netlab as nl
-from netlab.base.errors import EngineError
 from tests.in_guest import told_by
 
 NETWORK = {"hosts": ["h1", "h2"], "links": [{"a": "h1", "b": "h2", "rate_mbps": 5, "delay_ms": 10}]}
@@ -73,10 +71,3 @@ def test_a_live_network_of_the_machines_own_kernel_inside_a_guest() -> None:
     assert told["ended"] is not None
     assert told["left"] == [], "what its hosts started has ended with it"
     assert told["hosts"], "the machine's own names are as they were"
-
-
-@pytest.mark.library
-def test_an_engine_that_has_no_live_networks_says_which_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NETLAB_ENGINE", "library")
-    with pytest.raises(EngineError, match="needs the pocket kernel, or root and the native engine"):
-        nl.live(NETWORK)
