@@ -8,10 +8,13 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from netlab.base.units import NS_PER_MS, NS_PER_S
+from netlab.sockets.moments import sleep_until_ns
+
 ECHO_REQUEST = 8
 ECHO_REPLY = 0
 _HEADER = struct.Struct("!BBHHH")
-_STAMP = struct.Struct("!Qd")
+_STAMP = struct.Struct("!QQ")
 
 
 @dataclass
@@ -51,17 +54,18 @@ class Pinger:
     def send(self, start_s: float, count: int | None, end_s: float) -> None:
         """Send request k at start + (k - 1) · interval, up to `count` of them or until `end_s` (monotonic)."""
         sequence = 0
-        while count is None or sequence < count:
-            due_s = start_s + sequence * self._interval_s
-            if due_s >= end_s:
+        due_ns, end_ns, interval_ns = (round(t_s * NS_PER_S) for t_s in (start_s, end_s, self._interval_s))
+        while (count is None or sequence < count) and due_ns < end_ns:
+            # Waiting for an event would be a microsecond late.
+            sleep_until_ns(due_ns)
+            if self._stop.is_set():
                 return
-            if self._stop.wait(max(0.0, due_s - time.monotonic())):
-                return
+            due_ns += interval_ns
             sequence += 1
-            now_s = time.monotonic()
-            self.echoes.sent_s[sequence] = now_s
+            now_ns = time.monotonic_ns()
+            self.echoes.sent_s[sequence] = now_ns / NS_PER_S
             try:
-                self._socket.sendto(self._request(sequence, now_s), self._dst)
+                self._socket.sendto(self._request(sequence, now_ns), self._dst)
             except OSError:
                 # No buffer or no route: the request counts as sent and will have no reply.
                 continue
@@ -76,13 +80,13 @@ class Pinger:
                 return
             if not packet:
                 return
-            now_s = time.monotonic()
+            now_ns = time.monotonic_ns()
             ip_bytes = (packet[0] & 0xF) * 4
             kind, _code, _sum, identifier, _sequence = _HEADER.unpack_from(packet, ip_bytes)
             if kind != ECHO_REPLY or identifier != self._identifier:
                 continue
-            sequence, sent_s = _STAMP.unpack_from(packet, ip_bytes + _HEADER.size)
-            self.echoes.rtt_ms.setdefault(sequence, (now_s - sent_s) * 1000)
+            sequence, sent_ns = _STAMP.unpack_from(packet, ip_bytes + _HEADER.size)
+            self.echoes.rtt_ms.setdefault(sequence, (now_ns - sent_ns) / NS_PER_MS)
 
     def stop(self) -> None:
         """End both threads."""
@@ -93,8 +97,8 @@ class Pinger:
             # A raw socket without a peer says so, but the waiting reader wakes all the same.
             pass
 
-    def _request(self, sequence: int, now_s: float) -> bytes:
-        body = _STAMP.pack(sequence, now_s) + self._padding
+    def _request(self, sequence: int, now_ns: int) -> bytes:
+        body = _STAMP.pack(sequence, now_ns) + self._padding
         head = _HEADER.pack(ECHO_REQUEST, 0, 0, self._identifier, sequence & 0xFFFF)
         checksum = internet_checksum(head + body)
         return _HEADER.pack(ECHO_REQUEST, 0, checksum, self._identifier, sequence & 0xFFFF) + body

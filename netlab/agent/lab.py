@@ -24,11 +24,13 @@ from netlab.agent.gate import Gate
 from netlab.agent.network import Network, batch
 from netlab.agent.sampling import Reader, queue_readers
 from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions
+from netlab.agent.settings import TRAFFIC_AT_S
 from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host, shape_network
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
 from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Scripts, Tables, names
+from netlab.sockets.moments import sleep_until_ns
 from netlab.sockets.streams import forbid_timer_slack
 
 if TYPE_CHECKING:
@@ -38,9 +40,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**64 - 1
 ENDLESS_S = 1e6
 SETTLE_S = 0.01
-# The kernel's timers of more than 63 ms come at multiples of 8, 64 or 512 ms since its boot (the levels of its timer wheel).
-# Where the lab begins among these must not follow from how long building took; 4096 ms is the same place for all of them.
-GRID_S = {"virtual": 4.096, "real": 0.01}
+GRID_S = {"virtual": TRAFFIC_AT_S, "real": 0.01}
 START_GRID_S = 0.01
 """Traffic that is started later begins at a multiple of it."""
 
@@ -176,7 +176,9 @@ class Lab:
         """Note what flows and queues show at the end of each interval until a moment."""
         told_s = 0.0
         while (t_s := round((self._steps + 1) * self._plan["interval_s"], 9)) <= until_s:
-            sleep_until(self._origin_s + t_s)
+            sleep_until_ns(
+                round(self._origin_s * NS_PER_S) + (self._steps + 1) * round(self._plan["interval_s"] * NS_PER_S)
+            )
             with self._lock:
                 # The one that samples while programs run may have been here first.
                 if round((self._steps + 1) * self._plan["interval_s"], 9) == t_s:

@@ -32,10 +32,12 @@ from netlab.agent import messages
 from netlab.agent.medium import RING_FRAMES, Medium, open_tap
 from netlab.agent.namespaces import hold_new_namespace, is_running, visit
 from netlab.agent.routing import Routing
+from netlab.agent.settings import QUEUES_AT_NS
 from netlab.base.errors import RunError
 from netlab.netlink.ip_lines import node_lines
 from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import AgentPlan
+from netlab.sockets.moments import sleep_until_ns
 
 LINK_PATIENCE_S = 10.0
 
@@ -181,6 +183,9 @@ class Network:
                 self._set_sysctls(name)
             routing = self._routing[name]
             routing.tell(messages.configuration([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces))
+        if self.plan["clock"] == "virtual":
+            sleep_until_ns(-(-time.monotonic_ns() // QUEUES_AT_NS) * QUEUES_AT_NS)
+        for name, routing in self._routing.items():
             routing.tell(messages.configuration([], queueing.get(name, []), routing.interfaces))
         for routing in self._routing.values():
             routing.close()

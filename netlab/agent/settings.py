@@ -18,3 +18,12 @@ MACHINE_SYSCTLS = {
 
 # ping(8) of iputils takes second 0 of the monotonic clock for "never sent".
 FIRST_S = 2.0
+
+# Some disciplines (PIE, DualPI2) look at their queue at regular intervals since they were made. So every kernel makes all queues at one
+# moment since its boot, later than the rest is built, or at a multiple of it.
+QUEUES_AT_NS = 8_192_000_000
+
+# The kernel's timers of more than 63 ms come at multiples of 8, 64 or 512 ms since its boot (the levels of its timer wheel).
+# Where traffic begins among these must not follow from how long building took; 4096 ms is the same place for all of them. And it
+# begins at one moment in every kernel (or at a multiple of it), because first sequence numbers follow from the clock.
+TRAFFIC_AT_S = 16.384

@@ -58,8 +58,15 @@ def edits() -> list[Edit]:
         Edit(
             "arch/um/kernel/skas/syscall.c",
             r"(?m)^void handle_syscall\(struct uml_pt_regs \*r\)\n\{\n",
-            "extern void netlab_count_call(void);\n\nvoid handle_syscall(struct uml_pt_regs *r)\n{\n",
+            "extern void netlab_count_call(void);\nextern bool netlab_waits_by_failing(void);\n\n"
+            "void handle_syscall(struct uml_pt_regs *r)\n{\n",
             "a system call can be counted",
+        ),
+        Edit(
+            "arch/um/kernel/skas/syscall.c",
+            r"(?m)^\t\t\tum_udelay\(1\);\n",
+            "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n",
+            "a system call that fails takes no time, save for a program that waits by trying",
         ),
         Edit(
             "arch/um/kernel/skas/syscall.c",
@@ -125,6 +132,60 @@ def edits() -> list[Edit]:
             "bursts of loss go on when something else of a wire changes",
         ),
         Edit(
+            "arch/um/kernel/time.c",
+            r"(?m)^\tdelta \+= 1;\n\n",
+            "",
+            "timers come when they are due, not a nanosecond later",
+        ),
+        Edit(
+            "arch/um/kernel/time.c",
+            r"\breturn itimer_next_event\(0, evt\);",
+            "return itimer_next_event(1, evt);",
+            "the first timer lies ahead, as it did with the nanosecond that all others have lost",
+        ),
+        Edit(
+            "arch/um/include/linux/time-internal.h",
+            r"(?m)^#define TIMER_MIN_DELTA  500\n",
+            "#define TIMER_MIN_DELTA  1\n",
+            "timers come when they are due, however soon that is",
+        ),
+        Edit(
+            "kernel/sys.c",
+            r"(?m)^\t\t\tcurrent->timer_slack_ns = arg2;\n",
+            "\t\t\tcurrent->timer_slack_ns = arg2 - 1;\n",
+            "who asks for the least slack, 1 ns, has none, so that no other timer decides when a sleep ends",
+        ),
+        Edit(
+            "include/linux/random.h",
+            r"(?m)^#endif /\* _LINUX_RANDOM_H \*/\n",
+            "#ifdef NETWORK_STREAMS\n#include <linux/network_random.h>\n#endif\n\n#endif /* _LINUX_RANDOM_H */\n",
+            "the network draws from streams of its own",
+        ),
+        Edit(
+            "include/linux/once.h",
+            r"(?m)^(?=#define get_random_once\()",
+            "#ifdef NETWORK_STREAMS\n#include <linux/network_random.h>\n#else\n",
+            "keys that the network draws once do not hang on what came before",
+        ),
+        Edit(
+            "include/linux/once.h",
+            r"(?m)^#endif /\* _LINUX_ONCE_H \*/\n",
+            "#endif\n\n#endif /* _LINUX_ONCE_H */\n",
+            "the choice between these keys and others ends",
+        ),
+        Edit(
+            "net/Makefile",
+            r"(?m)^obj-y\t\t\t\t:= devres\.o ",
+            "subdir-ccflags-y += -DNETWORK_STREAMS\nobj-y\t\t\t\t:= network_random.o devres.o ",
+            "code under net/ knows its streams",
+        ),
+        Edit(
+            "net/ipv4/route.c",
+            r"(?m)^(?P<indent>\s*)2048,\n\s*256 ?\* ?1024\);\n",
+            "\n\t\t\t\t\t      2048,\n\t\t\t\t\t      2048);\n",
+            "the numbers of IP packets do not hang on how much memory there is",
+        ),
+        Edit(
             "net/ipv4/Kconfig",
             r"(?m)^config TCP_CONG_BBR\n",
             'config TCP_CONG_TAHOE\n\ttristate "TCP Tahoe"\n\tdefault n\n\nconfig TCP_CONG_BBR\n',
@@ -141,7 +202,12 @@ def edits() -> list[Edit]:
 
 def additions() -> dict[str, Path]:
     """New files: place in the kernel's tree and netlab's file that goes there."""
-    return {"net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c", "arch/um/drivers/gate.c": RECIPE / "gate.c"}
+    return {
+        "net/ipv4/tcp_tahoe.c": RECIPE / "tcp_tahoe.c",
+        "net/network_random.c": RECIPE / "network_random.c",
+        "include/linux/network_random.h": RECIPE / "network_random.h",
+        "arch/um/drivers/gate.c": RECIPE / "gate.c",
+    }
 
 
 def apply(tree: Path, wanted: list[Edit] | None = None) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab.kernel import cache, fragment, installed, programs
-from netlab.kernel.edits import RECIPE, edits
+from netlab.kernel.edits import RECIPE, additions, edits
 from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
@@ -37,7 +37,7 @@ SMOKE_TIMEOUT_S = 60
 # What stays visible of the kernel for the program around it; all other names are the kernel's own.
 EXPORTS = (
     "library_boot", "library_horizon_ns", "library_jumps", "library_now_ns", "library_syscall", "library_tap",
-    "library_thread",
+    "library_thread", "network_seed",
 )  # fmt: skip
 # -ffp-contract=off: what is computed must not depend on whether the processor multiplies and adds in one step.
 HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-stack-protector", "-ffile-prefix-map")
@@ -93,7 +93,9 @@ def recipe_hash() -> str:
     for edit in edits():
         if not edit.path.startswith("arch/"):
             digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
-    digest.update((RECIPE / "tcp_tahoe.c").read_bytes())
+    for place, source in additions().items():
+        if not place.startswith("arch/"):
+            digest.update(f"{place}\0".encode() + source.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -352,9 +354,7 @@ def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
         return struct.pack("<II", kind, len(payload)) + payload
 
     said = (
-        frame(1, struct.pack("<QQQQQ", 256 << 20, 1, 0, 0, 1))
-        + frame(2)
-        + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
+        frame(1, struct.pack("<QQQ", 256 << 20, 1, 0)) + frame(2) + frame(9, struct.pack("<QQQQ", 10**6, 10**6, 0, 1))
     )
     try:
         done = subprocess.run(

@@ -12,7 +12,7 @@ def recipe_hash() -> str:
     """Hash of configuration, additions and edits: a change of any makes a new kernel."""
     digest = hashlib.sha256()
     for path in sorted(RECIPE.iterdir()):
-        if path.suffix in {".c", ".config"}:
+        if path.suffix in {".c", ".h", ".config"}:
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for edit in edits():
         digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())

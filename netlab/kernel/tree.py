@@ -103,8 +103,10 @@ def copy_tree(source: Path, tree: Path, log: Path) -> None:
     """Copy the needed part of an unpacked kernel source, without what an earlier build left in it."""
     name = source.resolve().name
     parent = shlex.quote(str(source.resolve().parent))
-    built = " ".join(f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd", "vmlinux*", "linux"))
-    _unpack(f"tar -C {parent} {built} -c {shlex.quote(name)}", name, tree, log, str(source))
+    objects = " ".join(f"--exclude={shlex.quote(pattern)}" for pattern in ("*.o", "*.a", "*.cmd"))
+    # At the top only: there is an include/linux, and there are linker scripts for vmlinux.
+    linked = " ".join(f"--exclude={shlex.quote(f'{name}/{pattern}')}" for pattern in ("vmlinux*", "linux"))
+    _unpack(f"tar -C {parent} {objects} --anchored {linked} -c {shlex.quote(name)}", name, tree, log, str(source))
     if (source / ".config").exists():
         programs.run(["make", "ARCH=um", "mrproper"], cwd=tree, log=log, doing="clean the copied source")
 
@@ -171,11 +173,11 @@ def oldest_here() -> Version:
 PACKAGES = {"xz": "xz-utils", "zstd": "zstd", "bzip2": "bzip2", "gzip": "gzip", "cc": "gcc", "ld": "binutils"}
 
 
-def apt_line(programs_missing: list[str]) -> str:
+def apt_line(linkedmissing: list[str]) -> str:
     """The command that installs missing programs where there is apt.
 
     >>> apt_line(["flex", "xz"])
     'On Debian or Ubuntu: sudo apt-get install flex xz-utils'
     """
-    names = sorted({PACKAGES.get(program, program) for program in programs_missing})
+    names = sorted({PACKAGES.get(program, program) for program in linkedmissing})
     return "On Debian or Ubuntu: sudo apt-get install " + " ".join(names)

@@ -45,7 +45,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 
 from netlab.base.errors import ThroughputError
-from netlab.base.units import NS_PER_S
+from netlab.base.units import NS_PER_MS, NS_PER_S
 from netlab.sockets import tcp_info
 from netlab.sockets.batch import MAX_TRAIN_DATAGRAMS, SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
 from netlab.sockets.datagrams import (
@@ -56,15 +56,17 @@ from netlab.sockets.datagrams import (
     StreamAccount,
     check_payload_bytes,
 )
+from netlab.sockets.moments import nth_root, sleep_until_ns
 from netlab.sockets.options import TCP_WINDOW_CLAMP, set_buffer
 
 SEND_CHUNK_BYTES = 1 << 20
+PAYLOAD_PERIOD_BYTES = 1 << 16
 RECEIVE_CHUNK_BYTES = 32 << 20
 DEFAULT_BURST_S = 0.001
 _UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
-_READ_EVERY_S = 0.001
+_READ_EVERY_NS = NS_PER_MS
 _SHORT_RTT_MS = 1.0
 _MAX_UNREAD_BYTES = 4 << 20
 _SO_MEMINFO = 55
@@ -78,7 +80,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def _payload_fd() -> int:
     """A file in memory with bytes that no link can compress, for `sendfile`: sending it copies nothing."""
     fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
-    os.write(fd, random.Random(0).randbytes(SEND_CHUNK_BYTES))  # noqa: S311 (no secret)
+    os.write(fd, random.Random(0).randbytes(PAYLOAD_PERIOD_BYTES) * (SEND_CHUNK_BYTES // PAYLOAD_PERIOD_BYTES))  # noqa: S311 (no secret)
     return fd
 
 
@@ -159,23 +161,24 @@ class TcpSender:
         room.register(out, select.POLLOUT)
         room.register(self._stopper.fd, select.POLLIN)
         count = SEND_CHUNK_BYTES
+        end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
         while not self._stopper.is_set:
             if self.num_bytes is not None:
                 count = min(SEND_CHUNK_BYTES, self.num_bytes - self.sent_bytes)
                 if count == 0:
                     return
-            left_s = None if self.end_s is None else self.end_s - time.monotonic()
-            if left_s is not None and left_s <= 0:
+            left_ns = None if end_ns is None else end_ns - time.monotonic_ns()
+            if left_ns is not None and left_ns <= 0:
                 return
             try:
                 self.sent_bytes += os.sendfile(out, payload, 0, count)
             except BlockingIOError:
-                if left_s is None:
+                if end_ns is None or left_ns is None:
                     room.poll()
-                elif left_s >= 0.001:
-                    room.poll(int(left_s * 1000))
+                elif left_ns >= NS_PER_MS:
+                    room.poll(left_ns // NS_PER_MS)
                 else:
-                    time.sleep(left_s)
+                    sleep_until_ns(end_ns)
 
 
 class TcpReceiver:
@@ -250,15 +253,15 @@ class TcpReceiver:
                 if self._window_bytes is not None:
                     # The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew.
                     self.sock.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
-            read_s = time.monotonic()
+            read_ns = time.monotonic_ns()
             while count:
                 self._read_bytes += count
                 if self._read_bytes == self._num_bytes:
-                    self.last_s = read_s
+                    self.last_s = read_ns / NS_PER_S
                 count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC | socket.MSG_WAITALL)
-                before_s, read_s = read_s, time.monotonic()
-                if count == RECEIVE_CHUNK_BYTES and read_s > before_s:
-                    self._wake_rarely(count / (read_s - before_s))
+                before_ns, read_ns = read_ns, time.monotonic_ns()
+                if count == RECEIVE_CHUNK_BYTES and read_ns > before_ns:
+                    self._wake_rarely(count * _READ_EVERY_NS // (read_ns - before_ns))
         except OSError as error:
             self.error = error
         if self.first_s is not None and self.last_s is None:
@@ -277,7 +280,7 @@ class TcpReceiver:
         left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
         return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
 
-    def _wake_rarely(self, bytes_per_s: float) -> None:
+    def _wake_rarely(self, unread_bytes: int) -> None:
         # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
         # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
         # last bytes of a transfer, fewer than such a mark, would not wake the reader when they come.
@@ -285,8 +288,7 @@ class TcpReceiver:
             return
         rtt_ms = tcp_info.read(self.sock).rtt_min_ms
         if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:
-            unread_bytes = min(_MAX_UNREAD_BYTES, int(bytes_per_s * _READ_EVERY_S))
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, unread_bytes)
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(_MAX_UNREAD_BYTES, unread_bytes))
 
     def _last_arrival_s(self) -> float:
         now_s = time.monotonic()
@@ -461,7 +463,7 @@ class UdpSender:
         # Uniform moments in order, one by one: the smallest of n uniform numbers in (x, 1) is 1 - (1 - x) U^(1/n).
         left_share = 1.0
         for left in range(total, 0, -1):
-            left_share *= chance.random() ** (1 / left)
+            left_share *= nth_root(chance.random(), left)
             self._sleep_until(start_ns + int((1 - left_share) * duration_ns))
             if self._stop.is_set():
                 return
@@ -518,7 +520,7 @@ class UdpSender:
                 # An event wakes for `stop`, but is not exact: it sleeps only the greater part.
                 self._stop.wait((left_ns - 20_000_000) / NS_PER_S)
             else:
-                time.sleep(left_ns / NS_PER_S)
+                sleep_until_ns(when_ns)
 
 
 class UdpReceiver:

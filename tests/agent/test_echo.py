@@ -22,10 +22,13 @@ class Clock:
     """Time that passes only while somebody waits."""
 
     def __init__(self) -> None:
-        self.now_s = 100.0
+        self.now_ns = 100 * 10**9
 
-    def monotonic(self) -> float:
-        return self.now_s
+    def monotonic_ns(self) -> int:
+        return self.now_ns
+
+    def sleep_until_ns(self, when_ns: int) -> None:
+        self.now_ns = max(self.now_ns, when_ns)
 
 
 class Wire:
@@ -53,21 +56,14 @@ class Wire:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(echo, "time", clock)
+    monkeypatch.setattr(echo, "sleep_until_ns", clock.sleep_until_ns)
     return clock
 
 
-def pinger(wire: Wire, clock: Clock, **changes: Any) -> Pinger:
-    """A pinger whose waiting moves the clock."""
+def pinger(wire: Wire, **changes: Any) -> Pinger:
+    """A pinger on that wire."""
     settings: dict[str, Any] = {"identifier": 7, "interval_s": 0.2, "payload_bytes": 56, **changes}
-    made = Pinger(wire, "10.0.0.2", **settings)  # type: ignore[arg-type]
-
-    class Stop(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            clock.now_s += timeout or 0.0
-            return self.is_set()
-
-    made._stop = Stop()
-    return made
+    return Pinger(wire, "10.0.0.2", **settings)  # type: ignore[arg-type]
 
 
 def reply(request: bytes, kind: int = echo.ECHO_REPLY, header: bytes = IP_HEADER) -> bytes:
@@ -80,7 +76,7 @@ def test_requests_leave_on_the_grid_until_their_number_or_the_end(
     clock: Clock, count: int | None, end_s: float, requests: int
 ) -> None:
     wire = Wire()
-    made = pinger(wire, clock)
+    made = pinger(wire)
     made.send(100.0, count, end_s)
     assert len(wire.sent) == requests
     assert list(made.echoes.sent_s.values()) == pytest.approx([100 + 0.2 * k for k in range(requests)])
@@ -91,7 +87,7 @@ def test_requests_leave_on_the_grid_until_their_number_or_the_end(
 def test_a_request_is_a_sound_icmp_message(clock: Clock, payload_bytes: int) -> None:
     """Type 8, our identifier, the sequence, the payload asked for, and a checksum that sums to zero."""
     wire = Wire()
-    pinger(wire, clock, payload_bytes=payload_bytes).send(100.0, 2, 200.0)
+    pinger(wire, payload_bytes=payload_bytes).send(100.0, 2, 200.0)
     for number, packet in enumerate(wire.sent, start=1):
         assert struct.unpack_from("!BBxxHH", packet) == (8, 0, 7, number)
         assert len(packet) == 8 + payload_bytes
@@ -99,27 +95,27 @@ def test_a_request_is_a_sound_icmp_message(clock: Clock, payload_bytes: int) -> 
 
 
 def test_sequences_beyond_16_bits_are_told_apart(clock: Clock) -> None:
-    made = pinger(Wire(), clock)
-    request = made._request(65_537, 100.0)
-    clock.now_s = 100.02
+    made = pinger(Wire())
+    request = made._request(65_537, 100 * 10**9)
+    clock.now_ns = 100_020_000_000
     made._socket = Wire(reply(request))  # type: ignore[assignment]
     made.receive()
-    assert made.echoes.rtt_ms == {65_537: pytest.approx(20.0)}
+    assert made.echoes.rtt_ms == {65_537: 20.0}
 
 
 def test_replies_are_booked_once_and_others_are_not_ours(clock: Clock) -> None:
-    ours, theirs = pinger(Wire(), clock), pinger(Wire(), clock, identifier=8)
-    request, stranger = ours._request(1, 100.0), theirs._request(2, 100.0)
-    clock.now_s = 100.0123456
+    ours, theirs = pinger(Wire()), pinger(Wire(), identifier=8)
+    request, stranger = ours._request(1, 100 * 10**9), theirs._request(2, 100 * 10**9)
+    clock.now_ns = 100_012_345_600
     packets = [reply(stranger), reply(request, kind=8), reply(request, header=IP_HEADER_WITH_OPTIONS), reply(request)]
     ours._socket = Wire(*packets)  # type: ignore[assignment]
     ours.receive()
-    assert ours.echoes.rtt_ms == {1: pytest.approx(12.3456)}
+    assert ours.echoes.rtt_ms == {1: 12.3456}
 
 
 def test_a_request_that_could_not_leave_counts_as_sent(clock: Clock) -> None:
     """Its reply will be missing: that is a loss, not an error."""
-    made = pinger(Wire(fails=1), clock)
+    made = pinger(Wire(fails=1))
     made.send(100.0, 3, 200.0)
     assert list(made.echoes.sent_s) == [1, 2, 3]
 

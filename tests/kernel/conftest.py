@@ -17,11 +17,16 @@ PLACES = {
         "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n\t\t    !time_travel_ext_waiting)\n"
         "\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n\t\treturn time_travel_time / TIMER_MULTIPLIER;\n\t}\n"
         "\treturn os_nsecs() / TIMER_MULTIPLIER;\n}\n"
+        "static int itimer_next_event(unsigned long delta,\n\t\t\t     struct clock_event_device *evt)\n{\n\tdelta += 1;\n\n"
+        "\tif (time_travel_mode != TT_MODE_OFF)\n\t\tadd(delta);\n}\n"
+        "static int itimer_one_shot(struct clock_event_device *evt)\n{\n\treturn itimer_next_event(0, evt);\n}\n"
         "\terr = clocksource_register_hz(&timer_clocksource, NSEC_PER_SEC/TIMER_MULTIPLIER);\n"
     ),
+    "arch/um/include/linux/time-internal.h": "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA  500\n",
     "arch/um/kernel/skas/syscall.c": (
         "void handle_syscall(struct uml_pt_regs *r)\n{\n\tint syscall;\n\n"
-        "\t/* Initialize the syscall number and default return value. */\n\tUPT_SYSCALL_NR(r) = 1;\n}\n"
+        "\t/* Initialize the syscall number and default return value. */\n\tUPT_SYSCALL_NR(r) = 1;\n"
+        "\t\t\tum_udelay(1);\n\t\t\tschedule();\n}\n"
     ),
     "arch/um/drivers/Makefile": "obj-y := stdio_console.o fd.o chan_kern.o\nobj-$(CONFIG_SSL) += ssl.o\n",
     "drivers/char/random.c": "\tarch_bits();\n\t_mix_pool_bytes(command_line, strlen(command_line));\n\n\tdone();\n"
@@ -37,6 +42,15 @@ PLACES = {
         "\t/* capping jitter to the range acceptable by tabledist() */\n"
         "\tq->jitter = min_t(s64, abs(q->jitter), INT_MAX);\n\n\tunlock();\n"
     ),
+    "kernel/sys.c": "\t\telse\n\t\t\tcurrent->timer_slack_ns = arg2;\n\t\tbreak;\n",
+    "include/linux/random.h": "u32 get_random_u32(void);\n\n#endif /* _LINUX_RANDOM_H */\n",
+    "include/linux/once.h": (
+        "#define get_random_once(buf, nbytes)\t\t\t\t\t     \\\n\tDO_ONCE(get_random_bytes, (buf), (nbytes))\n\n"
+        "#define get_random_sleepable_once(buf, nbytes)\t\t\t\t     \\\n"
+        "\tDO_ONCE_SLEEPABLE(get_random_bytes, (buf), (nbytes))\n\n#endif /* _LINUX_ONCE_H */\n"
+    ),
+    "net/Makefile": "#\n\nobj-y\t\t\t\t:= devres.o socket.o core/\n\nobj-y += ethernet/\n",
+    "net/ipv4/route.c": '\tidents_hash = alloc("IP idents",\n\t\t\t\t      &mask,\n\t\t\t\t      2048,\n\t\t\t\t      256*1024);\n',
     "net/ipv4/Kconfig": 'config TCP_CONG_DCTCP\n\ttristate\n\nconfig TCP_CONG_BBR\n\ttristate "BBR TCP"\n',
     "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BBR) += tcp_bbr.o\nobj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n",
 }

@@ -33,7 +33,10 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     assert "!time_travel_ext_waiting && netlab_waits_by_reading())\n\t\t\ttime_travel_update" in clock
     assert "return time_travel_time;" in clock and "return os_nsecs();" in clock and "NSEC_PER_SEC)" in clock
     assert clock.index("void netlab_count_call(void)") < clock.index("void time_travel_ndelay(unsigned long nsec)\n{")
+    assert "delta += 1" not in clock and "itimer_next_event(1, evt)" in clock
+    assert "#define TIMER_MIN_DELTA  1\n" in (tree / "arch/um/include/linux/time-internal.h").read_text()
     calls = (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    assert "\t\t\tif (netlab_waits_by_failing())\n\t\t\t\tum_udelay(1);\n\t\t\tschedule();\n" in calls
     assert calls.index("\tnetlab_count_call();\n") < calls.index("UPT_SYSCALL_NR(r)")
     assert (
         "obj-$(CONFIG_NETLAB_GATE) += gate.o\nobj-y += stdio_console.o fd.o"
@@ -41,6 +44,13 @@ def test_every_edit_is_made_and_nothing_else_changes(tree: Path, places: dict[st
     )
     assert "netlab_set_seed" in (tree / "arch/um/drivers/gate.c").read_text()
     assert "void netlab_set_seed(unsigned long long seed)" in random
+    keys = (tree / "include/linux/once.h").read_text()
+    assert keys.startswith(
+        "#ifdef NETWORK_STREAMS\n#include <linux/network_random.h>\n#else\n#define get_random_once(buf"
+    )
+    assert keys.endswith("(nbytes))\n\n#endif\n\n#endif /* _LINUX_ONCE_H */\n")
+    assert "obj-y\t\t\t\t:= network_random.o devres.o socket.o" in (tree / "net/Makefile").read_text()
+    assert "struct network_stream" in (tree / "include/linux/network_random.h").read_text()
     assert "obj-$(CONFIG_TCP_CONG_TAHOE) += tcp_tahoe.o" in (tree / "net/ipv4/Makefile").read_text()
     assert (tree / "net/ipv4/tcp_tahoe.c").read_text().startswith("// SPDX-License-Identifier: GPL-2.0")
     limit = (tree / "net/sched/sch_tbf.c").read_text()

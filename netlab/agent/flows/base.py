@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -11,7 +10,9 @@ from typing import Any, Generic, TypeVar, cast
 from netlab.agent.artifacts import Keeper
 from netlab.agent.network import Network
 from netlab.base.errors import ThroughputError
+from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, DatagramInterval, Item, StreamSample, Totals
+from netlab.sockets.moments import sleep_until_ns
 
 ItemType = TypeVar("ItemType", bound=Item)
 
@@ -112,6 +113,4 @@ class Flow(Generic[ItemType]):
 
 def sleep_until(when_s: float) -> None:
     """Sleep to a moment of the monotonic clock; not at all when it is past."""
-    left_s = when_s - time.monotonic()
-    if left_s > 0:
-        time.sleep(left_s)
+    sleep_until_ns(round(when_s * NS_PER_S))

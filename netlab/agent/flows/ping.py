@@ -52,7 +52,7 @@ class PingFlow(Flow["PingItem"]):
         return {
             **super().totals(),
             "echoes": [
-                {"seq": seq, "t_s": sent_s - self._origin_s, "rtt_ms": echoes.rtt_ms.get(seq)}
+                {"seq": seq, "t_s": round(sent_s - self._origin_s, 9), "rtt_ms": echoes.rtt_ms.get(seq)}
                 for seq, sent_s in sorted(echoes.sent_s.items())
             ],
         }

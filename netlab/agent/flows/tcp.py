@@ -252,8 +252,9 @@ class TcpFlow(Flow["TcpItem"]):
         return {
             **state,
             "stream": number,
-            "connect_s": ended.connect_s - self._origin_s,
-            "first_s": first_s - self._origin_s,
-            "last_s": ended.last_s - self._origin_s,
+            # A difference of floats holds more digits than the clock has.
+            "connect_s": round(ended.connect_s - self._origin_s, 9),
+            "first_s": round(first_s - self._origin_s, 9),
+            "last_s": round(ended.last_s - self._origin_s, 9),
             "throughput_bytes": (state.get("segments_in") or 0) * (segment_bytes + header_bytes),
         }

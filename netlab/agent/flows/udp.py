@@ -152,7 +152,7 @@ class UdpFlow(Flow["UdpItem"]):
         }
 
     def _since_origin(self, at_s: float | None) -> float | None:
-        return None if at_s is None else at_s - self._origin_s
+        return None if at_s is None else round(at_s - self._origin_s, 9)
 
     def _with_headers(self, new_bytes: int, datagrams: int, duplicates: int) -> int:
         headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)

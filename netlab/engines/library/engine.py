@@ -17,9 +17,7 @@ from netlab.engines.base import OnEvent, Requirement, refuse_lacking, refuse_med
 from netlab.engines.library.answers import DONE, FAILED, Answers
 from netlab.engines.library.program import OnAnswers, Program
 from netlab.engines.library.requests import (
-    EXACT_TIMERS,
     Requests,
-    Timers,
     add_run,
     make_requests,
     refuse_programs,
@@ -50,20 +48,13 @@ _FRAME = struct.Struct("<II")
 
 
 class LibraryEngine:
-    """Runs plans in the library kernel, without a privilege, a file or a process beside its own.
-
-    Parameters
-    ----------
-    timers : Timers
-        How exactly the kernel's timers come; other ones than the exact show what a difference from another kernel is due to.
-    """
+    """Runs plans in the library kernel, without a privilege, a file or a process beside its own."""
 
     name = "library"
     clock: Clock = "virtual"
 
-    def __init__(self, timers: Timers = EXACT_TIMERS) -> None:
+    def __init__(self) -> None:
         self.kernel = library.find()
-        self._timers = timers
 
     def requirements(self) -> list[Requirement]:
         """All that it needs on this machine."""
@@ -107,7 +98,7 @@ class LibraryEngine:
         sysctls = {**MACHINE_SYSCTLS, **(SMALL_SYSCTLS if memory_mb == SMALL_MEMORY_MB else {})}
         requests = make_requests(
             plan, ip_lines, queueing,
-            memory_bytes=memory_mb << 20, start_s=START_S, machine_sysctls=sysctls, timers=self._timers,
+            memory_bytes=memory_mb << 20, start_s=START_S, machine_sysctls=sysctls,
         )  # fmt: skip
         return requests, _Made(memory_mb, without_offload, queueing)
 

@@ -7,10 +7,11 @@ import itertools
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from netlab.agent import messages
 from netlab.agent.schedule import Schedule, Step, shaped_directions
+from netlab.agent.settings import QUEUES_AT_NS
 from netlab.agent.shaping import has_wire, wire_device
 from netlab.base.errors import NotHereError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
@@ -20,10 +21,11 @@ from netlab.netlink.qdiscs import Queueing
 from netlab.network import queues
 from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
 
-START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP = range(1, 11)
-AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES = range(12, 20)
+START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP, SEED = range(1, 12)
+AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES, UNTIL = range(12, 21)
 FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
 NONE = 2**64 - 1
+LARGEST_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
 FIRST_PORT = 5001
 MOST_BATCH_BYTES = 32_000
@@ -31,7 +33,8 @@ MARKS_IN_TINS = 0xFFFFFFFF
 """CAKE counts marks per tin, all others in one word of their statistics."""
 
 _FRAME = struct.Struct("<II")
-_START = struct.Struct("<QQQQQ")
+_START = struct.Struct("<QQQ")
+_SEED = struct.Struct("<Q")
 _GO = struct.Struct("<QQQQ")
 _FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
 _NUMBER = struct.Struct("<I")
@@ -41,18 +44,6 @@ _AT = struct.Struct("<QII")
 _ADVANCE = struct.Struct("<QQ")
 STRUCTS = (_START, _QUEUE, _TAP, _AT, _ADVANCE, _GO, _FLOW)
 """In the order of protocol.h, whose sizes the program tells."""
-
-
-class Timers(NamedTuple):
-    """How exactly the kernel's timers come: so many ns late, and not sooner than so long after they were set."""
-
-    late_ns: int
-    least_ns: int
-
-
-EXACT_TIMERS = Timers(0, 1)
-POCKET_TIMERS = Timers(1, 500)
-"""Those of User-Mode Linux (arch/um: `itimer_next_event` adds one, TIMER_MIN_DELTA)."""
 
 
 @dataclass
@@ -116,7 +107,6 @@ def make_requests(
     memory_bytes: int,
     start_s: int,
     machine_sysctls: dict[str, str],
-    timers: Timers = EXACT_TIMERS,
 ) -> Requests:
     """Everything that makes a network, its traffic and its captures; time has not begun.
 
@@ -128,8 +118,6 @@ def make_requests(
         What `shape_network` makes of the plan's directions, by node.
     memory_bytes, start_s, machine_sysctls
         The kernel's memory, its clock's start in s since 1970, and settings of the whole machine.
-    timers : Timers
-        How exactly its timers come.
 
     Raises
     ------
@@ -140,8 +128,10 @@ def make_requests(
     requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
     requests.schedule.add(plan["changes"])
     number = {name: place for place, name in enumerate(nodes)}
-    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s, *timers))
+    requests.add(START, _START.pack(memory_bytes, plan["seed"], start_s))
     requests.add(SIZES)
+    # The network draws from the seed while it is built, and from its complement once it is: as in the agent.
+    requests.add(SEED, _SEED.pack(plan["seed"]))
     for key, value in machine_sysctls.items():
         _add_setting(requests, key, value)
     for _ in nodes:
@@ -157,16 +147,23 @@ def make_requests(
         for key, value in messages.settings(plan, name).items():
             _add_setting(requests, key, value)
         try:
-            own = [*lines[name], *ip_lines.get(name, [])]
-            told = messages.configuration(own, queueing.get(name, []), interfaces[name])
+            told = messages.configuration([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
         except UnknownLineError as error:
             raise NotHereError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
         _add_netlink(requests, number[name], told)
+    requests.add(UNTIL, _SEED.pack(QUEUES_AT_NS))
+    for name in nodes:
+        requests.add(ENTER, _NUMBER.pack(number[name]))
+        _add_netlink(requests, number[name], messages.configuration([], queueing.get(name, []), interfaces[name]))
     for direction in plan["directions"]:
         requests.add(ENTER, requests.number(direction["src"]))
         requests.add(WAIT, direction["interface"].encode())
-    for direction in shaped_directions(plan):
+    # Node by node, as the agent reads them.
+    shaped = shaped_directions(plan)
+    order = list(dict.fromkeys(hop["src"] for hop in shaped))
+    for direction in sorted(shaped, key=lambda hop: order.index(hop["src"])):
         add_queue(requests, direction)
+    requests.add(SEED, _SEED.pack(~plan["seed"] & LARGEST_SEED))
     for place, item in enumerate(plan["traffic"]):
         add_flow(requests, plan, place, item)
     for capture in plan["captures"]:

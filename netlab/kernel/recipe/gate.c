@@ -18,6 +18,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/network_random.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -91,6 +92,7 @@ static long gate_ioctl(struct file *file, unsigned int what, unsigned long arg)
 		if (copy_from_user(&seed, (void __user *)arg, sizeof(seed)))
 			return -EFAULT;
 		netlab_set_seed(seed);
+		network_seed(seed);
 		return 0;
 	case NETLAB_FOREGROUND:
 		return get_user(foreground, (int __user *)arg);

@@ -345,6 +345,14 @@ void host_main(void)
 			need(kind, bytes, sizeof(struct at));
 			add_batch((struct at *)payload, payload + sizeof(struct at), bytes - sizeof(struct at));
 			break;
+		case REQUEST_UNTIL:
+			need(kind, bytes, sizeof(uint64_t));
+			sleep_until(*(uint64_t *)payload);
+			break;
+		case REQUEST_SEED:
+			need(kind, bytes, sizeof(uint64_t));
+			network_seed(*(uint64_t *)payload);
+			break;
 		case REQUEST_FLOW:
 			need(kind, bytes, sizeof(struct flow));
 			add_flow((struct flow *)payload, (char *)payload + sizeof(struct flow));
@@ -404,8 +412,6 @@ int main(int count, char **words)
 	boot.seed = start.seed;
 	boot.start_s = start.start_s;
 	realtime_ahead_ns = start.start_s * NS_PER_S;
-	boot.timer_late_ns = start.timer_late_ns;
-	boot.timer_least_ns = start.timer_least_ns;
 	boot.command_line = "quiet";
 	library_horizon_ns = HORIZON_S * NS_PER_S;
 	confined = confine();

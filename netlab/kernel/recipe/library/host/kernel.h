@@ -72,7 +72,9 @@ struct twister {
 	int place;
 };
 void twister_start(struct twister *twister, const uint32_t *key, int words);
+uint32_t twister_word(struct twister *twister);
 double twister_next(struct twister *twister);
+double nth_root(double value, uint64_t n);
 
 /* books.c */
 struct gap {

@@ -27,7 +27,8 @@ enum request {
 	REQUEST_FLOW,		/* struct flow, then its label */
 	REQUEST_GO,		/* struct go */
 	REQUEST_TAP,		/* struct tap: packets of one of this node's devices are told */
-	REQUEST_AT = 12,	/* struct at, then messages of rtnetlink that it is sent then, in the order of time */
+	REQUEST_SEED,		/* uint64_t: from now on the network's draws follow from it */
+	REQUEST_AT,		/* struct at, then messages of rtnetlink that it is sent then, in the order of time */
 	/* Instead of GO, one by one; each is answered by NOW. A flow that comes later begins at once or at its start. */
 	REQUEST_BEGIN,		/* struct go, of which the interval counts */
 	REQUEST_ADVANCE,	/* struct advance */
@@ -36,14 +37,13 @@ enum request {
 	REQUEST_TABLES,		/* nothing: totals as if all flows ended now */
 	REQUEST_FINISH,		/* uint64_t: what is in flight may arrive until then */
 	REQUEST_SIZES,		/* nothing: the sizes of these structures, in their order, as uint32_t */
+	REQUEST_UNTIL,		/* uint64_t: what follows is for this moment of the kernel's clock */
 };
 
 struct start {
 	uint64_t memory_bytes;
 	uint64_t seed;
 	uint64_t start_s;
-	uint64_t timer_late_ns;		/* a timer comes so late, */
-	uint64_t timer_least_ns;	/* and not sooner than so long after it was set */
 };
 
 struct sampled {

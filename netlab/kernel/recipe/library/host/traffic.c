@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <library_tcp.h>	/* the kernel's own: the machine's may be older */
-#include <math.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -30,6 +29,7 @@
 #define DROPS_WORD 8
 #define ICMP_FILTER_OPTION 1
 #define SEND_CHUNK_BYTES (1u << 20)
+#define PAYLOAD_PERIOD_BYTES (1u << 16)
 #define RECEIVE_CHUNK_BYTES (32u << 20)
 #define SHORT_RTT_US 1000
 #define READ_EVERY_NS NS_PER_MS
@@ -42,7 +42,7 @@
 #define UDP_HEADER_BYTES 20
 #define LARGEST_DATAGRAM 65536
 #define SETTLE_NS (10 * NS_PER_MS)
-#define GRID_NS (4096 * NS_PER_MS)	/* the same place among the levels of the timer wheel, as in the agent */
+#define GRID_NS (16384 * NS_PER_MS)	/* the agent has it too, and says why */
 #define LEAST_WAIT_NS (100 * NS_PER_MS)
 #define CLOCK 1				/* CLOCK_MONOTONIC */
 #define ECHO_REQUEST 8
@@ -209,14 +209,17 @@ static void open_ping(struct traffic *t)
 /* Bytes in memory, so that sending them copies nothing. */
 static void open_payload(void)
 {
-	static unsigned char page[4096];
-	uint64_t x = 0x9e3779b97f4a7c15ull;
+	static uint32_t words[PAYLOAD_PERIOD_BYTES / 4];
+	static const uint32_t key[1];
+	struct twister chance;
 
-	for (size_t i = 0; i < sizeof(page); i++)
-		page[i] = (x = x * 6364136223846793005ull + 1442695040888963407ull) >> 56;
+	/* Python's random.Random(0).randbytes(). */
+	twister_start(&chance, key, 1);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		words[i] = twister_word(&chance);
 	payload_file = must(call(openat, AT_FDCWD, "/payload", O_RDWR | O_CREAT, 0600), "make a file in memory");
-	for (size_t done = 0; done < SEND_CHUNK_BYTES; done += sizeof(page))
-		must(call(write, payload_file, page, sizeof(page)), "fill a file in memory");
+	for (size_t done = 0; done < SEND_CHUNK_BYTES; done += sizeof(words))
+		must(call(write, payload_file, words, sizeof(words)), "fill a file in memory");
 }
 
 void add_flow(const struct flow *flow, const char *label)
@@ -498,7 +501,7 @@ static int send_until(struct traffic *t, uint64_t due)
 		t->datagram[2] = t->flow.port >> 8;
 		t->datagram[3] = t->flow.port;
 		put64(t->datagram + 4, t->sent_datagrams);
-		put64(t->datagram + 12, now_ns());
+		put64(t->datagram + 12, now_ns() + realtime_ahead_ns);
 		done = call(sendto, t->source, t->datagram, t->flow.payload_bytes, 0, NULL, 0);
 		/* The kernel reports an earlier datagram's 'port unreachable' instead of sending this one. */
 		if (done == -ECONNREFUSED)
@@ -554,7 +557,7 @@ static void send_spread(struct traffic *t, uint64_t start_ns, uint64_t duration_
 
 	twister_start(chance, t->flow.key, t->flow.key_words);
 	for (uint64_t left = total; left && !t->halted; left--) {
-		left_share *= pow(twister_next(chance), 1.0 / left);
+		left_share *= nth_root(twister_next(chance), left);
 		sleep_until(start_ns + (uint64_t)((1 - left_share) * duration_ns));
 		if (t->halted || !send_until(t, t->sent_datagrams + 1))
 			break;
@@ -614,7 +617,7 @@ static void read_datagrams(struct traffic *t)
 			continue;
 		memcpy(when, CMSG_DATA(stamp), sizeof(when));
 		/* Stamps are of CLOCK_REALTIME, which is so far ahead of the other clock and runs beside it. */
-		book(&t->books, get64(head + 4), get64(head + 12), when[0] * NS_PER_S + when[1] - realtime_ahead_ns, bytes);
+		book(&t->books, get64(head + 4), get64(head + 12) - realtime_ahead_ns, when[0] * NS_PER_S + when[1] - realtime_ahead_ns, bytes);
 	}
 }
 

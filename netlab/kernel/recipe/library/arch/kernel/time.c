@@ -20,7 +20,6 @@ u64 library_horizon_ns = NEVER;
 u64 library_jumps;
 static u64 next_event_ns = NEVER;
 static u64 start_s;
-static unsigned long timer_late_ns, timer_least_ns;
 
 static u64 read_clock(struct clocksource *source)
 {
@@ -37,7 +36,7 @@ static struct clocksource virtual_clock = {
 
 static int set_next_event(unsigned long delta_ns, struct clock_event_device *device)
 {
-	next_event_ns = library_now_ns + delta_ns + timer_late_ns;
+	next_event_ns = library_now_ns + delta_ns;
 	return 0;
 }
 
@@ -70,8 +69,6 @@ void read_persistent_clock64(struct timespec64 *now)
 void __init library_time_start(const struct library_boot *boot)
 {
 	start_s = boot->start_s;
-	timer_late_ns = boot->timer_late_ns;
-	timer_least_ns = boot->timer_least_ns;
 }
 
 void __init time_init(void)
@@ -80,8 +77,8 @@ void __init time_init(void)
 	clocksource_register_hz(&virtual_clock, NSEC_PER_SEC);
 	clockevents_config_and_register(&virtual_timer, NSEC_PER_SEC, 1, 0x3fffffffffffffffUL);
 	/* The generic code takes less than a microsecond for noise and would come early again and again. */
-	virtual_timer.min_delta_ns = timer_least_ns;
-	virtual_timer.min_delta_ticks = timer_least_ns;
+	virtual_timer.min_delta_ns = 1;
+	virtual_timer.min_delta_ticks = 1;
 }
 
 /* Called by the idle loop: the only place where the clock moves. */

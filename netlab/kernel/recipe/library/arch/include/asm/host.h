@@ -23,15 +23,14 @@ void *host_packet(const struct library_packet *packet);	/* a place for so many o
 struct library_boot {
 	void *memory;					/* all of the kernel's memory, zeroed */
 	unsigned long memory_bytes;
-	unsigned long long seed;			/* all randomness follows from it */
+	unsigned long long seed;			/* all randomness but the network's follows from it */
 	unsigned long long start_s;			/* CLOCK_REALTIME at boot, in s since 1970 */
 	const char *command_line;
-	unsigned long timer_late_ns;			/* a timer comes so late, */
-	unsigned long timer_least_ns;			/* and not sooner than so long after it was set */
 };
 void library_boot(const struct library_boot *boot);	/* does not return */
 long library_syscall(long number, long a, long b, long c, long d, long e, long f);
 long library_thread(int (*function)(void *), void *argument);
+void network_seed(unsigned long long seed);		/* what the network draws follows from it from now on */
 long library_tap(const char *device, unsigned int number, int outgoing, unsigned int snap_bytes);
 extern unsigned long long library_now_ns;		/* CLOCK_MONOTONIC */
 extern unsigned long long library_horizon_ns;		/* the clock never passes this */
