@@ -567,8 +567,7 @@ def _source_text(origin: Source, release: str) -> str:
     return (
         f"linux: Linux {release}, User-Mode Linux, under the GNU General Public License version 2 (COPYING).\n"
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
-        "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, gate.c as arch/um/drivers/gate.c. "
-        "Configuration: config.\n"
+        "Changes: netlab.patch over that source. Configuration: config.\n"
         f"On Debian the source comes with 'apt-get download {origin.name.split('_')[0]}'; "
         "the unchanged kernel is at kernel.org.\n"
         "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
@@ -580,7 +579,7 @@ def _library_source_text(origin: Source, release: str) -> str:
         f"{library.PROGRAM}: Linux {release} and netlab's program around it, under the GNU General Public License "
         "version 2 (COPYING).\n"
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
-        "Changes: netlab.patch over that source, tcp_tahoe.c as net/ipv4/tcp_tahoe.c, arch of recipe.tar as arch/netlab; "
+        "Changes: netlab.patch over that source, arch of recipe.tar as arch/netlab; "
         "the program around it: host of recipe.tar. Configuration: config.\n"
         "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
     )

@@ -223,7 +223,7 @@ def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
     Returns
     -------
     str
-        The change to existing files as a unified diff, to be kept beside the binary.
+        The change, new files included, as a unified diff to be kept beside the binary.
 
     Raises
     ------
@@ -253,6 +253,7 @@ def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
     if wanted is None:
         for place, source in additions().items():
             (tree / place).write_bytes(source.read_bytes())
+            changes += difflib.unified_diff([], source.read_text().splitlines(keepends=True), "/dev/null", f"b/{place}")
     return "".join(changes)
 
 

@@ -173,11 +173,11 @@ def oldest_here() -> Version:
 PACKAGES = {"xz": "xz-utils", "zstd": "zstd", "bzip2": "bzip2", "gzip": "gzip", "cc": "gcc", "ld": "binutils"}
 
 
-def apt_line(linkedmissing: list[str]) -> str:
+def apt_line(programs_missing: list[str]) -> str:
     """The command that installs missing programs where there is apt.
 
     >>> apt_line(["flex", "xz"])
     'On Debian or Ubuntu: sudo apt-get install flex xz-utils'
     """
-    names = sorted({PACKAGES.get(program, program) for program in linkedmissing})
+    names = sorted({PACKAGES.get(program, program) for program in programs_missing})
     return "On Debian or Ubuntu: sudo apt-get install " + " ".join(names)
