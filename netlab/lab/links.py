@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.lab.session import Session
-from netlab.network.change import as_planned, changed, difference
+from netlab.network.change import Change, as_planned, changed, difference
 from netlab.network.link import SHAPE_FIELDS
 from netlab.network.topology import Topology
 
@@ -17,15 +17,17 @@ class Wired(Protocol):
 
     session: Session
     topology: Topology
+    changes: list[Change]
 
 
 class LiveLink:
     """A link of a lab."""
 
-    def __init__(self, lab: Wired, position: int, first: str) -> None:
+    def __init__(self, lab: Wired, ends: tuple[str, str], number: int) -> None:
         self._lab = lab
-        self.position = position
-        self._first = first
+        self.position = lab.topology.position(*ends, number)
+        self._ends = ends
+        self._number = number
 
     def __repr__(self) -> str:
         return f"LiveLink({self._lab.topology.links[self.position]!r})"
@@ -49,7 +51,7 @@ class LiveLink:
         if unknown:
             raise ScenarioError([f"link: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
         old = self._lab.topology.links[self.position]
-        link = changed(old, self._first, direction, reverse or {})
+        link = changed(old, self._ends[0], direction, reverse or {})
         forward, backward = link.forward, link.backward
         links = [link if k == self.position else one for k, one in enumerate(self._lab.topology.links)]
         topology = Topology(self._lab.topology.hosts, self._lab.topology.routers, self._lab.topology.switches, links)
@@ -62,6 +64,8 @@ class LiveLink:
                 shape: Any = as_planned(difference(before, after))
                 self._lab.session.request().change(directions=[2 * self.position + number], shape=shape, up=None)
         self._lab.topology = topology
+        if link != old:
+            self._note(reverse=reverse, **direction)
 
     def down(self) -> None:
         """Cut the link."""
@@ -74,3 +78,8 @@ class LiveLink:
     def _switch(self, up: bool) -> None:
         both = [2 * self.position, 2 * self.position + 1]
         self._lab.session.request().change(directions=both, shape=None, up=up)
+        self._note(up=up)
+
+    def _note(self, **words: Any) -> None:
+        at_s = round(self._lab.session.now_s, 6)
+        self._lab.changes.append(Change(at_s=at_s, link=self._ends, number=self._number, **words))

@@ -34,6 +34,7 @@ from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
 from netlab.lab.session import Session
 from netlab.measure.results import Run
+from netlab.network.change import Change
 from netlab.network.topology import Topology
 from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
 from netlab.protocol.session import Session as GuestSession
@@ -103,6 +104,8 @@ class Lab:
     ----------
     topology : Topology
         The network as it is now, links changed by `link(...).change` included.
+    changes : list of Change
+        What links were told, with the moments at which they were.
     artifacts : Path
         Directory of finished captures.
     """
@@ -131,6 +134,7 @@ class Lab:
         if problems:
             raise ScenarioError(problems)
         self.topology = topology
+        self.changes: list[Change] = []
         self._scenario = Scenario(topology, [], LONGEST_ADVANCE_S, seed, interval_s, sysctls or {})
         self._plan = self._scenario.plan()
         self._items: list[Any] = []
@@ -318,7 +322,7 @@ class Lab:
 
     def link(self, a: str, b: str, number: int = 1) -> LiveLink:
         """The link between two nodes; `number` counts where there are several."""
-        return LiveLink(self, self.topology.position(a, b, number), a)
+        return LiveLink(self, (a, b), number)
 
     def capture(
         self,
@@ -369,7 +373,11 @@ class Lab:
         }
         raw = {**self._totals, "streams": self._streams, "queues": self._queues}
         settings = {
-            "scenario": {**self._scenario.to_dict(), "topology": self.topology.to_dict(), "traffic": plan["traffic"]},
+            "scenario": {
+                **self._scenario.to_dict(),
+                "traffic": plan["traffic"],
+                **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
+            },
             "network_s": self.now_s,
             "engine": self.session.guest.name,
             "clock": self.session.guest.clock,

@@ -1,9 +1,11 @@
 """Live networks in the library kernel: traffic, changes, tables and captures, without programs."""
 
+import signal
+
 import pytest
 
 import netlab as nl
-from netlab import theory
+from netlab import plots, theory
 from netlab.base.errors import NotHereError, RunError, ScenarioError
 
 pytestmark = pytest.mark.library
@@ -120,6 +122,51 @@ def test_a_lab_that_is_closed_keeps_its_tables_and_takes_no_more():
     assert lab.flows.goodput_mbps[0] > 5
     with pytest.raises(RunError, match="closed"):
         lab.advance(1)
+
+
+def test_ctrl_c_ends_the_wait_and_leaves_the_lab_usable(lab, monkeypatch):
+    flow = lab.start(nl.Tcp("h1", "h2"))
+    program = lab.session.guest._program
+    listen, parts = program.listen, []
+
+    def heard(*words):
+        parts.append(words)
+        if len(parts) == 3:
+            signal.raise_signal(signal.SIGINT)
+        listen(*words)
+
+    monkeypatch.setattr(program, "listen", heard)
+    with pytest.raises(KeyboardInterrupt):
+        lab.advance(3600)
+    stopped_s = lab.now_s
+    assert 0 < stopped_s < 1
+    lab.advance(9)
+    assert lab.now_s == pytest.approx(stopped_s + 9)
+    assert flow.row.goodput_mbps == pytest.approx(theory.tcp_goodput_limit_mbps(10), rel=0.05)
+
+
+def test_in_what_parts_time_passes_moves_nothing():
+    def tables(part_s):
+        with nl.live(line(loss_rate=0.01), seed=5, engine="library") as lab:
+            lab.start(nl.Tcp("h1", "h2"))
+            for number in range(1, round(6 / part_s) + 1):
+                lab.session.request().advance(until_s=round(number * part_s, 9), progress_s=None)
+            return {name: table for name, table in lab.run.to_dict().items() if name != "settings"}
+
+    assert tables(0.002) == tables(6)
+
+
+def test_plots_mark_what_links_were_told(lab):
+    lab.start(nl.Tcp("h1", "h2"))
+    lab.advance(2)
+    lab.link("h2", "r1").change(rate_mbps=4, reverse={"delay_ms": 9})
+    lab.link("h2", "r1").change(rate_mbps=4)
+    lab.advance(1)
+    lab.link("r1", "h2").down()
+    lab.advance(1)
+    figure = plots.time_series(lab.run)
+    assert sorted({line.x0 for line in figure.layout.shapes}) == [2, 3]
+    assert [note.text for note in figure.layout.annotations] == ["h2-r1: 4 Mbit/s, back 9 ms", "r1-h2: down"]
 
 
 def test_bad_traffic_and_changes_leave_a_lab_as_it_was(lab):

@@ -6,6 +6,7 @@ import functools
 import math
 import platform
 import struct
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -28,6 +29,8 @@ from netlab.protocol.session import Clock, OnMessage, asking
 GRID_S = 0.01
 ENDLESS_S = 1e6
 CAPTURE_BYTES = 64 << 20
+PART_S = 0.1
+FIRST_PART_NS = 10_000_000
 _FRAME = struct.Struct("<II")
 
 
@@ -61,6 +64,8 @@ class LibrarySession:
         self._end = weakref.finalize(self, _end, self._program, kept)
         self._taps: dict[str, list[int]] = {}
         self._waiting = bytearray()
+        self._part_ns = FIRST_PART_NS
+        self._interrupted = False
 
     @property
     def closed(self) -> bool:
@@ -72,9 +77,10 @@ class LibrarySession:
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:
-        """Nothing in it can be stopped alone: it ends."""
-        del kill
-        self.close()
+        """Let no more time pass for what was asked; with `kill`, end the lab, in which nothing else can be stopped alone."""
+        self._interrupted = True
+        if kill:
+            self.close()
 
     def request(self, on_message: OnMessage | None = None, on_wait: Callable[[], None] | None = None) -> AllRequests:
         """What makes one request; see `netlab.protocol.session.Session`."""
@@ -86,7 +92,7 @@ class LibrarySession:
                 "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
                 "engine='pocket' for these; as root on another processor than x86-64 with engine='native'."
             )
-        self._on_message, self._on_wait = on_message, on_wait
+        self._on_message, self._on_wait, self._interrupted = on_message, on_wait, False
         return getattr(self, do)(**words)
 
     # What it can be asked -----------------------------------------------------------------------------------
@@ -103,11 +109,17 @@ class LibrarySession:
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
-        """Let network time pass."""
+        """Let network time pass, in parts that take about as long each, so that an interrupt need not wait for all of it."""
         until_ns = max(self._answers.now_ns, round(until_s * NS_PER_S))
-        asked.add_changes(self._requests, until_ns)
-        self._tell(asked.ADVANCE, asked.advance(until_ns, progress_s))
-        return self._now()
+        while True:
+            wall_s = time.monotonic()
+            part_ns = min(until_ns, self._answers.now_ns + self._part_ns)
+            asked.add_changes(self._requests, part_ns)
+            self._tell(asked.ADVANCE, asked.advance(part_ns, progress_s))
+            if part_ns == until_ns or self._interrupted:
+                return self._now()
+            longer = time.monotonic() - wall_s < PART_S
+            self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
     def finish(self, until_s: float) -> Moment:
         """End all traffic and captures."""
