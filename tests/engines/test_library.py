@@ -372,6 +372,23 @@ def test_what_may_hold_much_gets_the_whole_memory(link: dict[str, Any], traffic:
     assert not engine.is_small(scenario.plan())
 
 
+@pytest.mark.parametrize(
+    ("link", "changed"),
+    [
+        ({"rate_mbps": 10}, {"rate_mbps": 10_000, "delay_ms": 50}),
+        ({"rate_mbps": 10}, {"queue_packets": 10_000}),
+        ({"rate_mbps": 10}, {"reverse": {"delay_ms": 9_000}}),
+        ({"rate_mbps": nl.Trace([(0, 5), (1, 5_000)]), "delay_ms": 50}, {}),
+        ({"rate_mbps": 10}, {"rate_mbps": nl.Trace([(0, 5), (1, 5_000)]), "delay_ms": 50}),
+    ],
+)
+def test_what_becomes_able_to_hold_much_gets_the_whole_memory(link: dict[str, Any], changed: dict[str, Any]) -> None:
+    topology = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **{"queue_packets": 50, **link})])
+    changes = [nl.Change(at_s=0.5, link=("h1", "h2"), **changed)] if changed else []
+    scenario = nl.Scenario(topology, [nl.Tcp("h1", "h2")], duration_s=1, changes=changes)
+    assert not engine.is_small(scenario.plan())
+
+
 def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:
     status, frames = told(begin() + frame(77))
     assert status == 1

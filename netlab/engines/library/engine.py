@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import struct
 import threading
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from netlab.agent.schedule import hosts_ever_without_offload
@@ -25,7 +27,7 @@ from netlab.engines.library.requests import (
 from netlab.engines.library.session import LibrarySession
 from netlab.kernel import library
 from netlab.netlink.qdiscs import Queueing
-from netlab.protocol.plan import Outcome, Plan
+from netlab.protocol.plan import Outcome, Plan, Shape
 from netlab.protocol.session import Clock
 
 MEMORY_MB = 1024
@@ -184,22 +186,45 @@ def is_small(plan: Plan) -> bool:
     sizes = [item.get("payload_bytes") or item.get("mss_bytes") or MSS_BYTES for item in items]
     smallest_bytes = max(1, min([MSS_BYTES, *sizes]))
     packets = 0.0
-    for hop in plan["directions"]:
-        shape = hop["shape"]
-        if shape["rate_mbps"] is None:
-            if shape["delay_ms"]:
-                # As much as a window holds.
-                return False
-            continue
-        packets += shape["rate_mbps"] * 1e3 * shape["delay_ms"] / 8 / smallest_bytes
-        if shape["queue_packets"] is not None:
-            packets += shape["queue_packets"]
-        elif shape["queue_bytes"] is not None:
-            packets += shape["queue_bytes"] / smallest_bytes
-        else:
-            # A discipline's own limit: up to 10240 packets.
-            packets += USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS
+    for place in range(len(plan["directions"])):
+        shapes = list(_shapes(plan, place))
+        packets += max(_wire_packets(shape, smallest_bytes) for shape in shapes)
+        packets += max(_queue_packets(shape, smallest_bytes) for shape in shapes)
     return packets <= FEW_PACKETS
+
+
+def _shapes(plan: Plan, place: int) -> Iterator[Shape]:
+    """All that a direction is during a run; of a trace with its highest rate."""
+    shape = plan["directions"][place]["shape"]
+    yield shape
+    for item in plan["changes"]:
+        if item["direction"] == place:
+            shape = cast("Shape", {**shape, **item["shape"]})
+            rate: Any = shape["rate_mbps"]
+            if isinstance(rate, Mapping):
+                shape["rate_mbps"] = max(mbps for _, mbps in rate["steps"])
+            yield shape
+
+
+def _wire_packets(shape: Shape, smallest_bytes: int) -> float:
+    """The most that is on a direction's wire."""
+    if not shape["delay_ms"]:
+        return 0.0
+    # Without a rate as much as a window holds.
+    rate_mbps = math.inf if shape["rate_mbps"] is None else shape["rate_mbps"]
+    return rate_mbps * 1e3 * shape["delay_ms"] / 8 / smallest_bytes
+
+
+def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
+    """The most that is in a direction's queue."""
+    if shape["rate_mbps"] is None:
+        return 0.0
+    if shape["queue_packets"] is not None:
+        return shape["queue_packets"]
+    if shape["queue_bytes"] is not None:
+        return shape["queue_bytes"] / smallest_bytes
+    # A discipline's own limit: up to 10240 packets.
+    return USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS
 
 
 def _keep_packets(taps: list[str], packets: dict[int, bytearray]) -> str | None:
