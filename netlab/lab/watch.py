@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
-import plotly.io as pio
 
 from netlab import plots
 from netlab.base.errors import NetlabError, ScenarioError, one_of
 from netlab.measure.results import INTERVAL_COLUMNS, Run
+from netlab.plots.chart import Chart, notebook_forms
 from netlab.plots.series import LABELS
-from netlab.widgets import Chart
 
 DEFAULT = ("goodput_mbps", "cwnd_segments")
 QUANTITIES = tuple(column for column in INTERVAL_COLUMNS if column in LABELS and column != "t_s")
@@ -78,7 +77,7 @@ class Growing:
         """Draw all and leave a figure of the ordinary kind in the output, which is saved with the notebook."""
         self.draw(run)
         if self._figure is not None and self._output is not None:
-            self._output.update(pio.renderers["netlab"].to_mimebundle(self._figure.to_dict()), raw=True)
+            self._output.update(notebook_forms(self._figure), raw=True)
 
     def draw_now_and_then(self, run: Callable[[], Run]) -> None:
         """Draw once a second of wall-clock time, however often this is called."""

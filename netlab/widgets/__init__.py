@@ -1,0 +1,19 @@
+"""What answers to sliders: panels that run an experiment again, and live networks that change while they run."""
+
+from netlab.widgets.controls import LABELS, choice, log_slider, slider, toggle
+from netlab.widgets.panel import Panel, PanelParts, Settings, panel_maker
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+__all__ = [
+    "LABELS",
+    "WIDGET_VIEW",
+    "Panel",
+    "PanelParts",
+    "Settings",
+    "choice",
+    "log_slider",
+    "panel_maker",
+    "slider",
+    "toggle",
+]

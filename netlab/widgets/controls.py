@@ -1,0 +1,124 @@
+"""Sliders, choices and check boxes, of one look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import ipywidgets
+
+LABELS = {"description_width": "16em"}
+"""The style of all controls with a label, so that they stand in line: room for the longest."""
+
+
+def slider(
+    label: str, value: float, low: float, high: float, step: float, unit: str = ""
+) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
+    """A slider that reports only where it comes to rest; of whole numbers when all its numbers are whole.
+
+    Parameters
+    ----------
+    label : str
+        What it sets.
+    value, low, high, step : float
+        Where it stands, from where to where it goes, and how finely.
+    unit : str
+        Unit of the value, shown behind the label.
+
+    Returns
+    -------
+    IntSlider or FloatSlider
+    """
+    whole = all(isinstance(number, int) for number in (value, low, high, step))
+    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+    return kind(
+        value=value,
+        min=low,
+        max=high,
+        step=step,
+        description=f"{label} ({unit})" if unit else label,
+        continuous_update=False,
+        tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
+        style=LABELS,
+        layout={"width": "100%", "max_width": "46em"},
+    )
+
+
+def log_slider(
+    label: str, value: float, low: float, high: float, steps_per_decade: int = 10, unit: str = ""
+) -> ipywidgets.FloatLogSlider:
+    """A slider whose steps are ratios, for what covers several powers of ten; reports only where it comes to rest.
+
+    Parameters
+    ----------
+    label : str
+        What it sets.
+    value, low, high : float
+        Where it stands, from where to where it goes; all above 0.
+    steps_per_decade : int
+        Steps between 1 and 10, between 10 and 100, and so on.
+    unit : str
+        Unit of the value, shown behind the label.
+
+    Returns
+    -------
+    FloatLogSlider
+    """
+    return ipywidgets.FloatLogSlider(
+        value=value,
+        base=10,
+        min=math.log10(low),
+        max=math.log10(high),
+        step=1 / steps_per_decade,
+        description=f"{label} ({unit})" if unit else label,
+        continuous_update=False,
+        readout_format=".3g",
+        tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
+        style=LABELS,
+        layout={"width": "100%", "max_width": "46em"},
+    )
+
+
+def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
+    """A list of which one is chosen.
+
+    Parameters
+    ----------
+    label : str
+        What it sets.
+    options : sequence of str
+        What there is to choose.
+    value : str, optional
+        What it starts with; by default the first.
+
+    Returns
+    -------
+    Dropdown
+    """
+    return ipywidgets.Dropdown(
+        options=list(options),
+        value=options[0] if value is None else value,
+        description=label,
+        tooltip=f"{label}: choose one",
+        style=LABELS,
+        layout={"width": "29em"},
+    )
+
+
+def toggle(label: str, value: bool = False) -> ipywidgets.Checkbox:
+    """A check box.
+
+    Parameters
+    ----------
+    label : str
+        What it switches on.
+    value : bool
+        Whether it starts on.
+
+    Returns
+    -------
+    Checkbox
+    """
+    return ipywidgets.Checkbox(
+        value=value, description=label, indent=False, layout={"width": "14em", "margin": "0 0 0 2em"}
+    )
