@@ -297,7 +297,7 @@ sys.path.insert(0, sys.argv[1])
 from netlab.engines.library import LibraryEngine
 found = {}
 for name, plan in json.load(sys.stdin).items():
-    outcome = LibraryEngine().execute(plan, on_event=lambda event: None)
+    outcome = LibraryEngine().execute(plan)
     del outcome["python"]
     found[name] = hashlib.sha256(json.dumps(outcome, sort_keys=True).encode()).hexdigest()
 print(json.dumps([sys.version.split()[0], found]))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from netlab.engines import host_kernel
-from netlab.engines.base import OnEvent, Requirement, cancelled, require
+from netlab.engines.base import OnProgress, Requirement, cancelled, require
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 
@@ -30,15 +30,14 @@ class Fake:
         return [Requirement("tc", True, "/sbin/tc"), *self.missing]
 
     def execute(
-        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+        self, plan: dict[str, Any], *, on_progress: OnProgress, cancel: threading.Event | None = None
     ) -> dict[str, Any]:
         require(self.requirements())
         self.plan = plan
-        on_event({"event": "agent"})
-        on_event({"event": "progress", "t_s": plan["duration_s"] / 2})
+        on_progress(plan["duration_s"] / 2)
         if cancel is not None and cancel.is_set():
             raise cancelled()
-        on_event({"event": "progress", "t_s": plan["duration_s"]})
+        on_progress(plan["duration_s"])
         echoes = [{"seq": 1, "t_s": 0.0, "rtt_ms": 20.0}]
         return {
             "flows": [{"flow": item["label"], "echoes": echoes, "error": None} for item in plan["traffic"]],

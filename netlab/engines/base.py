@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from netlab.agent import files
 from netlab.agent.artifacts import MOST_BYTES
@@ -16,11 +16,12 @@ from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.base import scratch
 from netlab.base.errors import EngineError, NotHereError, RunCancelled, RunError
 from netlab.protocol import script
-from netlab.protocol.plan import AgentPlan, Event, Outcome, Plan
+from netlab.protocol.plan import AgentPlan, Outcome, Plan
 from netlab.protocol.session import Clock, Session
 from netlab.traffic import KINDS
 
-OnEvent = Callable[[Event], None]
+OnProgress = Callable[[float], None]
+"""Takes the network time done, in s."""
 MOST_CAPTURED_BYTES = 512 << 20
 """Some two million packets; their table takes about as much memory."""
 
@@ -54,27 +55,21 @@ class Engine(Protocol):
             When something is missing, or the engine has no such labs.
         """
 
-    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
         """Run a plan; returns the counters and under `engine` what is to be known of how it ran."""
 
 
-def run_in(
-    session: Session,
-    plan: Plan,
-    settings: dict[str, Any],
-    on_event: OnEvent,
-    cancel: threading.Event | None,
-) -> Outcome:
+def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel: threading.Event | None) -> Outcome:
     """Run a plan in a session that was just opened.
 
     Parameters
     ----------
     session : Session
     plan : dict
-    settings : dict
-        What is to be known of the engine.
-    on_event : callable
-        Called with the run's progress.
+    on_progress : callable or None
+        Called with the network time done, in s.
     cancel : threading.Event or None
         Stops it.
 
@@ -86,15 +81,17 @@ def run_in(
         When `cancel` was set.
     """
 
-    def heard(t_s: float) -> None:
-        on_event({"event": "progress", "t_s": t_s})
-
     def look() -> None:
         if cancel is not None and cancel.is_set():
             raise cancelled()
 
-    counters = script.run(session, agent_plan(plan, session.clock), heard, look)
-    return {**counters, "engine": settings, "artifacts": take_artifacts(session.folder)}
+    counters = script.run(session, agent_plan(plan, session.clock), on_progress, None if cancel is None else look)
+    leaves_files = plan["captures"] or any(item.get("saves") for item in plan["traffic"])
+    return {
+        **counters,
+        "engine": {"engine": session.name, "clock": session.clock, **session.settings},
+        "artifacts": take_artifacts(session.folder) if leaves_files else None,
+    }
 
 
 def agent_plan(plan: Plan, clock: Clock) -> AgentPlan:

@@ -58,11 +58,14 @@ class Waiting:
     folder : Path
         The part of it that the agent writes to.
     closed : bool
+    settings : dict
+        What is to be known of how it runs.
     """
 
     clock: Clock = "virtual"
     name = "pocket"
     what = "The pocket kernel"
+    settings: dict[str, Any]
     _gate: socket.socket
     _urgent: socket.socket
     process: subprocess.Popen[bytes]
@@ -235,6 +238,7 @@ class Guest(Waiting):
         readable: Sequence[str] | None = None,
     ) -> None:
         self.kernel = kernel
+        self.settings = {"memory_mb": memory_mb, "seeded": True, "confined": launcher.landlock_version() > 0}
         super().__init__()
         try:
             boot = {"program": program, "packages": packages or python_path(), "path": system_path()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
 import threading
@@ -11,7 +10,7 @@ from contextlib import closing
 
 from netlab.base.errors import NotHereError
 from netlab.engines import host_kernel
-from netlab.engines.base import OnEvent, Requirement, refuse_media, require, run_in, wanted_parts
+from netlab.engines.base import OnProgress, Requirement, refuse_media, require, run_in, wanted_parts
 from netlab.engines.native_guest import NAMESPACES, NativeGuest
 from netlab.engines.paths import system_path
 from netlab.protocol.plan import Outcome, Plan
@@ -67,17 +66,12 @@ class NativeEngine:
         agent.wait_until_ready()
         return agent
 
-    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
         """Run the plan by an agent of its own; see `run_in`."""
-        settings = {
-            "engine": self.name,
-            "clock": self.clock,
-            "seeded": False,
-            "confined": False,
-            "machine": platform.node(),
-        }
         with closing(self.open(plan)) as agent:
-            return run_in(agent, plan, settings, on_event, cancel)
+            return run_in(agent, plan, on_progress, cancel)
 
 
 def _namespaces() -> Requirement:

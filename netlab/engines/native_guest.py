@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import socket
 import subprocess
 import sys
@@ -47,6 +48,7 @@ class NativeGuest(Waiting):
     what = "The agent"
 
     def __init__(self) -> None:
+        self.settings = {"seeded": False, "confined": False, "machine": platform.node()}
         super().__init__(RESULT_BYTES)
         try:
             boot = {"packages": python_path(), "path": system_path()}

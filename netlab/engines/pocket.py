@@ -10,8 +10,8 @@ from netlab import kernel
 from netlab.base import scratch
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import launcher, warm
-from netlab.engines.base import OnEvent, Requirement, refuse_lacking, require, run_in
-from netlab.engines.guests import MEMORY_MB, Guest
+from netlab.engines.base import OnProgress, Requirement, refuse_lacking, require, run_in
+from netlab.engines.guests import Guest
 from netlab.engines.paths import system_path
 from netlab.protocol.plan import Outcome, Plan
 from netlab.protocol.session import Clock
@@ -47,19 +47,14 @@ class PocketEngine:
         guest.wait_until_ready()
         return guest
 
-    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
         """Run the plan in a guest of its own; see `run_in`."""
         require(self.requirements())
         self.refuse(plan)
-        settings = {
-            "engine": self.name,
-            "clock": self.clock,
-            "memory_mb": MEMORY_MB,
-            "seeded": True,
-            "confined": launcher.landlock_version() > 0,
-        }
         with warm.guest(self.kernel) as guest:
-            return run_in(guest, plan, settings, on_event, cancel)
+            return run_in(guest, plan, on_progress, cancel)
 
 
 def machine_requirements(which: Sequence[str] = TOOLS) -> list[Requirement]:

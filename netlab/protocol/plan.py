@@ -1,4 +1,4 @@
-"""What crosses between host and guest as JSON: the plan that the agent gets, the counters that it gives, its events.
+"""What crosses between host and guest as JSON: the plan that the agent gets and the counters that it gives.
 
 Both sides take their types from here, so that mypy sees when one of them changes alone. Times are in s after the run's
 start, unless a name says otherwise.
@@ -244,21 +244,3 @@ class Outcome(Counters):
 
     engine: dict[str, Any]
     artifacts: str | None
-
-
-# Events -----------------------------------------------------------------------------------------------------
-
-
-class _Named(TypedDict):
-    event: str
-
-
-class Event(_Named, total=False):
-    """A line that the agent writes while it works: agent, nodes, network, progress, error or done.
-
-    `progress` has `t_s`; `error` has `message`, and `traceback` where it is a mistake of netlab's own.
-    """
-
-    t_s: float
-    message: str
-    traceback: str

@@ -28,6 +28,8 @@ class Session(Protocol):
         The lab's own on this machine; it goes with the session.
     folder : Path
         The part of it in which the lab leaves files.
+    settings : dict
+        What is to be known of how it runs: whether a seed repeats it (`seeded`), whether it is `confined`, ...
     closed : bool
     """
 
@@ -39,6 +41,8 @@ class Session(Protocol):
     def directory(self) -> Path: ...  # noqa: D102 (see above)
     @property
     def folder(self) -> Path: ...  # noqa: D102 (see above)
+    @property
+    def settings(self) -> dict[str, Any]: ...  # noqa: D102 (see above)
     @property
     def closed(self) -> bool: ...  # noqa: D102 (see above)
 

@@ -35,7 +35,7 @@ from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.network.wiring import Hop
-from netlab.protocol.plan import Address, CaptureItem, Event, Item, Plan
+from netlab.protocol.plan import Address, CaptureItem, Item, Plan
 from netlab.protocol.plan import Hop as PlannedHop
 from netlab.traffic import Flow, Traffic
 
@@ -476,12 +476,7 @@ def run(
     runner = engines.choose(engine, [plan])
     began = time.monotonic()
     with shown_progress(progress, scenario.duration_s, "s", what="network time") as tell:
-
-        def heard(event: Event) -> None:
-            if event["event"] == "progress":
-                tell(event["t_s"], scenario.duration_s)
-
-        raw = runner.execute(plan, on_event=heard, cancel=cancel)
+        raw = runner.execute(plan, on_progress=lambda t_s: tell(t_s, scenario.duration_s), cancel=cancel)
     capture_files.finish_run(scenario.captures, plan, raw)
     left = raw.get("artifacts")
     artifacts = Artifacts(Path(left) if left else None, unsaved=raw.get("unsaved"), owned=True)

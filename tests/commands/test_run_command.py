@@ -33,7 +33,7 @@ class StandIn:
     def requirements(self):
         return []
 
-    def execute(self, plan, *, on_event, cancel=None):
+    def execute(self, plan, *, on_progress, cancel=None):
         open(os.environ["STARTED"], "w").close()
         behaviour = os.environ.get("BEHAVIOUR")
         if behaviour == "hang":

@@ -30,7 +30,6 @@ from netlab.engines.library.requests import (
     NODE,
     SETTING,
     START,
-    add_run,
     make_requests,
     random_key,
 )
@@ -297,7 +296,7 @@ def test_a_setting_that_the_kernel_refuses_is_named_with_its_node() -> None:
 def test_a_sender_that_waits_is_refused_with_the_engine_that_can() -> None:
     plan = nl.Scenario(dumbbell(), [nl.Udp("h1", "h2", rate_mbps=1, send_buffer_bytes=212_992)], 1.0).plan()
     with pytest.raises(EngineError, match="no sockets that wait.*engine='pocket'"):
-        engine.LibraryEngine().execute(plan, on_event=lambda event: None)
+        engine.LibraryEngine().execute(plan)
 
 
 def test_a_refused_message_is_told_as_its_line() -> None:
@@ -306,7 +305,7 @@ def test_a_refused_message_is_told_as_its_line() -> None:
     with pytest.raises(
         RunError, match=r"refused a line in \w+ \(Network is unreachable.*route add .* via 192\.0\.2\.1"
     ):
-        engine.LibraryEngine().execute(plan, on_event=lambda event: None)
+        engine.LibraryEngine().execute(plan)
 
 
 def test_without_a_kernel_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -425,7 +424,7 @@ def test_a_sender_on_a_path_without_a_rate_is_ended_with_the_reason() -> None:
     plan = nl.Scenario(network, [nl.Tcp("h1", "h2", num_bytes=1)], 1.0).plan()
     plan["traffic"][0]["num_bytes"] = None
     with pytest.raises(RunError, match="Network time stands still.*Give the path a rate"):
-        engine.LibraryEngine().execute(plan, on_event=lambda event: None)
+        engine.LibraryEngine().execute(plan)
 
 
 def test_a_cancelled_run_ends_at_once_and_leaves_no_process() -> None:
@@ -529,13 +528,12 @@ def test_requests_say_which_line_each_message_is() -> None:
     assert requests.nodes == ["h1", "h2", "r1", "r2"]
     lines = [line for batches in requests.batches.values() for batch in batches for line in batch]
     assert sum(line.startswith("tc ") for line in lines) == sum(len(own) for own in tc.values())
-    add_run(requests, plan)
     kinds, at, data = [], 0, requests.take()
     while at < len(data):
         kind, length = FRAME.unpack_from(data, at)
         kinds.append(kind)
         at += 8 + length
-    assert kinds[0] == START and kinds[-1] == GO
+    assert kinds[0] == START and kinds[-1] == FLOW
     assert kinds.count(NODE) == 4 and kinds.count(FLOW) == 2 and kinds.count(SETTING) > 4 * len(plan["sysctls"])
 
 

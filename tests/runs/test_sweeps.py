@@ -18,7 +18,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError, ScenarioError
-from netlab.engines.base import OnEvent, Requirement, cancelled
+from netlab.engines.base import OnProgress, Requirement, cancelled
 from netlab.runs import cache as run_cache
 from netlab.runs import sweeps
 from netlab.runs.cache import RunCache
@@ -47,9 +47,9 @@ class FakeEngine:
         return []
 
     def execute(
-        self, plan: dict[str, Any], *, on_event: OnEvent, cancel: threading.Event | None = None
+        self, plan: dict[str, Any], *, on_progress: OnProgress, cancel: threading.Event | None = None
     ) -> dict[str, Any]:
-        del on_event
+        del on_progress
         item = plan["traffic"][0]
         (self.log / uuid.uuid4().hex).touch()
         self.work(item["rate_mbps"], cancel)

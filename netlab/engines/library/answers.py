@@ -52,8 +52,6 @@ class Answers:
     ----------
     failure : str or None
         The program's sentence, where it could not go on.
-    done : dict
-        What the program told at its end: release, network time, jumps of the clock, how it was confined, when the run began.
     packets : dict
         What was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
     """
@@ -73,7 +71,6 @@ class Answers:
         self._captured_bytes = 0
         self.packets: dict[int, bytearray] = {}
         self.failure: str | None = None
-        self.done: Row = {}
         self.progress_s = 0.0
         self.now_ns = 0
         self.origin_ns = 0
@@ -122,15 +119,6 @@ class Answers:
                 self.failure = OTHER_VERSION
         elif kind == NOW:
             self.now_ns, self.origin_ns = _NOW.unpack_from(data)
-        elif kind == DONE:
-            now_ns, jumps, confined, origin_ns = _DONE.unpack_from(data)
-            self.done = {
-                "kernel": data[_DONE.size :].decode(),
-                "now_s": now_ns / NS_PER_S,
-                "jumps": jumps,
-                "confined": confined,
-                "origin_ns": origin_ns,
-            }
 
     def counters(self) -> Row:
         """What the agent returns: totals of the flows and every sample."""

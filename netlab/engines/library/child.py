@@ -6,11 +6,11 @@ import os
 import select
 import signal
 import subprocess
-import threading
 from pathlib import Path
 
-from netlab.engines.base import cancelled
+from netlab.engines.launcher import landlock_version
 from netlab.engines.library.program import OnAnswers
+from netlab.protocol.session import OnWait
 
 POLL_S = 0.05
 READ_BYTES = 1 << 20
@@ -47,20 +47,24 @@ class ChildProgram:
             # What it has to say about that comes on its output.
             return
 
-    def listen(self, on_answers: OnAnswers, cancel: threading.Event | None) -> None:
+    def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
         """Hand on its answers."""
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
         while True:
-            if cancel is not None:
-                while not select.select([source], [], [], POLL_S)[0]:
-                    if cancel.is_set():
-                        raise cancelled()
-                if cancel.is_set():
-                    raise cancelled()
+            while on_wait is not None:
+                on_wait()
+                if select.select([source], [], [], POLL_S)[0]:
+                    break
             data = os.read(source, READ_BYTES)
             if not data or on_answers(data):
                 return
+
+    @property
+    def confined(self) -> bool:
+        """Whether the machine has what it confines itself with (Landlock and seccomp) before it reads a plan."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return landlock_version() > 0 and "\nSeccomp:\t2" in status
 
     def close(self) -> str:
         """End it, and say how it ended."""

@@ -1,37 +1,22 @@
-"""Start the library kernel's program, tell it the plan, and collect what it measured."""
+"""The library engine: labs in the library kernel, whose program is started for each."""
 
 from __future__ import annotations
 
 import math
-import platform
-import struct
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from contextlib import closing
+from typing import Any, cast
 
-from netlab.agent.schedule import hosts_ever_without_offload
-from netlab.agent.settings import MACHINE_SYSCTLS
-from netlab.agent.shaping import segment_bytes_by_host, shape_network
-from netlab.base import scratch
-from netlab.base.errors import KernelError, NotHereError, RunError
+from netlab.base.errors import KernelError, NotHereError
 from netlab.base.headers import MSS_BYTES
-from netlab.engines.base import OnEvent, Requirement, refuse_lacking, refuse_media
-from netlab.engines.library.answers import DONE, FAILED, Answers
-from netlab.engines.library.program import OnAnswers, Program
-from netlab.engines.library.requests import (
-    Requests,
-    add_run,
-    make_requests,
-    refuse_programs,
-)
-from netlab.engines.library.session import LibrarySession
+from netlab.engines.base import OnProgress, Requirement, refuse_lacking, refuse_media, run_in
+from netlab.engines.library.requests import refuse_programs
+from netlab.engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
 from netlab.kernel import library
-from netlab.netlink.qdiscs import Queueing
 from netlab.protocol.plan import Outcome, Plan, Shape
 from netlab.protocol.session import Clock
 
-MEMORY_MB = 1024
-SMALL_MEMORY_MB = 256
 FEW_NODES = 50
 FEW_STREAMS = 16
 FEW_DATAGRAM_FLOWS = 3
@@ -39,14 +24,6 @@ FEW_DATAGRAM_FLOWS = 3
 FEW_PACKETS = 4000
 """Under way: with what their senders and receivers keep of each, 8 kB at most."""
 USUAL_QUEUE_PACKETS = 1000
-SMALL_SYSCTLS = {
-    # What the kernel derives from 1 GB.
-    "net.ipv4.udp_mem": "24576 32768 49152",
-}
-START_S = 1_700_000_000
-CONFINED_FILES = 1
-CONFINED_CALLS = 2
-_FRAME = struct.Struct("<II")
 
 
 class LibraryEngine:
@@ -64,7 +41,7 @@ class LibraryEngine:
 
     def refuse(self, plan: Plan) -> None:
         """Raise EngineError when the plan asks for what it cannot do, such as a command."""
-        refuse_programs(plan)
+        refuse_programs(plan["traffic"])
         refuse_media(plan, self.clock, self.name)
         # A program that stands alone, named by $NETLAB_LIBRARY, does not tell what it has.
         if self.kernel.capabilities:
@@ -83,83 +60,21 @@ class LibraryEngine:
                 "The library engine has no programs, so it runs no scripts. Use engine='pocket' for them."
             )
         self.refuse(plan)
-        return LibrarySession(self._start, lambda given: self._requests(given, MEMORY_MB)[0], explain)
+        return self._session(MEMORY_MB)
 
-    def _start(self) -> Program:
+    def execute(
+        self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
+    ) -> Outcome:
+        """Run the plan in a program of its own; see `run_in`."""
+        self.refuse(plan)
+        with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:
+            return run_in(session, plan, on_progress, cancel)
+
+    def _session(self, memory_mb: int) -> LibrarySession:
         # It needs what only Linux has, and this module is imported on every system.
         from netlab.engines.library.child import ChildProgram
 
-        return ChildProgram(self.kernel.path)
-
-    def _requests(self, plan: Plan, memory_mb: int | None = None) -> tuple[Requests, _Made]:
-        """What makes the plan's network, and how."""
-        without_offload = hosts_ever_without_offload(plan, self.clock, segment_bytes_by_host(plan["traffic"]))
-        ip_lines, queueing = shape_network(plan["directions"], self.clock, without_offload, plan["seed"])
-        if memory_mb is None:
-            memory_mb = SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB
-        sysctls = {**MACHINE_SYSCTLS, **(SMALL_SYSCTLS if memory_mb == SMALL_MEMORY_MB else {})}
-        requests = make_requests(
-            plan, ip_lines, queueing,
-            memory_bytes=memory_mb << 20, start_s=START_S, machine_sysctls=sysctls,
-        )  # fmt: skip
-        return requests, _Made(memory_mb, without_offload, queueing)
-
-    def execute(self, plan: Plan, *, on_event: OnEvent, cancel: threading.Event | None = None) -> Outcome:
-        """Run the plan and bring its counters back.
-
-        Raises
-        ------
-        EngineError
-            When the plan asks for what it cannot do.
-        RunError
-            When the program ended without a result.
-        RunCancelled
-            When `cancel` was set.
-        """
-        self.refuse(plan)
-        requests, made = self._requests(plan)
-        add_run(requests, plan)
-        answers = Answers(plan, requests.queues)
-        on_event({"event": "agent"})
-        running = self._start()
-        try:
-            running.send(requests.take())
-            running.listen(_reader(answers, on_event), cancel)
-        finally:
-            ending = running.close()
-        if answers.failure is not None:
-            raise RunError(explain(answers.failure, requests))
-        if not answers.done:
-            raise RunError(f"The library kernel's program ended without a result: {ending}.")
-        confined = answers.done["confined"]
-        outcome = {
-            **answers.counters(),
-            "kernel": answers.done["kernel"],
-            "python": platform.python_version(),
-            "hosts_without_offload": made.without_offload,
-            "tc": {node: [each.line for each in own] for node, own in made.queueing.items()},
-            "origin_ns": answers.done["origin_ns"],
-            "packets_lost": 0,
-            "unsaved": {},
-            "artifacts": _keep_packets(requests.taps, answers.packets),
-            "engine": {
-                "engine": self.name,
-                "clock": self.clock,
-                "memory_mb": made.memory_mb,
-                "seeded": True,
-                "confined": confined == CONFINED_FILES | CONFINED_CALLS,
-                "machine": self.kernel.machine,
-            },
-        }
-        return cast("Outcome", outcome)
-
-
-class _Made(NamedTuple):
-    """How a plan's network was made."""
-
-    memory_mb: int
-    without_offload: list[str]
-    queueing: dict[str, list[Queueing]]
+        return LibrarySession(ChildProgram(self.kernel.path), self.kernel.release, memory_mb)
 
 
 def kernel_requirement() -> Requirement:
@@ -225,53 +140,3 @@ def _queue_packets(shape: Shape, smallest_bytes: int) -> float:
         return shape["queue_bytes"] / smallest_bytes
     # A discipline's own limit: up to 10240 packets.
     return USUAL_QUEUE_PACKETS if shape["aqm"] == "fifo" else FEW_PACKETS
-
-
-def _keep_packets(taps: list[str], packets: dict[int, bytearray]) -> str | None:
-    """A directory with a file for each tap, as the agent leaves them; None where nothing was captured."""
-    if not taps:
-        return None
-    folder = scratch.kept_directory()
-    for number, name in enumerate(taps):
-        (folder / name).write_bytes(packets.get(number, b""))
-    return str(folder)
-
-
-def _reader(answers: Answers, on_event: OnEvent) -> OnAnswers:
-    """What cuts a stream of answers into frames and books them."""
-    waiting = bytearray()
-    told_s = 0.0
-
-    def take(data: bytes) -> bool:
-        nonlocal told_s
-        waiting.extend(data)
-        at = 0
-        while len(waiting) - at >= _FRAME.size:
-            kind, length = _FRAME.unpack_from(waiting, at)
-            if len(waiting) - at < _FRAME.size + length:
-                break
-            at += _FRAME.size
-            answers.take(kind, bytes(waiting[at : at + length]))
-            at += length
-            if kind in (DONE, FAILED):
-                return True
-        del waiting[:at]
-        if answers.progress_s > told_s:
-            told_s = answers.progress_s
-            on_event({"event": "progress", "t_s": told_s})
-        return False
-
-    return take
-
-
-def explain(failure: str, requests: Requests) -> str:
-    """The program's sentence, with the line or the setting that it is about in our words."""
-    words = failure.split(" ", 3)
-    if words[0] == "netlink" and len(words) == 4:
-        node, place = int(words[1]), int(words[2])
-        lines = [batch[place] for batch in requests.batches.get(node, []) if place < len(batch)]
-        return f"The kernel refused a line in {requests.nodes[node]} ({words[3]}). It is one of: " + "; ".join(lines)
-    if words[0] == "setting" and len(words) == 4:
-        where = requests.nodes[int(words[1])] if int(words[1]) >= 0 else "the whole kernel"
-        return f"The setting {words[2].replace('/', '.')} was refused in {where}: {words[3]}."
-    return failure

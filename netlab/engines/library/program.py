@@ -5,9 +5,10 @@ Requests go in while it runs and answers come out; more may be sent while answer
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Protocol
+
+from netlab.protocol.session import OnWait
 
 OnAnswers = Callable[[bytes], bool]
 """Takes bytes of answers, which may end within a frame; True when no more are wanted."""
@@ -16,17 +17,15 @@ OnAnswers = Callable[[bytes], bool]
 class Program(Protocol):
     """One run of the program."""
 
+    @property
+    def confined(self) -> bool:
+        """Whether it has taken all files and nearly all system calls from itself, once it has answered."""
+
     def send(self, requests: bytes) -> None:
         """Give it requests; from any thread, also while it runs."""
 
-    def listen(self, on_answers: OnAnswers, cancel: threading.Event | None) -> None:
-        """Hand on answers until no more are wanted, or it has ended.
-
-        Raises
-        ------
-        RunCancelled
-            When `cancel` was set.
-        """
+    def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
+        """Hand on answers until no more are wanted, or it has ended; `on_wait` is called meanwhile, and what it raises ends this."""
 
     def close(self) -> str:
         """End it if need be, free what it holds, and say how it ended, in part of a sentence."""

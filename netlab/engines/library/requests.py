@@ -83,10 +83,22 @@ class Requests:
         """Append one request."""
         self._parts.append(_FRAME.pack(kind, len(payload)) + payload)
 
+    def explain(self, failure: str) -> str:
+        """The program's sentence, with the line or the setting that it is about in our words."""
+        words = failure.split(" ", 3)
+        if words[0] == "netlink" and len(words) == 4:
+            node, place = int(words[1]), int(words[2])
+            lines = [batch[place] for batch in self.batches.get(node, []) if place < len(batch)]
+            return f"The kernel refused a line in {self.nodes[node]} ({words[3]}). It is one of: " + "; ".join(lines)
+        if words[0] == "setting" and len(words) == 4:
+            where = self.nodes[int(words[1])] if int(words[1]) >= 0 else "the whole kernel"
+            return f"The setting {words[2].replace('/', '.')} was refused in {where}: {words[3]}."
+        return failure
 
-def refuse_programs(plan: Plan) -> None:
-    """Raise NotHereError when the plan has traffic that only a program of its own can make."""
-    for item in plan["traffic"]:
+
+def refuse_programs(items: Iterable[Item]) -> None:
+    """Raise NotHereError where only a program of its own can make one of these items of traffic."""
+    for item in items:
         if item["kind"] not in FLOW_KINDS:
             raise NotHereError(
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
@@ -108,7 +120,7 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Everything that makes a network, its traffic and its captures; time has not begun.
+    """Everything that makes a network and its traffic; time has not begun.
 
     Parameters
     ----------
@@ -165,17 +177,8 @@ def make_requests(
         add_queue(requests, direction)
     requests.add(SEED, _SEED.pack(~plan["seed"] & LARGEST_SEED))
     for place, item in enumerate(plan["traffic"]):
-        add_flow(requests, plan, place, item)
-    for capture in plan["captures"]:
-        add_taps(requests, plan, capture)
+        add_flow(requests, place, item, plan["duration_s"], plan["seed"])
     return requests
-
-
-def add_run(requests: Requests, plan: Plan) -> None:
-    """A whole run: its changes, then GO."""
-    add_changes(requests, _ns(plan["duration_s"] + plan["drain_s"]))
-    steps = max(1, round(plan["duration_s"] / plan["interval_s"]))
-    requests.add(GO, _GO.pack(_ns(plan["duration_s"]), _ns(plan["interval_s"]), _ns(plan["drain_s"]), steps))
 
 
 def begin(interval_s: float) -> bytes:
@@ -248,16 +251,16 @@ def add_queue(requests: Requests, direction: Hop) -> None:
     requests.queues.append(direction["interface"])
 
 
-def add_flow(requests: Requests, plan: Plan, place: int, planned: Item) -> None:
-    """An item of traffic; `place` is its number, from 0."""
+def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, seed: int) -> None:
+    """An item of traffic in a lab of `duration_s`; `place` is its number, from 0."""
     # Each kind has fields of its own.
     item = cast("dict[str, Any]", planned)
     kind = item["kind"]
     own_s = item.get("duration_s")
-    end_s = plan["duration_s"] if own_s is None else min(plan["duration_s"], item["start_s"] + own_s)
+    end_s = duration_s if own_s is None else min(duration_s, item["start_s"] + own_s)
     streams = item["streams"] if kind == "tcp" else 1
     for stream in range(streams):
-        words = _flow_words(item, plan, stream, streams, place + 1 if kind == "ping" else requests.port)
+        words = _flow_words(item, seed, stream, streams, place + 1 if kind == "ping" else requests.port)
         packed = _FLOW.pack(
             FLOW_KINDS[kind], place, stream, requests.nodes.index(item["src"]), requests.nodes.index(item["dst"]),
             int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
@@ -307,7 +310,7 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
     return list(range(first, len(requests.taps)))
 
 
-def _flow_words(item: dict[str, Any], plan: Plan, stream: int, streams: int, port: int) -> dict[str, Any]:
+def _flow_words(item: dict[str, Any], seed: int, stream: int, streams: int, port: int) -> dict[str, Any]:
     words: dict[str, Any] = {
         "port": port, "payload_bytes": item.get("payload_bytes", 0), "num_bytes": NONE, "window_bytes": 0, "mss_bytes": 0,
         "congestion": b"", "rate_bps": 0, "spread": 0, "key_words": 0, "key": (0, 0, 0, 0), "interval_ns": 0, "count": NONE,
@@ -323,7 +326,7 @@ def _flow_words(item: dict[str, Any], plan: Plan, stream: int, streams: int, por
         words["rate_bps"] = round(item["rate_mbps"] * 1e6)
         if item["spacing"] == "random":
             words["spread"] = 1
-            words["key_words"], words["key"] = random_key(plan["seed"] + port)
+            words["key_words"], words["key"] = random_key(seed + port)
     else:
         words["interval_ns"] = _ns(item["interval_s"])
         words["count"] = NONE if item["count"] is None else item["count"]

@@ -1,71 +1,94 @@
-"""A live network in the library kernel: its program takes requests one by one; time stands still between them."""
+"""A lab in the library kernel: its program takes requests one by one, and time stands still between them."""
 
 from __future__ import annotations
 
 import functools
 import math
 import platform
+import shutil
 import struct
 import time
 import weakref
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
 from netlab.agent.files import CAPTURES
 from netlab.agent.schedule import Step, hosts_ever_without_offload
-from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host
+from netlab.agent.settings import MACHINE_SYSCTLS
+from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host, shape_network
 from netlab.base import scratch
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
+from netlab.engines.base import run_folder
 from netlab.engines.library import requests as asked
 from netlab.engines.library.answers import FAILED, NOW, Answers
 from netlab.engines.library.program import Program
-from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Plan, Shape
+from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Shape
 from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Tables, names
-from netlab.protocol.session import Clock, OnMessage, asking
+from netlab.protocol.session import Clock, OnMessage, OnWait, asking
 
+MEMORY_MB = 1024
+SMALL_MEMORY_MB = 256
+SMALL_SYSCTLS = {
+    # What the kernel derives from 1 GB.
+    "net.ipv4.udp_mem": "24576 32768 49152",
+}
+START_S = 1_700_000_000
 GRID_S = 0.01
 ENDLESS_S = 1e6
-CAPTURE_BYTES = 64 << 20
 PART_S = 0.1
 FIRST_PART_NS = 10_000_000
 _FRAME = struct.Struct("<II")
 
 
 class LibrarySession:
-    """A lab in the library kernel.
+    """A lab in the library kernel, without programs.
 
     Parameters
     ----------
-    start : callable
-        Starts the kernel's program.
-    requests : callable
-        What makes a plan's network.
-    explain : callable
-        The program's sentence in our words.
+    program : Program
+        The kernel's, just started.
+    release : str
+        Its kernel's.
+    memory_mb : int
+        `MEMORY_MB` or `SMALL_MEMORY_MB`.
     """
 
     name = "library"
     clock: Clock = "virtual"
 
-    def __init__(
-        self,
-        start: Callable[[], Program],
-        requests: Callable[[Plan], asked.Requests],
-        explain: Callable[[str, asked.Requests], str],
-    ) -> None:
-        kept = ExitStack()
-        self.directory: Path = kept.enter_context(scratch.run_directory(CAPTURE_BYTES))
-        self.folder = self.directory
-        self._program = start()
-        self._make, self._explain = requests, explain
-        self._end = weakref.finalize(self, _end, self._program, kept)
+    def __init__(self, program: Program, release: str, memory_mb: int = MEMORY_MB) -> None:
+        self._program, self._release, self._memory_mb = program, release, memory_mb
+        self._kept = ExitStack()
+        self._end = weakref.finalize(self, _end, program, self._kept)
         self._taps: dict[str, list[int]] = {}
         self._waiting = bytearray()
-        self._part_ns = FIRST_PART_NS
         self._interrupted = False
+        self._on_message: OnMessage | None = None
+        self._on_wait: OnWait | None = None
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        """Where captures are left; it is made for the first one, because a run needs no file."""
+        folder = scratch.kept_directory()
+        self._kept.callback(shutil.rmtree, folder, ignore_errors=True)
+        return run_folder(folder)
+
+    @property
+    def directory(self) -> Path:
+        """The same."""
+        return self.folder
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is to be known of how it runs."""
+        return {
+            "memory_mb": self._memory_mb,
+            "seeded": True,
+            "confined": self._program.confined,
+            "machine": platform.machine(),
+        }
 
     @property
     def closed(self) -> bool:
@@ -82,11 +105,11 @@ class LibrarySession:
         if kill:
             self.close()
 
-    def request(self, on_message: OnMessage | None = None, on_wait: Callable[[], None] | None = None) -> AllRequests:
+    def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """What makes one request; see `netlab.protocol.session.Session`."""
         return asking(functools.partial(self._ask, on_message, on_wait))
 
-    def _ask(self, on_message: OnMessage | None, on_wait: Callable[[], None] | None, do: str, **words: Any) -> Any:
+    def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
         if do not in names(Requests):
             raise NotHereError(
                 "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
@@ -98,13 +121,23 @@ class LibrarySession:
     # What it can be asked -----------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
-        """Build the network of a plan."""
-        del programs
-        self._plan = cast("Plan", {**plan, "traffic": [*plan["traffic"]], "duration_s": plan["duration_s"]})
-        self._requests = self._make(self._plan)
+        """Build the network of a plan; its traffic and captures begin at the lab's start."""
+        # A person may interrupt a wait; a run is one.
+        self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
+        self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
+        segment_bytes = segment_bytes_by_host(plan["traffic"])
+        self._without_offload = hosts_ever_without_offload(plan, plan["clock"], segment_bytes)
+        ip_lines, self._queueing = shape_network(plan["directions"], plan["clock"], self._without_offload, plan["seed"])
+        small = SMALL_SYSCTLS if self._memory_mb == SMALL_MEMORY_MB else {}
+        self._requests = asked.make_requests(
+            plan, ip_lines, self._queueing,
+            memory_bytes=self._memory_mb << 20, start_s=START_S, machine_sysctls={**MACHINE_SYSCTLS, **small},
+        )  # fmt: skip
         self._answers = Answers(self._plan, self._requests.queues)
         self._plan["directions"] = self._requests.schedule.directions
-        self._frame_by_frame = hosts_ever_without_offload(plan, "virtual", {})
+        for item in plan["captures"]:
+            self._taps[item["name"]] = asked.add_taps(self._requests, plan, item)
+        asked.add_changes(self._requests, 0)
         self._tell(asked.BEGIN, asked.begin(plan["interval_s"]))
         return {"origin_ns": self._answers.origin_ns, **self._now()}
 
@@ -125,7 +158,11 @@ class LibrarySession:
         """End all traffic and captures."""
         until_ns = round(until_s * NS_PER_S)
         asked.add_changes(self._requests, until_ns)
+        # Which takes up those changes.
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
         self._tell(asked.FINISH, asked.moment(until_ns))
+        for name in list(self._taps):
+            self.stop_capture(name)
         return self._now()
 
     def tables(self, streams: int, queues: int) -> Tables:
@@ -144,10 +181,10 @@ class LibrarySession:
                 "streams": counters["streams"][streams:],
                 "queues": counters["queues"][queues:],
                 "items": items,
-                "kernel": "",
+                "kernel": self._release,
                 "python": platform.python_version(),
-                "hosts_without_offload": self._frame_by_frame,
-                "tc": {},
+                "hosts_without_offload": self._without_offload,
+                "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},
                 "unsaved": {},
                 "origin_ns": self._answers.origin_ns,
                 "packets_lost": 0,
@@ -159,11 +196,12 @@ class LibrarySession:
         """Start traffic, now or later."""
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
-        asked.refuse_programs({**self._plan, "traffic": [item]})
+        asked.refuse_programs([item])
+        place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
         self._answers.add_item(item)
         self._send_frame_by_frame()
-        asked.add_flow(self._requests, {**self._plan, "duration_s": ENDLESS_S}, len(self._plan["traffic"]) - 1, item)
+        asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
         self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
         return {"start_s": item["start_s"], **self._now()}
 
@@ -197,21 +235,19 @@ class LibrarySession:
 
     def stop_capture(self, name: str) -> Captured:
         """End a capture."""
-        folder = self.folder / CAPTURES
-        folder.mkdir(exist_ok=True)
         for tap in self._taps.pop(name):
             self._tell(asked.UNTAP, asked.number(tap))
-            (folder / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
+            (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
     # How it is asked ----------------------------------------------------------------------------------------
 
     def _send_frame_by_frame(self) -> None:
-        segments = segment_bytes_by_host(self._plan["traffic"])
-        for name in hosts_without_offload(self._plan["directions"], self._plan["hosts"], "virtual", segments):
-            if name not in self._frame_by_frame:
-                self._frame_by_frame.append(name)
-                own = [hop["interface"] for hop in self._plan["directions"] if hop["src"] == name]
+        plan, segment_bytes = self._plan, segment_bytes_by_host(self._plan["traffic"])
+        for name in hosts_without_offload(plan["directions"], plan["hosts"], plan["clock"], segment_bytes):
+            if name not in self._without_offload:
+                self._without_offload.append(name)
+                own = [hop["interface"] for hop in plan["directions"] if hop["src"] == name]
                 asked.add_steps(self._requests, [Step(name, f"link set dev {each} gso_max_segs 1") for each in own])
 
     def _now(self) -> Moment:
@@ -222,44 +258,31 @@ class LibrarySession:
             raise RunError("This lab is closed; open another with netlab.live(...).")
         self._requests.add(kind, payload)
         self._program.send(self._requests.take())
-        answered = False
-
-        def take(data: bytes) -> bool:
-            nonlocal answered
-            self._waiting.extend(data)
-            at = 0
-            while len(self._waiting) - at >= _FRAME.size:
-                found, length = _FRAME.unpack_from(self._waiting, at)
-                if len(self._waiting) - at < _FRAME.size + length:
-                    break
-                at += _FRAME.size
-                self._answers.take(found, bytes(self._waiting[at : at + length]))
-                at += length
-                answered = answered or found in (NOW, FAILED)
-            del self._waiting[:at]
-            return answered
-
-        told_s = self._answers.progress_s
-        self._program.listen(take, cast("Any", _Looks(self._on_wait)) if self._on_wait is not None else None)
-        if self._on_message is not None and self._answers.progress_s > told_s:
-            self._on_message({"progress_s": self._answers.progress_s})
-        if self._answers.failure is not None or not answered:
+        self._answered = False
+        self._program.listen(self._take, self._on_wait)
+        if self._answers.failure is not None or not self._answered:
             ending = self._program.close()
             self.close()
-            failure = self._answers.failure or f"The library kernel's program ended: {ending}."
-            raise RunError(self._explain(failure, self._requests))
+            if self._answers.failure is None:
+                raise RunError(f"The library kernel's program ended without a result: {ending}.")
+            raise RunError(self._requests.explain(self._answers.failure))
 
-
-class _Looks:
-    """Asks whoever waits whether to go on, each time that it is asked whether to stop."""
-
-    def __init__(self, on_wait: Callable[[], None]) -> None:
-        self._on_wait = on_wait
-
-    def is_set(self) -> bool:
-        """Never, but what the other raises goes its way."""
-        self._on_wait()
-        return False
+    def _take(self, data: bytes) -> bool:
+        """Cut answers into frames and book them; whether the request was answered."""
+        self._waiting.extend(data)
+        told_s, at = self._answers.progress_s, 0
+        while len(self._waiting) - at >= _FRAME.size:
+            kind, length = _FRAME.unpack_from(self._waiting, at)
+            if len(self._waiting) - at < _FRAME.size + length:
+                break
+            at += _FRAME.size
+            self._answers.take(kind, bytes(self._waiting[at : at + length]))
+            at += length
+            self._answered = self._answered or kind in (NOW, FAILED)
+        del self._waiting[:at]
+        if self._on_message is not None and self._answers.progress_s > told_s:
+            self._on_message({"progress_s": self._answers.progress_s})
+        return self._answered
 
 
 def _end(program: Program, kept: ExitStack) -> None:
