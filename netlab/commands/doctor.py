@@ -119,28 +119,14 @@ def pocket() -> list[Requirement]:
     if installed.by_another_version(here):
         seen = "another version of netlab built this kernel"
         found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
-    lacking = sorted(set(PARTS) - here.capabilities - here.modules)
-    clock = "virtual_time" in here.capabilities
+    lacking = sorted(set(PARTS) - here.capabilities)
     found += [
-        Requirement(
-            "clock",
-            clock,
-            "virtual time" if clock else "real time only",
-            "Runs take as long as their network time and differ from run to run; unset NETLAB_KERNEL to use netlab's build.",
-            required=False,
-        ),
         Requirement(
             "kernel features",
             not lacking,
             f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
             "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all.",
             required=False,
-        ),
-        Requirement(
-            "mnexec",
-            here.mnexec_path is not None or shutil.which("mnexec") is not None,
-            str(here.mnexec_path or shutil.which("mnexec") or "not found"),
-            "It comes with `netlab kernel build`, or with the package mininet.",
         ),
     ]
     return found

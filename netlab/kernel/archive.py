@@ -92,7 +92,7 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
         if missing or not kernel.build:
             raise KernelError(
                 f"{kernel.path} was not built by netlab and cannot be packed (missing beside it: {', '.join(missing)}). "
-                "Unset $NETLAB_KERNEL and $NETLAB_LIBRARY, or run 'netlab kernel build' first."
+                "Unset $NETLAB_LIBRARY, or run 'netlab kernel build' first."
             )
         there = [name for name in (*kind.contents, *kind.later) if (home / name).is_file()]
         files |= {f"{kind.folder}/{name}": (home / name).read_bytes() for name in there}

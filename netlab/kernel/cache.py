@@ -52,8 +52,8 @@ def _inside(place: Path) -> list[Path]:
         return []
     except OSError as error:
         raise KernelError(
-            f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to a directory of your own, or NETLAB_KERNEL to a "
-            "User-Mode Linux binary."
+            f"{place} cannot be read ({error.strerror}). Set NETLAB_CACHE to a directory of your own, or NETLAB_KERNEL to "
+            "the file linux of a build."
         ) from None
 
 

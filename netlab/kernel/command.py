@@ -181,26 +181,18 @@ def describe(kernel: Kernel) -> str:
     """
     lines = [f"kernel:        Linux {kernel.release} (User-Mode Linux)", f"file:          {kernel.path}"]
     lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
-    build = kernel.build
-    if build:
-        source = build["source"]
-        lines += [
-            f"built:         {build['built_at']} in {build['build_s']:.0f} s (compiling {build['compile_s']:.0f} s)",
-            f"source:        {source['name']} {source['version']}",
-            f"compiler:      {build['compiler']}",
-            f"static:        {'yes' if build['static'] else 'no, it needs the C library of the machine that built it'}",
-        ]
-    else:
-        lines.append("built:         not by netlab")
+    build, source = kernel.build, kernel.build["source"]
+    lines += [
+        f"built:         {build['built_at']} in {build['build_s']:.0f} s (compiling {build['compile_s']:.0f} s)",
+        f"source:        {source['name']} {source['version']}",
+        f"compiler:      {build['compiler']}",
+        f"static:        {'yes' if build['static'] else 'no, it needs the C library of the machine that built it'}",
+    ]
     if installed.by_another_version(kernel):
         lines.append(f"recipe:        another version of netlab's. {installed.BUILD_ANEW}")
-    clock = "virtual" if "virtual_time" in kernel.capabilities else "real time only"
-    lines.append(f"clock:         {clock}")
     names = sorted({*PARTS, "seccomp"})
     lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
-    if kernel.modules:
-        lines.append("as modules:    " + " ".join(name for name in names if name in kernel.modules))
-    lacking = [name for name in names if name not in kernel.capabilities | kernel.modules]
+    lacking = [name for name in names if name not in kernel.capabilities]
     lines.append("lacks:         " + (" ".join(lacking) or "nothing that netlab uses"))
     return "\n".join(lines)
 

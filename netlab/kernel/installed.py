@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,6 @@ from netlab.kernel.recipe_key import recipe_hash
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
 
-ASK_TIMEOUT_S = 10.0
 POCKET_MACHINE = "x86_64"
 """User-Mode Linux is for no other processor."""
 SECCOMP_SINCE = (6, 16)
@@ -37,7 +35,6 @@ class Part:
     module: str = ""
 
 
-# In the order in which modules are loaded.
 PARTS = {
     "virtual_time": Part("CONFIG_UML_TIME_TRAVEL_SUPPORT"),
     "seeded_random": Part("CONFIG_NETLAB_SEED"),
@@ -58,13 +55,10 @@ PARTS = {
 }
 """What netlab uses of a kernel, by the name of the capability."""
 
-MODULES = tuple(part.module for part in PARTS.values() if part.module)
-"""All that an experiment may ask for: the kernel's own way to load on demand needs modprobe and a place in /lib."""
-
 
 @dataclass(frozen=True)
 class Kernel:
-    """A User-Mode Linux binary and what netlab knows about it.
+    """A pocket kernel that netlab built.
 
     Attributes
     ----------
@@ -76,38 +70,31 @@ class Kernel:
         The release's numbers, to compare: `(7, 3, 4)`.
     capabilities : frozenset of str
         Names of `PARTS` that are built in, and "seccomp" where that mode exists.
-    modules : frozenset of str
-        Capabilities that this kernel has as loadable modules.
-    modules_path : Path or None
-        Directory of those modules, where there is one: beside Debian's binary, ../lib/uml/modules/<release>.
-    mnexec_path : Path or None
-        netlab's own `mnexec`; None beside a kernel that netlab did not build.
     build : dict
-        `build.json` of the build: source, compiler, built_at, build_s, size_bytes, ...; empty for other binaries.
+        `build.json` of the build: source, compiler, built_at, build_s, size_bytes, ...
     """
 
     path: Path
     release: str
     version: Version
     capabilities: frozenset[str]
-    modules: frozenset[str] = frozenset()
-    modules_path: Path | None = None
-    mnexec_path: Path | None = None
     build: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def mnexec_path(self) -> Path:
+        """Netlab's own `mnexec`, beside it."""
+        return self.path.with_name("mnexec")
 
-def capabilities_of(config: str, version: Version) -> tuple[frozenset[str], frozenset[str]]:
-    """Capabilities built in, and those that are modules, from a kernel's configuration.
 
-    >>> sorted(capabilities_of("CONFIG_INET=y\\nCONFIG_TCP_CONG_BBR=m\\n", (6, 12))[1])
-    ['bbr']
+def capabilities_of(config: str, version: Version) -> frozenset[str]:
+    """What a kernel has, from its configuration.
+
+    >>> sorted(capabilities_of("CONFIG_INET=y\\nCONFIG_TCP_CONG_BBR=y\\n", (6, 12)))
+    ['bbr', 'ecn', 'reno']
     """
     values = read_config(config)
-    built_in = {name for name, part in PARTS.items() if values.get(part.symbol) == "y"}
-    modules = {name for name, part in PARTS.items() if values.get(part.symbol) == "m"}
-    if version >= SECCOMP_SINCE:
-        built_in.add("seccomp")
-    return frozenset(built_in), frozenset(modules)
+    found = {name for name, part in PARTS.items() if values.get(part.symbol) == "y"}
+    return frozenset(found | ({"seccomp"} if version >= SECCOMP_SINCE else set()))
 
 
 def find() -> Kernel:
@@ -119,17 +106,22 @@ def find() -> Kernel:
     Raises
     ------
     KernelError
-        When there is none, or `$NETLAB_KERNEL` names something that is no User-Mode Linux; names the remedy.
+        When there is none, or `$NETLAB_KERNEL` names something that netlab did not build; names the remedy.
     """
     named = os.environ.get("NETLAB_KERNEL")
     if named:
-        return inspect(Path(named).expanduser().absolute())
+        path = Path(named).expanduser().absolute()
+        if path.name != "linux":
+            raise KernelError(
+                f"NETLAB_KERNEL names {path}, which netlab did not build. Name the file linux of another build, or unset it."
+            )
+        return from_directory(path.parent)
     found = builds()
     if not found:
         raise KernelError(
             f"There is no pocket kernel in {cache.kernels()} yet. Build one with 'netlab kernel build' "
             "(about 5 minutes), take one from another machine with 'netlab kernel unpack FILE', "
-            "or name a User-Mode Linux binary in $NETLAB_KERNEL."
+            "or name another one's file linux in $NETLAB_KERNEL."
         )
     return found[0]
 
@@ -169,7 +161,6 @@ class Build:
     release: str
     version: Version
     capabilities: frozenset[str]
-    modules: frozenset[str]
 
 
 def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)) -> Build:
@@ -197,11 +188,11 @@ def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("r
         raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
     version = parse_version(release)
     config = directory / "config"
-    return Build(build, release, version, *_capabilities_in(config, config.stat().st_mtime_ns, version))
+    return Build(build, release, version, _capabilities_in(config, config.stat().st_mtime_ns, version))
 
 
 @functools.cache
-def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> tuple[frozenset[str], frozenset[str]]:
+def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozenset[str]:
     """Read once, for every run looks for its kernel."""
     return capabilities_of(config.read_text(), version)
 
@@ -215,38 +206,4 @@ def from_directory(directory: Path) -> Kernel:
         When a file is missing or `build.json` cannot be read.
     """
     made = read_build(directory, FILES)
-    release, version = made.release, made.version
-    built_in, modules, build = made.capabilities, made.modules, made.facts
-    return Kernel(directory / "linux", release, version, built_in, modules, None, directory / "mnexec", build)
-
-
-def inspect(path: Path) -> Kernel:
-    """A User-Mode Linux binary from anywhere, asked for its version and configuration."""
-    if path.name == "linux" and all((path.parent / name).is_file() for name in FILES):
-        return from_directory(path.parent)
-    release = _ask(path, "--version").strip()
-    if not release[:1].isdigit():
-        raise KernelError(f"{path} does not say a kernel version (got {release[:60]!r}): not a User-Mode Linux binary.")
-    version = parse_version(release)
-    built_in, modules = capabilities_of(_ask(path, "--showconfig"), version)
-    beside = path.resolve().parent.parent / "lib/uml/modules" / release
-    return Kernel(path, release, version, built_in, modules, beside if beside.is_dir() else None)
-
-
-def _ask(path: Path, option: str) -> str:
-    remedy = "Set $NETLAB_KERNEL to a User-Mode Linux binary for this machine, or unset it."
-    try:
-        done = subprocess.run(
-            [str(path), option],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=ASK_TIMEOUT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
-        raise KernelError(f"{path} cannot be run as a kernel ({error}). {remedy}") from error
-    if done.returncode != 0:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise KernelError(f"{path} {option} ended with status {done.returncode}: {said}. {remedy}")
-    return done.stdout
+    return Kernel(directory / "linux", made.release, made.version, made.capabilities, made.facts)

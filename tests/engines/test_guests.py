@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from netlab.agent import files
-from netlab.base.errors import EngineError, RunError
-from netlab.engines import pocket
+from netlab.base.errors import RunError
 from netlab.engines.guests import Guest, last_words
-from netlab.kernel.installed import PARTS, Kernel
+from netlab.kernel.installed import Kernel
 
 
 def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_path: Path) -> None:
@@ -30,10 +29,3 @@ def test_the_end_of_the_log_is_said_unless_the_guest_left_words_of_its_own(tmp_p
 def test_a_guest_that_cannot_start_its_program_says_why(pocket_kernel: Kernel) -> None:
     with pytest.raises(RunError, match=re.escape("ended. ModuleNotFoundError: No module named 'netlab.nothing'")):
         Guest(pocket_kernel, program="netlab.nothing").wait_until_ready()
-
-
-def test_a_kernel_that_netlab_did_not_build_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    foreign = Kernel(Path("/usr/bin/linux.uml"), "7.2", (7, 2), frozenset(PARTS) - {"gate"})
-    monkeypatch.setattr(pocket.kernel, "find", lambda: foreign)
-    with pytest.raises(EngineError, match=r"/usr/bin/linux.uml was not built by netlab. Run `netlab kernel build`"):
-        pocket.PocketEngine().open(None)
