@@ -21,6 +21,7 @@ from netlab.agent.namespaces import visit
 from netlab.agent.sampling import Qdisc
 from netlab.base.errors import RunError
 from netlab.base.headers import KERNEL_QUEUE_PACKETS
+from netlab.base.libc import libc
 from netlab.base.units import NS_PER_S
 from netlab.network import media
 from netlab.protocol.plan import Hop, StationTotals
@@ -33,8 +34,6 @@ MOST_FRAME_BYTES = 1 << 16
 TIMER_ABSTIME = 1
 RING_FRAMES = 20_000
 """The TAP's own ring must not drop: between two looks of the thread a host may send a whole window."""
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def open_tap(interface: str, pid: int) -> int:
@@ -167,4 +166,4 @@ class _Timespec(ctypes.Structure):
 
 def _sleep_until(at_ns: int) -> None:
     # Absolute, so that the clock need not be read: in the guest that is a system call.
-    _libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(_Timespec(*divmod(at_ns, NS_PER_S))), None)
+    libc.clock_nanosleep(time.CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(_Timespec(*divmod(at_ns, NS_PER_S))), None)

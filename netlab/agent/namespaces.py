@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import queue
@@ -12,19 +11,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from netlab.base.libc import check, libc
+
 CLONE_NEWNET = 0x40000000
 CLONE_NEWNS = 0x00020000
 SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def check(result: int, what: str) -> None:
-    """Raise OSError for a C call that failed."""
-    if result != 0:
-        errno = ctypes.get_errno()
-        raise OSError(errno, f"{what}: {os.strerror(errno)}")
 
 
 def hold_new_namespace() -> int:
@@ -44,7 +36,7 @@ def hold_new_namespace() -> int:
 
 def _hold(held: queue.SimpleQueue[int | OSError]) -> None:
     try:
-        check(_libc.unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare")
+        check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare")
     except OSError as error:
         held.put(error)
         return
@@ -58,11 +50,11 @@ def visit(pid: int) -> Iterator[None]:
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
     try:
-        check(_libc.setns(target, CLONE_NEWNET), "setns")
+        check(libc.setns(target, CLONE_NEWNET), "setns")
         try:
             yield
         finally:
-            check(_libc.setns(home, CLONE_NEWNET), "setns")
+            check(libc.setns(home, CLONE_NEWNET), "setns")
     finally:
         os.close(home)
         os.close(target)

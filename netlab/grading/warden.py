@@ -20,6 +20,7 @@ import traceback
 from pathlib import Path
 
 from netlab.agent.gate import Gate
+from netlab.base.libc import check, libc
 from netlab.grading import desk
 
 CLONE_NEWNS = 0x00020000
@@ -47,8 +48,6 @@ MOST_PRINTED_BYTES = 4_000
 LONGEST_S = 600.0
 """Of the guest's own time, in which computing costs nothing: what has not ended then is asleep."""
 NO_CELL, LATE = "no cell", "late"
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def work(gate: Gate, folder: str, packages: list[str]) -> None:
@@ -179,7 +178,7 @@ def keep(
     """Be the first outside of a cell: make it, put the student's code in, wait for its end."""
     code = 1
     try:
-        _check(_libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET))
+        check(libc.unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET), "unshare")
         inmate = os.fork()
         if inmate == 0:
             os.close(tell_who)
@@ -201,8 +200,8 @@ def keep(
 
 def enter(folder: Path, print_end: int) -> None:
     """Give up all that the student's code must not have: the folder, the user's rights, room without end."""
-    _check(_libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None))
-    _check(_libc.umount2(os.fsencode(folder), MNT_DETACH))
+    check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
+    check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
     # Python and its packages may lie below a place that is emptied; they are laid there again.
     needed = [
         path for path in sys.path if path.startswith(tuple(f"{place}/" for place in EMPTIED)) and os.path.isdir(path)
@@ -211,12 +210,12 @@ def enter(folder: Path, print_end: int) -> None:
     for place in EMPTIED:
         if os.path.isdir(place):
             options = f"size={HOME_MB}M,mode=1777"
-            _check(_libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID_NODEV, options.encode()))
+            check(libc.mount(b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID_NODEV, options.encode()), "mount")
     for path, handle in held.items():
         os.makedirs(path, exist_ok=True)
-        _check(_libc.mount(f"/proc/self/fd/{handle}".encode(), os.fsencode(path), None, MS_BIND, None))
+        check(libc.mount(f"/proc/self/fd/{handle}".encode(), os.fsencode(path), None, MS_BIND, None), "mount")
         os.close(handle)
-    _check(_libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID_NODEV, None))
+    check(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID_NODEV, None), "mount")
     Path("/tmp/home").mkdir(mode=0o777)
     os.chdir("/tmp/home")
     os.environ.clear()
@@ -238,19 +237,19 @@ def enter(folder: Path, print_end: int) -> None:
     for kind, most in limits.items():
         resource.setrlimit(kind, (most, most))
     # Files are read through the host's walls, whatever account they belong to there: only that right is kept.
-    _check(_libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+    check(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
     os.setgroups([])
     os.setresgid(STUDENT, STUDENT, STUDENT)
     os.setresuid(STUDENT, STUDENT, STUDENT)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     kept = (ctypes.c_uint32 * 6)(CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
-    _check(_libc.capset(header, kept))
-    _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    check(libc.capset(header, kept), "capset")
+    check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
 
 
 def protect() -> None:
     """Let no other program look into this one, and let memory run out for others first."""
-    _libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("-1000")
 
@@ -259,9 +258,3 @@ def _write(path: Path, data: bytes) -> None:
     part = path.with_name(path.name + ".part")
     part.write_bytes(data)
     part.replace(path)
-
-
-def _check(result: int) -> None:
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 
+from netlab.base.libc import libc
 from netlab.base.units import NS_PER_S
 from netlab.sockets.datagrams import HEADER
 
@@ -24,8 +25,6 @@ _CONTROL = struct.Struct("@16xqq")
 _CONTROL_WITH_HEADER = struct.Struct("@Qiiqq")
 _GRO_SIZE = struct.Struct("@i")
 _TIMESPEC = struct.Struct("@qq")
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class BatchReader:
@@ -62,7 +61,7 @@ class BatchReader:
                 0,
             )
         self._fresh_messages = bytes(self._messages)
-        self._recvmmsg = _libc.recvmmsg
+        self._recvmmsg = libc.recvmmsg
         self._recvmmsg.argtypes = [
             ctypes.c_int,
             ctypes.c_void_p,

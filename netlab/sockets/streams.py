@@ -45,6 +45,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 
 from netlab.base.errors import ThroughputError
+from netlab.base.libc import libc
 from netlab.base.units import NS_PER_MS, NS_PER_S
 from netlab.sockets import tcp_info
 from netlab.sockets.batch import MAX_TRAIN_DATAGRAMS, SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
@@ -72,8 +73,6 @@ _MAX_UNREAD_BYTES = 4 << 20
 _SO_MEMINFO = 55
 _MEMINFO = struct.Struct("@9I")
 _PR_SET_TIMERSLACK = 29
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 @cache
@@ -705,7 +704,7 @@ class UdpReceiver:
 
 def forbid_timer_slack() -> None:
     """Let this thread's sleeps end on time; the default lets the kernel add 50 us to each."""
-    _libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
+    libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
 
 
 def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
