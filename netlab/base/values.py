@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+Kind = TypeVar("Kind")
 
 LONGEST_QUOTE = 120
 
@@ -58,3 +60,43 @@ def shown(value: object) -> str:
         # Python refuses to print whole numbers of more than 4300 digits.
         return "a number of thousands of digits"
     return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…"
+
+
+def read_list(
+    given: object,
+    name: str,
+    kind: type[Kind],
+    required: tuple[str, ...],
+    problems_of: Callable[[Mapping[str, Any], str], list[str]],
+) -> tuple[list[Kind], list[str]]:
+    """The items of a scenario file's list, and a sentence for each that cannot be read.
+
+    Parameters
+    ----------
+    given : object
+        A list of objects, among which some may be of `kind` already.
+    name : str
+        The list's, for the sentences.
+    kind : type
+        What the items are made with.
+    required : tuple of str
+        Fields that each must have.
+    problems_of : callable
+        Says what else is wrong with an object's fields; it also gets how to name the object.
+    """
+    if not isinstance(given, (list, tuple)):
+        return [], [f"{name} must be a list, got {shown(given)}"]
+    items: list[Kind] = []
+    problems: list[str] = []
+    for number, words in enumerate(given, start=1):
+        where = f"{name} {number}"
+        if isinstance(words, kind):
+            items.append(words)
+        elif not isinstance(words, Mapping):
+            problems.append(f"{where} must be an object with {' and '.join(required)}, got {shown(words)}")
+        else:
+            wrong = [f"{where}: {field} is missing" for field in required if field not in words]
+            wrong += problems_of(words, where)
+            problems += wrong
+            items += [] if wrong else [kind(**words)]
+    return items, problems

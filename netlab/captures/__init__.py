@@ -6,7 +6,7 @@ limit has in reserve). Segments that left a host as one and would be cut by its 
 (segmentation offload) are cut here: on a wire no frame exceeds the MTU.
 """
 
-from netlab.captures.capture import DEFAULT_SNAP_BYTES, Capture, finish, finish_run, nodes_by_address
+from netlab.captures.capture import DEFAULT_SNAP_BYTES, Capture, finish, finish_run, nodes_by_address, read
 from netlab.captures.filters import parse_filter
 from netlab.captures.pcapng import SUFFIX, Origin
 from netlab.captures.table import PACKET_COLUMNS, read_packets
@@ -21,5 +21,6 @@ __all__ = [
     "finish_run",
     "nodes_by_address",
     "parse_filter",
+    "read",
     "read_packets",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from netlab.base.errors import ScenarioError
-from netlab.base.values import is_integer, shown
+from netlab.base.errors import ScenarioError, one_of
+from netlab.base.values import is_integer, read_list, shown
 from netlab.captures.filters import parse_filter
 from netlab.captures.frames import read_ring
 from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
@@ -71,6 +71,16 @@ class Capture:
         except ScenarioError as error:
             found += [f"{where}: {problem}" for problem in error.problems]
         return found
+
+
+def read(given: object) -> tuple[list[Capture], list[str]]:
+    """The captures of a scenario file, and a sentence for each that cannot be read."""
+    known = tuple(entry.name for entry in fields(Capture))
+
+    def unknown(words: Mapping[str, object], where: str) -> list[str]:
+        return [f"{where}: unknown field: {one_of(word, known)}" for word in words if word not in known]
+
+    return read_list(given, "captures", Capture, ("a", "b"), unknown)
 
 
 def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], origin: Origin) -> list[Path]:

@@ -47,8 +47,8 @@ from netlab.course.marks import AuthoringError, strip_code, strip_markdown
 from netlab.widgets import WIDGET_VIEW
 
 _CELL_HEAD = re.compile(r"# %%(?: |$)")
-_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-_METADATA = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_METADATA = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
 _CELL_TIMEOUT_S = 300
 _FIGURE = re.compile(r"\[\[(?P<name>[a-z][a-z0-9_]*)(?::(?P<format>[^\]]+))?\]\]")
 _BEGIN = "begin()"
@@ -261,7 +261,7 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
     client = NotebookClient(
         notebook,
         timeout=_CELL_TIMEOUT_S,
-        kernel_name=_KERNEL["name"],
+        kernel_name=KERNELSPEC["name"],
         resources={"metadata": {"path": str(directory)}},
         record_timing=False,
         coalesce_streams=True,  # or the saved text comes in as many pieces as the machine was slow

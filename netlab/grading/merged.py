@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from netlab.base.location import PACKAGE
+from netlab.course.authoring import KERNELSPEC
 from netlab.grading import judging, master, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.grade import Graded
@@ -27,7 +28,6 @@ from netlab.grading.submission import Wanted
 from netlab.grading.text import file_name
 
 IGNORED, SKIPPED = "nbval-ignore-output", "nbval-skip"
-_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 def write(graded: Graded, output: Path) -> None:
@@ -78,7 +78,7 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
             cells += _examined(each, exercises[each.key], edition, sources[each.key], cell.source)
         else:
             cells.append(_code(cell.id, cell.source, SKIPPED))
-    made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})  # type: ignore[no-untyped-call]
+    made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})  # type: ignore[no-untyped-call]
     made.metadata["netlab"] = {
         "student": result["student"],
         "words": words,

@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import Any, cast
 
 from netlab.base.errors import ScenarioError
-from netlab.base.values import is_integer, is_number, plain, shown
-from netlab.network.link import SHAPE_FIELDS, Link, LinkShape, in_json, unknown_field
+from netlab.base.values import is_integer, is_number, plain, read_list, shown
+from netlab.network.link import SHAPE_FIELDS, Link, LinkShape, in_json, takes_link_fields, unknown_field
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.protocol import plan
@@ -139,33 +139,21 @@ def _with(old: LinkShape, new: Mapping[str, Any]) -> dict[str, Any]:
     return words
 
 
+takes_link_fields(Change)
+
+
 def read(given: object) -> tuple[list[Change], list[str]]:
     """The changes of a scenario file, and a sentence for each that cannot be read."""
-    if not isinstance(given, (list, tuple)):
-        return [], [f"changes must be a list, got {shown(given)}"]
-    items: list[Change] = []
-    problems: list[str] = []
+    return read_list(given, "changes", Change, ("at_s", "link"), _unreadable)
+
+
+def _unreadable(words: Mapping[str, Any], where: str) -> list[str]:
+    reverse = words.get("reverse") or {}
+    if not isinstance(reverse, Mapping):
+        return [f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}"]
     known = (*OWN_FIELDS, *SHAPE_FIELDS)
-    for number, words in enumerate(given, start=1):
-        where = f"changes {number}"
-        if isinstance(words, Change):
-            items.append(words)
-            continue
-        if not isinstance(words, Mapping):
-            problems.append(f"{where} must be an object with at_s and link, got {shown(words)}")
-            continue
-        reverse = words.get("reverse") or {}
-        wrong = [f"{where}: {name} is missing" for name in ("at_s", "link") if name not in words]
-        if isinstance(reverse, Mapping):
-            wrong += [f"{where}: {unknown_field(name)}" for name in words if name not in known]
-            wrong += [f"{where}, reverse: {unknown_field(name)}" for name in reverse if name not in SHAPE_FIELDS]
-        else:
-            wrong.append(f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}")
-        if wrong:
-            problems += wrong
-        else:
-            items.append(Change(**words))
-    return items, problems
+    wrong = [f"{where}: {unknown_field(name)}" for name in words if name not in known]
+    return wrong + [f"{where}, reverse: {unknown_field(name)}" for name in reverse if name not in SHAPE_FIELDS]
 
 
 def problems(changes: object, topology: Topology | None, duration_s: float) -> list[str]:

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -152,7 +152,7 @@ class Scenario:
         else:
             problems.append(f"traffic must be a list, got {shown(given)}")
         rest = {name: document[name] for name in SCENARIO_FIELDS[2:-2] if name in document}
-        for name, read_list in (("captures", _read_captures), ("changes", change.read)):
+        for name, read_list in (("captures", capture_files.read), ("changes", change.read)):
             if name in document:
                 rest[name], wrong = read_list(document[name])
                 problems += wrong
@@ -504,27 +504,6 @@ def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
     for item in addresses:
         found.setdefault(item["node"], item["address"].partition("/")[0])
     return found
-
-
-def _read_captures(given: object) -> tuple[list[Capture], list[str]]:
-    if not isinstance(given, (list, tuple)):
-        return [], [f"captures must be a list, got {shown(given)}"]
-    items: list[Capture] = []
-    problems: list[str] = []
-    for number, words in enumerate(given, start=1):
-        where = f"captures {number}"
-        if isinstance(words, Capture):
-            items.append(words)
-            continue
-        if not isinstance(words, Mapping):
-            problems.append(f"{where} must be an object with a and b, got {shown(words)}")
-            continue
-        known = tuple(entry.name for entry in fields(Capture))
-        problems += [f"{where}: unknown field: {one_of(word, known)}" for word in words if word not in known]
-        problems += [f"{where}: {word} is missing" for word in ("a", "b") if word not in words]
-        if {"a", "b"} <= words.keys() <= set(known):
-            items.append(Capture(**words))
-    return items, problems
 
 
 def read_scenario(path: str | os.PathLike[str]) -> Scenario:
