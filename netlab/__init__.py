@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from netlab.network.link import Link
     from netlab.network.topology import Topology
     from netlab.network.trace import Trace
-    from netlab.runs.experiment import Scenario, run
+    from netlab.runs.experiment import run
     from netlab.runs.replications import interval, repeat
+    from netlab.runs.scenario import Scenario
     from netlab.runs.sweeps import sweep
     from netlab.traffic import Command, Ping, Tcp, Udp
 
@@ -38,7 +39,7 @@ _HOMES = {
     "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
     "Run": "netlab.measure.results",
-    "Scenario": "netlab.runs.experiment",
+    "Scenario": "netlab.runs.scenario",
     "Tcp": "netlab.traffic",
     "Topology": "netlab.network.topology",
     "Trace": "netlab.network.trace",

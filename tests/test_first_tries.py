@@ -12,7 +12,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import NetlabError, ScenarioError
-from netlab.runs.experiment import read_scenario
+from netlab.runs.scenario import read_scenario
 
 NETWORK = nl.topologies.dumbbell()
 

@@ -15,6 +15,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.tables import ran_on, text_table
 from netlab.measure.results import Run
 from netlab.runs import experiment
+from netlab.runs.scenario import read_scenario
 
 STANDARD = "-"
 
@@ -42,7 +43,7 @@ def main(options: argparse.Namespace) -> int:
     """
     if options.output is not None and options.output != STANDARD:
         _require_writable(Path(options.output), Path(options.scenario))
-    scenario = experiment.read_scenario("/dev/stdin" if options.scenario == STANDARD else options.scenario)
+    scenario = read_scenario("/dev/stdin" if options.scenario == STANDARD else options.scenario)
     run = experiment.run(scenario, engine=options.engine)
     if options.output == STANDARD:
         _write_out(json.dumps(run.to_dict(), indent=1, allow_nan=False) + "\n")

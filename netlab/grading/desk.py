@@ -242,7 +242,7 @@ class Laboratory:
     ) -> Any:
         """Ask for a run."""
         from netlab.measure.results import Run
-        from netlab.runs.experiment import Scenario
+        from netlab.runs.scenario import Scenario
 
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)

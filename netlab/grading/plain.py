@@ -107,7 +107,7 @@ def _object(value: Any) -> Any:
     from netlab.course.answers import is_stub
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
-    from netlab.runs.experiment import Scenario
+    from netlab.runs.scenario import Scenario
     from netlab.traffic import Traffic
 
     if isinstance(value, Run):
@@ -167,7 +167,7 @@ def _pairs(content: list[Any], depth: int) -> dict[Any, Any]:
 def _decode_object(kind: str, content: Any) -> Any:
     from netlab import traffic
     from netlab.network.topology import Topology
-    from netlab.runs.experiment import Scenario
+    from netlab.runs.scenario import Scenario
 
     try:
         if kind == "run" and isinstance(content, dict):

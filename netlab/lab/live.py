@@ -38,7 +38,7 @@ from netlab.network.change import Change
 from netlab.network.topology import Topology
 from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
 from netlab.protocol.session import Session as GuestSession
-from netlab.runs.experiment import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
+from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
 from netlab.traffic import Command, Traffic, Udp
 
 WALL_LIMIT_S = 60.0

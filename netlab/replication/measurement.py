@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from netlab.measure.results import Run
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 
 MEBI = 2**20
 IPERF_PAYLOAD_BYTES = 1470

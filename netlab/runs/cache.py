@@ -29,7 +29,7 @@ from netlab.engines.base import Engine
 from netlab.kernel import cache
 from netlab.measure.artifacts import SUFFIX
 from netlab.measure.results import Run
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 
 LIMIT_BYTES = 1 << 30
 CODE = (

@@ -16,7 +16,7 @@ from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
 from netlab.engines.base import Engine
 from netlab.network.topology import Topology
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Traffic
 

@@ -18,7 +18,7 @@ from netlab.measure.results import Run
 from netlab.runs import cache as run_cache
 from netlab.runs import experiment
 from netlab.runs.cache import RunCache
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 
 Label = TypeVar("Label", bound=Hashable)
 Given = Scenario | Mapping[str, Any]

@@ -13,7 +13,7 @@ from netlab.netlink.messages import batch, message
 from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, Removed, netem, red, tbf
 from netlab.network import queues
 from netlab.network.queues import QueueSpec
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 
 RECORDED = {
     frozenset(case["line"].split()): case

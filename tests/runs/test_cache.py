@@ -65,7 +65,7 @@ def test_a_change_in_what_decides_a_figure_changes_the_key(package: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "file", ["perf/report.py", "perf/command.py", "course/checks.py", "runs/experiment.py", "theory/tcp.py"]
+    "file", ["perf/report.py", "perf/command.py", "course/checks.py", "runs/scenario.py", "theory/tcp.py"]
 )
 def test_a_change_in_what_only_speaks_of_figures_does_not(package: Path, file: str) -> None:
     """What a scenario becomes is in its plan, which is part of the key."""

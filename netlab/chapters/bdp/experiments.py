@@ -28,7 +28,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs import experiment, sweeps
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Ping, Udp
 
 PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]

@@ -11,7 +11,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Ping, Tcp, Traffic
 
 RATE_MBPS = 100

@@ -23,8 +23,8 @@ from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs import experiment
-from netlab.runs.experiment import Scenario
 from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Command, Tcp, Udp
 

@@ -27,8 +27,8 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT
 from netlab.runs import sweeps
-from netlab.runs.experiment import Scenario
 from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
 PAIRS = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))

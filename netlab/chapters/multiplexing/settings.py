@@ -16,8 +16,8 @@ from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs import sweeps
-from netlab.runs.experiment import Scenario
 from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp
 from netlab.traffic.base import Traffic
 

@@ -18,7 +18,7 @@ from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs import replications
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp
 

@@ -25,8 +25,8 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
 from netlab.runs import sweeps
-from netlab.runs.experiment import Scenario
 from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp, Traffic
 
 WARM_UP_S = 5

@@ -21,7 +21,7 @@ from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT
 from netlab.runs import replications
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Tcp, Traffic, Udp
 

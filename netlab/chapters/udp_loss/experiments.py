@@ -24,8 +24,8 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs import experiment, sweeps
-from netlab.runs.experiment import Scenario
 from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Udp
 
 RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from netlab import theory
 from netlab.network import topologies
 from netlab.replication.measurement import Explanation, Measurement, Settings, goodput, sent
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
 

@@ -19,7 +19,7 @@ from netlab.replication.measurement import (
     loss,
     rtt,
 )
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Traffic, Udp
 
 BOTTLENECK_MBPS = 5.0

@@ -6,7 +6,7 @@ from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.replication.measurement import MEBI, Explanation, Measurement, Settings, goodput
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
 WINDOW_BYTES = 8 * MEBI

@@ -13,7 +13,7 @@ from netlab.replication.measurement import (
     Settings,
     goodput,
 )
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Tcp, Traffic, Udp
 
 SEND_BUFFER_BYTES = 212_992

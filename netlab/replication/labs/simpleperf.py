@@ -23,7 +23,7 @@ from netlab.replication.measurement import (
     sent,
     stream_goodput,
 )
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp, Traffic, Udp
 
 SECONDS = 25

@@ -12,7 +12,7 @@ from netlab.chapters import fairness
 from netlab.course.conditions import Measurement
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from tests.chapters.checking import passes, said
 
 THREE = (("h1", "h3"), ("h1", "h2"), ("h2", "h3"))

@@ -12,7 +12,7 @@ from netlab import Tcp
 from netlab.chapters import queues
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
-from netlab.runs.experiment import Scenario
+from netlab.runs.scenario import Scenario
 from tests.chapters.checking import passes, said
 
 

@@ -1,0 +1,449 @@
+"""Everything that decides what a run measures: read, checked as a whole, and made a plan."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from netlab import captures as capture_files
+from netlab import traffic
+from netlab.agent.shaping import OFFLOAD_ABOVE_MBPS
+from netlab.base.errors import ScenarioError, one_of
+from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
+from netlab.base.units import BITS_PER_BYTE, US_PER_S, mbps_to_bps, ms_to_s
+from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.captures import Capture
+from netlab.network import change, media
+from netlab.network.change import Change
+from netlab.network.link import LinkShape
+from netlab.network.routing import Paths, plan_addresses
+from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+from netlab.network.wiring import Hop
+from netlab.protocol.plan import Address, CaptureItem, Item, Plan
+from netlab.protocol.plan import Hop as PlannedHop
+from netlab.traffic import Flow, Traffic
+
+DEFAULT_INTERVAL_S = 0.1
+SHORTEST_INTERVAL_S = 0.001
+LONGEST_RUN_S = 86_400.0
+MOST_INTERVALS = 200_000
+FRAME_BITS = FRAME_BYTES * BITS_PER_BYTE
+SYSCTL_NAME = re.compile(r"net(\.[A-Za-z0-9_-]+)+")
+SYSCTL_VALUE = re.compile(r"[ -~\t]+")
+
+SCENARIO_FIELDS = ("topology", "traffic", "duration_s", "seed", "interval_s", "sysctls", "captures", "changes")
+NO_TRAFFIC = "there is no traffic; add at least one of " + ", ".join(traffic.KINDS)
+
+WHOLE_SCENARIO = (
+    "a whole scenario was given, so traffic, duration_s, seed, interval_s, sysctls, captures and changes belong into it, "
+    "not beside it"
+)
+
+TCP_SYSCTLS = {
+    # Large enough that the network limits a flow, not the host's memory: the kernel would derive them from `mem=`.
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_wmem": "4096 16384 67108864",
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything that decides what a run measures.
+
+    Parameters
+    ----------
+    topology : Topology
+    traffic : sequence of Tcp, Udp, Ping, Command or another kind in `netlab.traffic.KINDS`
+    duration_s : float
+        Network time in s, above 0 and at most a day.
+    seed : int
+        Fixes all that is random: loss, jitter, the guest's own random numbers.
+    interval_s : float
+        Length in s of the intervals of the series, at least 0.001.
+    sysctls : mapping
+        Kernel settings of every node beside netlab's own, e.g. ``{"net.ipv4.tcp_sack": 0}``.
+    captures : sequence of Capture
+        Links whose packets are written down; the files are in ``run.artifacts``, the packets in ``run.packets``.
+    changes : sequence of Change
+        What becomes of links while the traffic runs.
+    """
+
+    topology: Topology
+    traffic: Sequence[Traffic]
+    duration_s: float = 10.0
+    seed: int = 1
+    interval_s: float = DEFAULT_INTERVAL_S
+    sysctls: Mapping[str, Any] = field(default_factory=dict)
+    captures: Sequence[Capture] = ()
+    changes: Sequence[Change] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("duration_s", "seed", "interval_s", "sysctls"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as its file has it."""
+        return {
+            "topology": self.topology.to_dict(),
+            "traffic": [item.to_dict() for item in self.traffic],
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "interval_s": self.interval_s,
+            "sysctls": dict(self.sysctls),
+            **({"captures": [asdict(item) for item in self.captures]} if self.captures else {}),
+            **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
+        """Read a scenario, checking everything in it.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake found in the topology, the traffic and the rest.
+        """
+        if not isinstance(document, Mapping):
+            raise ScenarioError([f"a scenario must be an object with topology and traffic, got {shown(document)}"])
+        if document.keys() & {"hosts", "links"} and "topology" not in document:
+            raise ScenarioError(
+                ['this is a topology, which netlab live builds; a scenario is {"topology": ..., "traffic": [...]}']
+            )
+        problems = [
+            f"scenario: unknown field: {one_of(name, SCENARIO_FIELDS)}"
+            for name in document
+            if name not in SCENARIO_FIELDS
+        ]
+        problems += [f"scenario: {name} is missing" for name in ("topology", "traffic") if name not in document]
+        topology: Topology | None = None
+        unread: list[str] = []
+        if isinstance(document.get("topology"), Topology):
+            topology = document["topology"]
+        elif isinstance(document.get("topology"), Mapping):
+            topology, unread = Topology.read(document["topology"])
+        elif "topology" in document:
+            unread = [f"topology must be an object with hosts and links, got {shown(document['topology'])}"]
+        problems += unread
+        items: list[Traffic | None] = []
+        given = document.get("traffic", [])
+        if isinstance(given, (list, tuple)):
+            for number, item in enumerate(given, start=1):
+                read, found = traffic.read(item, f"traffic {number}")
+                items.append(read)
+                problems += found
+            if "traffic" in document and not given:
+                problems.append(NO_TRAFFIC)
+        else:
+            problems.append(f"traffic must be a list, got {shown(given)}")
+        rest = {name: document[name] for name in SCENARIO_FIELDS[2:-2] if name in document}
+        for name, read_list in (("captures", capture_files.read), ("changes", change.read)):
+            if name in document:
+                rest[name], wrong = read_list(document[name])
+                problems += wrong
+        scenario = cls(topology or Topology(), [item for item in items if item is not None], **rest)
+        # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
+        problems += scenario._problems(topology, items, whole=not unread)
+        if problems:
+            raise ScenarioError(problems)
+        return scenario
+
+    @classmethod
+    def given(
+        cls,
+        network: Topology | Scenario | Mapping[str, Any],
+        traffic: Sequence[Traffic] = (),
+        duration_s: float = 10.0,
+        seed: int = 1,
+        interval_s: float = DEFAULT_INTERVAL_S,
+        *,
+        sysctls: Mapping[str, Any] | None = None,
+        captures: Sequence[Capture] = (),
+        changes: Sequence[Change] = (),
+    ) -> Scenario:
+        """The scenario that `run` was told: a network and the rest, or all in one.
+
+        Raises
+        ------
+        ScenarioError
+            With every mistake in it.
+        """
+        if isinstance(network, Scenario) or (isinstance(network, Mapping) and _is_whole(network)):
+            if (
+                traffic
+                or sysctls
+                or captures
+                or changes
+                or (duration_s, seed, interval_s) != (10.0, 1, DEFAULT_INTERVAL_S)
+            ):
+                raise ScenarioError([WHOLE_SCENARIO])
+            scenario = network if isinstance(network, Scenario) else cls.from_dict(network)
+        else:
+            topology = network_of(network) if isinstance(network, Mapping) else network
+            scenario = cls(topology, traffic, duration_s, seed, interval_s, sysctls or {}, captures, changes)
+        scenario.validate()
+        return scenario
+
+    def validate(self) -> None:
+        """Raise ScenarioError with every mistake, if there is one."""
+        problems = self.problems()
+        if problems:
+            raise ScenarioError(problems)
+
+    def problems(self) -> list[str]:
+        """Every mistake, a sentence each."""
+        if not isinstance(self.topology, Topology):
+            return [f"topology must be a netlab.Topology, got {shown(self.topology)}"]
+        if not isinstance(self.traffic, (list, tuple)):
+            return [f"traffic must be a list such as [netlab.Tcp('h1', 'h2')], got {shown(self.traffic)}"]
+        found = [
+            f"traffic {number} must be a {traffic.class_names()}, got {shown(item)}"
+            for number, item in enumerate(self.traffic, start=1)
+            if not traffic.is_known(item)
+        ]
+        if not self.traffic:
+            found.append(NO_TRAFFIC)
+        items = [item if traffic.is_known(item) else None for item in self.traffic]
+        return found + self._problems(self.topology, items, whole=True)
+
+    def _problems(self, topology: Topology | None, items: Sequence[Traffic | None], *, whole: bool) -> list[str]:
+        """Mistakes in what could be read: None stands for what could not, `whole` says whether the topology could."""
+        found = topology.problems() if topology is not None else []
+        paths = Paths(topology.wiring()) if topology is not None and whole and not found else None
+        found += self._settings_problems()
+        found += self._capture_problems(topology if paths is not None else None)
+        found += change.problems(self.changes, topology if paths is not None else None, self.duration_s)
+        saved_by: dict[str, int] = {}
+        for number, item in enumerate(items, start=1):
+            if item is None:
+                continue
+            where = f"traffic {number} ({item.kind})"
+            wrong = item.problems(where)
+            for name in () if wrong else item.saves:
+                if saved_by.setdefault(name, number) != number:
+                    found.append(f"{where}: saves: {name} is left by traffic {saved_by[name]} too; choose another name")
+            found += wrong
+            if topology is not None and topology.nodes:
+                found += _end_problems(topology, paths, item, where)
+            if is_number(item.start_s) and is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
+                found.append(f"{where}: it starts at {item.start_s:g} s, when the run of {self.duration_s:g} s is over")
+        return found
+
+    def _settings_problems(self) -> list[str]:
+        found = []
+        if not (is_number(self.duration_s) and 0 < self.duration_s <= LONGEST_RUN_S):
+            found.append(f"duration_s must be above 0 and at most {LONGEST_RUN_S:g}, got {shown(self.duration_s)}")
+        if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
+            found.append(f"interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {shown(self.interval_s)}")
+        if not found and self.interval_s > self.duration_s:
+            found.append(
+                f"interval_s={self.interval_s:g} exceeds the run's duration_s={self.duration_s:g}; choose a shorter one"
+            )
+        if not found and self.duration_s / self.interval_s > MOST_INTERVALS:
+            found.append(
+                f"interval_s={self.interval_s:g} makes {self.duration_s / self.interval_s:.0f} intervals of a run of "
+                f"{self.duration_s:g} s; {MOST_INTERVALS} is the most"
+            )
+        if not (is_integer(self.seed) and 0 <= self.seed < 2**64):
+            found.append(f"seed must be a whole number from 0 to 2**64 - 1, got {shown(self.seed)}")
+        if not isinstance(self.sysctls, Mapping):
+            return [*found, f"sysctls must be a mapping of names to values, got {shown(self.sysctls)}"]
+        for name, value in self.sysctls.items():
+            if not (isinstance(name, str) and SYSCTL_NAME.fullmatch(name)):
+                found.append(f"sysctls: {shown(name)} must be a name that begins with net., such as net.ipv4.tcp_sack")
+            elif not (is_integer(value) or (isinstance(value, str) and SYSCTL_VALUE.fullmatch(value))):
+                found.append(f"sysctls: {name} must be a whole number or a line of text, got {shown(value)}")
+        return found
+
+    def _capture_problems(self, topology: Topology | None) -> list[str]:
+        if not isinstance(self.captures, (list, tuple)):
+            return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {shown(self.captures)}"]
+        found: list[str] = []
+        links = [] if topology is None else [{link.a, link.b} for link in topology.links]
+        nodes = {} if topology is None else first_addresses(plan_addresses(topology.wiring()).to_dict()["addresses"])
+        seen: set[str] = set()
+        for number, item in enumerate(self.captures, start=1):
+            where = f"captures {number}"
+            if not isinstance(item, Capture):
+                found.append(f"{where} must be a netlab.Capture, got {shown(item)}")
+                continue
+            wrong = item.problems(where)
+            found += wrong
+            if topology is not None and not wrong:
+                if {item.a, item.b} not in links:
+                    found.append(f"{where}: there is no link {item.a}-{item.b}")
+                try:
+                    capture_files.parse_filter(item.filter, nodes)
+                except ScenarioError as error:
+                    found += [f"{where}: {problem}" for problem in error.problems]
+            if item.label in seen:
+                found.append(f"{where}: {item.label} is captured already; give it another name")
+            seen.add(item.label)
+        return found
+
+    def plan(self) -> Plan:
+        """What the agent needs, as plain data."""
+        topology = self.topology
+        wiring = topology.wiring()
+        paths = Paths(wiring)
+        shapes = change.shapes(topology, self.changes)
+        labels = traffic.unique_labels(self.traffic)
+        return {
+            "hosts": topology.hosts,
+            "routers": topology.routers,
+            "switches": topology.switches,
+            "directions": [_planned_hop(hop, own) for hop, own in zip(wiring.hops, shapes, strict=True)],
+            **plan_addresses(wiring).to_dict(),
+            "traffic": [self._planned(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
+            "duration_s": float(self.duration_s),
+            "interval_s": float(self.interval_s),
+            "drain_s": self._drain_s(
+                paths, {hop.interface: max(map(_slowest_s, own)) for hop, own in zip(wiring.hops, shapes, strict=True)}
+            ),
+            "captures": [self._planned_capture(item) for item in self.captures],
+            "changes": change.planned(topology, self.changes),
+            "seed": self.seed,
+            "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
+        }
+
+    def _planned(self, item: Traffic, label: str, paths: Paths) -> Item:
+        planned = item.planned(label, self.traffic)
+        if not isinstance(item, Flow):
+            return planned
+        return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
+
+    def _planned_capture(self, item: Capture) -> CaptureItem:
+        position = self.topology.position(item.a, item.b)
+        return {"name": item.label, "directions": [2 * position, 2 * position + 1], "snap_bytes": item.snap_bytes}
+
+    def _drain_s(self, paths: Paths, slowest_s: Mapping[str, float]) -> float:
+        """Longest time that a packet sent at the end can still take, there and back; `slowest_s` is by interface."""
+        longest_s = 0.0
+        for item in self.traffic:
+            if not (isinstance(item, Flow) and item.crossings):
+                continue
+            crossed = paths.hops(item.src, item.dst)
+            if item.crossings > 1:
+                crossed += paths.hops(item.dst, item.src)
+            longest_s = max(longest_s, sum(slowest_s[hop.interface] for hop in crossed))
+        return longest_s + 0.1
+
+
+def _slowest_s(shape: LinkShape) -> float:
+    """Time in s through a full queue and the wire behind it."""
+    wire_s = ms_to_s(shape.delay_ms + 2 * shape.jitter_ms)
+    if shape.medium is not None:
+        # Every frame of a full queue waits for one of the other end.
+        frame_us = 2 * media.medium(shape.medium, shape.medium_options).slowest_us
+        return wire_s + ((shape.queue_packets or KERNEL_QUEUE_PACKETS) + 1) * frame_us / US_PER_S
+    if shape.rate_mbps is None:
+        return wire_s
+    queue_bits = (
+        shape.queue_bytes * BITS_PER_BYTE
+        if shape.queue_bytes is not None
+        else (shape.queue_packets or KERNEL_QUEUE_PACKETS) * FRAME_BITS
+    )
+    bits = queue_bits + 2 * FRAME_BITS
+    if isinstance(shape.rate_mbps, Trace):
+        return wire_s + shape.rate_mbps.slowest_s(bits)
+    return wire_s + bits / mbps_to_bps(shape.rate_mbps)
+
+
+def _planned_hop(hop: Hop, shapes: Sequence[LinkShape]) -> PlannedHop:
+    """A direction as a plan has it; `shapes` is all that it is during the run."""
+    planned = hop.to_dict()
+    rates = [shape.slowest_mbps for shape in shapes if shape.is_shaped]
+    changes = len(shapes) > 1 or isinstance(hop.shape.rate_mbps, Trace)
+    if changes and rates and planned["shape"]["segmentation_offload"] is None:
+        # Once for all of the run: a queue that counts frames cannot go on as one that counts segments.
+        planned["shape"]["segmentation_offload"] = min(rates) > OFFLOAD_ABOVE_MBPS
+    return planned
+
+
+def _end_problems(topology: Topology, paths: Paths | None, item: Traffic, where: str) -> list[str]:
+    allowed = topology.nodes if item.anywhere else [*topology.hosts, *topology.routers]
+    found = [f"{where}: {end}: {one_of(name, allowed)}" for end, name in item.ends.items() if name not in allowed]
+    if found or not isinstance(item, Flow):
+        return found
+    if item.src == item.dst:
+        return [f"{where}: src and dst are both {item.src}; traffic needs two ends"]
+    if paths is None:
+        return []
+    try:
+        there = paths.hops(item.src, item.dst)
+        paths.hops(item.dst, item.src)
+    except ScenarioError as error:
+        return [f"{where}: {problem}" for problem in error.problems]
+    unlimited = item.without_rate()
+    if unlimited is not None and all(math.isinf(hop.rate_mbps) for hop in there):
+        return [f"{where}: {unlimited}"]
+    return []
+
+
+def _is_whole(document: Mapping[str, Any]) -> bool:
+    """Whether a dict is a scenario file's and not a topology file's."""
+    return not document.keys() & {"hosts", "links"}
+
+
+def network_of(given: Topology | Scenario | Mapping[str, Any]) -> Topology:
+    """The network of what was given: a topology, a scenario, or the dict of a file of either.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake in the network, or when it is none.
+    """
+    if isinstance(given, Scenario):
+        return given.topology
+    if isinstance(given, Mapping):
+        inner = given["topology"] if "topology" in given and _is_whole(given) else given
+        return inner if isinstance(inner, Topology) else Topology.from_dict(inner)
+    if not isinstance(given, Topology):
+        raise ScenarioError([f"topology must be a netlab.Topology, got {shown(given)}"])
+    return given
+
+
+def first_addresses(addresses: Sequence[Address]) -> dict[str, str]:
+    """The first IPv4 address of each node."""
+    found: dict[str, str] = {}
+    for item in addresses:
+        found.setdefault(item["node"], item["address"].partition("/")[0])
+    return found
+
+
+def read_scenario(path: str | os.PathLike[str]) -> Scenario:
+    """Read and check a scenario file.
+
+    Raises
+    ------
+    ScenarioError
+        When the file cannot be read, is not JSON, or holds mistakes.
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+    except OSError as error:
+        raise ScenarioError([f"{path} cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise ScenarioError([f"{path} is not a text file"]) from None
+    except json.JSONDecodeError as error:
+        line = error.doc.splitlines()[error.lineno - 1].strip() if error.doc.strip() else "the file is empty"
+        place = f"{error.msg} in line {error.lineno}, column {error.colno}: {shown(line)}"
+        raise ScenarioError([f"{path} is not JSON: {place}"]) from None
+    except (ValueError, RecursionError):
+        raise ScenarioError([f"{path} holds a number too long or lists too deep to be read"]) from None
+    return Scenario.from_dict(document)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        twice = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise ScenarioError([f"scenario: {shown(name)} is given twice in one object; keep one" for name in twice])
+    return document
