@@ -1,5 +1,6 @@
 """What becomes of a link: described, read, checked, planned."""
 
+import inspect
 import json
 
 import pytest
@@ -183,3 +184,9 @@ def test_a_change_says_itself_in_a_few_words():
 def test_changing_a_link_leaves_the_other_room_of_its_queue_out():
     link = change.changed(nl.Link("r1", "h2", rate_mbps=5, queue_packets=10), "r1", {"queue_bytes": 3000}, {})
     assert (link.forward.queue_packets, link.forward.queue_bytes) == (None, 3000)
+
+
+def test_a_change_shows_the_fields_of_a_link_to_tab():
+    shown = list(inspect.signature(nl.Change).parameters)
+    assert shown[:5] == ["at_s", "link", "number", "up", "reverse"]
+    assert {"rate_mbps", "delay_ms", "aqm", "loss_rate"} <= set(shown[5:])
