@@ -4,7 +4,8 @@ BIN := .venv/bin
 
 .PHONY: lab test quick lint notebooks site bench clean setup
 
-lab: setup  ## open your copies of the chapters in JupyterLab
+lab:  ## open your copies of the chapters in JupyterLab; what they do not need at once is built behind
+	@sh tools/setup.sh --lab
 	$(BIN)/netlab lab
 
 setup:  ## system packages, .venv, the pocket kernel, a self-check; nothing when all is there

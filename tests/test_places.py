@@ -80,13 +80,13 @@ def test_a_clone_on_a_disk_of_windows_is_told_each_time_before_anything_is_built
     monkeypatch.setattr(setup, "ROOT", Path(place))
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
     monkeypatch.setattr(setup, "environment_is_ready", lambda: False)
-    monkeypatch.setattr(setup, "kernels_are_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_kernels", list)
     monkeypatch.setattr(setup, "missing_programs", lambda *_words: [])
 
     def stop(*_words):
         raise setup.SetupError("far enough")
 
-    monkeypatch.setattr(setup, "make_environment_and_kernel", stop)
+    monkeypatch.setattr(setup, "make_environment_and_kernels", stop)
     assert setup.main([]) == 1
     assert ("a disk of Windows" in capsys.readouterr().out) is warned
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
@@ -158,9 +158,10 @@ said = []
 setup = load("tools/setup.py")
 setup.say = said.append
 setup.LOG = Path("log")
-setup.environment_is_ready = setup.kernels_are_ready = lambda: False
+setup.environment_is_ready = lambda: False
+setup.missing_kernels = lambda: ["pocket", "library"]
 made = []
-setup.make_environment_and_kernel = lambda *needed: made.append(needed)
+setup.make_environment_and_kernels = lambda *needed: made.append(needed)
 run = subprocess.run
 
 
@@ -188,7 +189,7 @@ def test_without_systemd_the_set_up_and_the_server_go_all_their_way():
     assert told["systemd"] is False
     assert told["status"] == 0
     environment_and_kernels, self_check, server = told["made"]
-    assert environment_and_kernels == [True, True]
+    assert environment_and_kernels == [True, ["pocket", "library"]]
     assert self_check == "self-check"
     assert "--no-browser" in server
     assert told["asked"] == []

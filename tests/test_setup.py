@@ -68,9 +68,9 @@ def no_apt(monkeypatch, setup, tmp_path):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(setup, "LOG", tmp_path / "log")
     monkeypatch.setattr(setup, "environment_is_ready", lambda: False)
-    monkeypatch.setattr(setup, "kernels_are_ready", lambda: False)
+    monkeypatch.setattr(setup, "missing_kernels", lambda: ["pocket", "library"])
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
-    monkeypatch.setattr(setup, "make_environment_and_kernel", never)
+    monkeypatch.setattr(setup, "make_environment_and_kernels", never)
 
 
 def test_without_apt_all_that_is_to_be_done_is_told_at_once_before_anything_is_made(monkeypatch, setup, no_apt, capsys):
@@ -151,7 +151,7 @@ def test_packages_stay_when_the_kernels_fail_and_what_is_half_made_when_it_is_st
 
     monkeypatch.setattr(setup.kernel, "build", build)
     with pytest.raises(type(failure)):
-        setup.make_environment_and_kernel(need_environment=True, need_kernel=True)
+        setup.make_environment_and_kernels(need_environment=True, kinds=["library"])
     assert own_environment.exists() is kept
     assert setup.STAMP.exists() is kept
 
@@ -226,32 +226,32 @@ def test_the_system_packages_can_be_installed_for_somebody_else(monkeypatch, set
     """`--system`: what the next user's set-up needs, also where this user's own environment is ready; nothing else."""
     asked = []
     monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
-    monkeypatch.setattr(setup, "kernels_are_ready", lambda: False)
+    monkeypatch.setattr(setup, "missing_kernels", lambda: ["pocket", "library"])
     monkeypatch.setattr(setup, "missing_programs", lambda *what, **named: asked.append((what, named)) or ["flex"])
     monkeypatch.setattr(setup, "install_system_packages", lambda *what: asked.append(what))
-    monkeypatch.setattr(setup, "make_environment_and_kernel", never)
+    monkeypatch.setattr(setup, "make_environment_and_kernels", never)
     assert setup.main(["--system"]) == 0
     assert asked == [((True,), {"for_environment": True}), (["flex"], True)]
 
 
 def test_an_unknown_argument_of_the_set_up_is_told(capsys, setup):
     assert setup.main(["--sytsem"]) == 2
-    assert "--system, got --sytsem" in capsys.readouterr().err
+    assert "--system or --lab, got --sytsem" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("pocket", "own", "failure", "machine", "ready"),
+    ("pocket", "own", "failure", "machine", "missing"),
     [
-        (True, True, "", "x86_64", True),
-        (True, False, "", "x86_64", False),
-        (True, False, "It does not link.", "x86_64", True),
-        (False, True, "", "x86_64", False),
-        (False, True, "", "aarch64", True),
-        (False, False, "", "aarch64", False),
+        (True, True, "", "x86_64", []),
+        (True, False, "", "x86_64", ["library"]),
+        (True, False, "It does not link.", "x86_64", []),
+        (False, True, "", "x86_64", ["pocket"]),
+        (False, True, "", "aarch64", []),
+        (False, False, "", "aarch64", ["library"]),
     ],
 )
 def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_again(
-    monkeypatch, setup, pocket, own, failure, machine, ready
+    monkeypatch, setup, pocket, own, failure, machine, missing
 ):
     class Found:
         build = {"recipe": setup.recipe_hash()}  # noqa: RUF012 (a stand-in)
@@ -261,7 +261,32 @@ def test_the_set_up_builds_what_this_machine_can_run_and_does_not_try_in_vain_ag
     monkeypatch.setattr(setup.library, "ready", lambda: Found() if own else None)
     monkeypatch.setattr(setup.library, "failure", lambda: failure)
     monkeypatch.setattr(setup.building.platform, "machine", lambda: machine)
-    assert setup.kernels_are_ready() is ready
+    assert setup.missing_kernels() == missing
+
+
+@pytest.mark.parametrize(
+    ("missing", "failure", "now", "behind"),
+    [
+        (["pocket", "library"], "", ["library"], True),
+        (["pocket"], "", None, True),
+        (["pocket"], "The library kernel does not link.", ["pocket"], False),
+        ([], "", None, False),
+    ],
+)
+def test_chapters_begin_with_the_library_kernel_while_the_pocket_kernel_is_built_behind(
+    monkeypatch, setup, missing, failure, now, behind
+):
+    made, ran = [], []
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: True)
+    monkeypatch.setattr(setup, "missing_kernels", lambda: missing)
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
+    monkeypatch.setattr(setup.library, "failure", lambda: failure)
+    monkeypatch.setattr(setup.building, "why_no_source", lambda: "")
+    monkeypatch.setattr(setup, "set_up_now", lambda _environment, kinds, _began_s: made.append(kinds))
+    monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: ran.append(command[-1]))
+    assert setup.main(["--lab"]) == 0
+    assert made == ([now] if now else [])
+    assert any("behind.start()" in command for command in ran) is behind
 
 
 def test_python_beside_a_clone_finds_the_package_and_not_the_folder(setup, tmp_path):

@@ -1,6 +1,7 @@
 """Set netlab up: system packages, a virtual environment, the kernels, a self-check.
 
     python3 tools/setup.py            all of it
+    python3 tools/setup.py --lab      what chapters need at once; the pocket kernel is built behind, while they run
     python3 tools/setup.py --system   the system packages only, which is what needs root
 
 Standard library only, because nothing else is there yet. What is there already is not done again: the environment carries
@@ -87,7 +88,7 @@ CLONE_ON_PATH = (
 )
 SECONDS_PER_PACKAGE = 0.4
 SHOW_EVERY_S = {True: 0.5, False: 10.0}
-SYSTEM_ONLY = "--system"
+SYSTEM_ONLY, LAB = "--system", "--lab"
 UNPACK = f"{sys.executable} -m netlab.kernel.command unpack FILE"
 AGAIN = "Then run make again."
 
@@ -153,16 +154,18 @@ def environment_minor() -> int | None:
     return int(minor) if int(minor) in VERSIONS and prefix == str(VENV) and not moved else None
 
 
-def kernels_are_ready() -> bool:
-    """Whether there is a kernel of each kind by the present recipe, or the user has named one.
+def missing_kernels() -> list[str]:
+    """The kinds of kernel that are not there by the present recipe; none where the user has named a kernel.
 
     A library kernel that could not be built here is not tried again: `netlab kernel build` does.
     """
     if os.environ.get("NETLAB_KERNEL"):
-        return True
-    pocket = any(found.build.get("recipe") == recipe_hash() for found in installed.builds())
-    own = library.ready() or library.failure()
-    return bool(own and (pocket or building.POCKET not in building.kinds_here()))
+        return []
+    there = {
+        building.POCKET: any(found.build.get("recipe") == recipe_hash() for found in installed.builds()),
+        building.LIBRARY: library.ready() or library.failure(),
+    }
+    return [kind for kind in building.kinds_here() if not there[kind]]
 
 
 def kernels_of_another_version() -> bool:
@@ -363,7 +366,7 @@ class Display:
             print("\r\x1b[K", end="", flush=True)
 
 
-def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> None:
+def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -> None:
     """Do both at once: fetching packages waits for the network, compiling for the processor."""
     display = Display()
     why_no_library = ""
@@ -380,9 +383,9 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
         display.show([f"Kernel: {moment.fraction:.0%}, {moment.phase}", words], max(moment.remaining_s, rest_s))
 
     try:
-        if need_kernel:
+        if kinds:
             try:
-                why_no_library = kernel.build(progress=heard).why_no_library
+                why_no_library = kernel.build(progress=heard, kinds=kinds).why_no_library
             except NetlabError as error:
                 # The packages are whole without it, and with them there is `netlab` to try again and to ask.
                 no_kernel = error
@@ -405,10 +408,32 @@ def make_environment_and_kernel(need_environment: bool, need_kernel: bool) -> No
         say(f"The library kernel could not be built; experiments run without it. {why_no_library}")
 
 
+def set_up_now(need_environment: bool, kinds: Sequence[str], began_s: float) -> None:
+    """Make them, and try them by netlab's first experiment.
+
+    Raises
+    ------
+    SetupError, NetlabError
+        When they cannot be made, or the experiment fails.
+    """
+    updated = kernels_of_another_version()
+    when = "as this version of netlab needs others than are here" if updated else "the first time"
+    what = ["the Python packages in .venv"] * need_environment + [f"the {kind} kernel" for kind in kinds]
+    minutes = " and ".join(what) + (
+        f"; {when}, this takes {2 * len(kinds)} to {4 * len(kinds)} minutes" if kinds else ""
+    )
+    say(f"Setting up {minutes}")
+    make_environment_and_kernels(need_environment, kinds)
+    say(f"Set up in {time.monotonic() - began_s:.0f} s. Self-check:\n")
+    if subprocess.run([VENV / "bin/netlab", "demo"], stdin=subprocess.DEVNULL, check=False).returncode != 0:
+        raise SetupError("The self-check failed. `.venv/bin/netlab doctor` says what is missing.")
+    say(f"\n{time.monotonic() - began_s:.0f} s from the start to here.")
+
+
 def main(arguments: Sequence[str] = ()) -> int:
     """Set up what is missing; returns the exit code."""
-    if list(arguments) not in ([], [SYSTEM_ONLY]):
-        print(f"netlab: setup.py takes no argument or {SYSTEM_ONLY}, got {' '.join(arguments)}", file=sys.stderr)
+    if list(arguments) not in ([], [SYSTEM_ONLY], [LAB]):
+        print(f"netlab: setup.py takes no argument, {SYSTEM_ONLY} or {LAB}, got {' '.join(arguments)}", file=sys.stderr)
         return 2
     began_s = time.monotonic()
 
@@ -419,32 +444,30 @@ def main(arguments: Sequence[str] = ()) -> int:
         signal.signal(number, leave)
     try:
         building.kinds_here()
-        need_environment, need_kernel = not environment_is_ready(), not kernels_are_ready()
+        need_environment, kinds = not environment_is_ready(), missing_kernels()
         if SYSTEM_ONLY in arguments:
             # For somebody else, whose environment is still to be made.
-            install_system_packages(missing_programs(need_kernel, for_environment=True), need_kernel)
+            install_system_packages(missing_programs(bool(kinds), for_environment=True), bool(kinds))
             return 0
         if ROOT.is_relative_to("/mnt") and "microsoft" in platform.release().lower():
             say("This clone is on a disk of Windows, and slow from here: clone it into your Linux home instead.")
-        if not (need_environment or need_kernel):
+        if not (need_environment or kinds):
             return 0
         LOG.unlink(missing_ok=True)
-        install_system_packages(missing_programs(need_kernel, need_environment), need_kernel)
-        if need_kernel and (why := building.why_no_source()):
+        install_system_packages(missing_programs(bool(kinds), need_environment), bool(kinds))
+        if kinds and (why := building.why_no_source()):
             raise SetupError(f"{why}\n{AGAIN}")
-        updated = kernels_of_another_version()
-        when = "as this version of netlab needs others than are here" if updated else "the first time"
-        say(
-            "Setting up "
-            + " and ".join(["the Python packages in .venv"] * need_environment + ["the kernels"] * need_kernel)
-            + (f"; {when}, this takes 4 to 8 minutes" if need_kernel else "")
-        )
-        make_environment_and_kernel(need_environment, need_kernel)
-        say(f"Set up in {time.monotonic() - began_s:.0f} s. Self-check:\n")
-        status = subprocess.run([VENV / "bin/netlab", "demo"], stdin=subprocess.DEVNULL, check=False).returncode
-        if status != 0:
-            raise SetupError("The self-check failed. `.venv/bin/netlab doctor` says what is missing.")
-        say(f"\n{time.monotonic() - began_s:.0f} s from the start to here.")
+        later = [kind for kind in kinds if kind == building.POCKET] if LAB in arguments else []
+        if later and library.failure():
+            later = []
+        now = [kind for kind in kinds if kind not in later]
+        if need_environment or now:
+            set_up_now(need_environment, now, began_s)
+        if later:
+            say(
+                "The pocket kernel, for commands in hosts, is being built behind; `.venv/bin/netlab doctor` says how far it is."
+            )
+            subprocess.run([VENV / "bin/python", "-c", "from netlab.kernel import behind; behind.start()"], check=True)
     except (SetupError, NetlabError) as error:
         print(f"netlab: {error}", file=sys.stderr)
         return 1

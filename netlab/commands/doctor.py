@@ -16,7 +16,7 @@ from netlab import engines, kernel
 from netlab.base.errors import KernelError, NetlabError
 from netlab.engines.base import Requirement
 from netlab.engines.library.engine import kernel_requirement
-from netlab.kernel import building, cache, installed
+from netlab.kernel import behind, building, cache, installed
 from netlab.kernel import library as library_kernel
 from netlab.kernel.installed import PARTS
 from netlab.kernel.library import MACHINES
@@ -104,6 +104,13 @@ def pocket() -> list[Requirement]:
     try:
         here = kernel.find()
     except KernelError:
+        if moment := behind.underway():
+            return [*found, Requirement("kernel build", True, engines.being_built(moment))]
+        if why := behind.failure():
+            found.append(
+                Requirement("kernel build", False, why, "`make lab` tries again, `netlab kernel build` now.", False)
+            )
+            return found
         missing = [program for program in building.NEEDED_PROGRAMS if not shutil.which(program)]
         found.append(
             Requirement(

@@ -8,20 +8,24 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from netlab.base.errors import EngineError, KernelError, one_of
+from netlab.base.progress_bar import shown_progress
 from netlab.engines.base import Engine, require
 from netlab.engines.library import LibraryEngine
-from netlab.kernel import installed
+from netlab.kernel import behind, installed
 from netlab.kernel.installed import POCKET_MACHINE
+from netlab.kernel.progress import BuildProgress
 from netlab.protocol.plan import Plan
 from netlab.protocol.session import Clock
 
 NAMES = ("pocket", "native", "library")
 ELSEWHERE = "engine='library' runs here; docs/places.md tells what to do for commands in hosts."
+POLL_S = 0.5
 GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
 
 _quick = ContextVar("quick", default=False)
@@ -83,6 +87,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
 
         return NativeEngine()
     if name == "pocket":
+        _wait_for_the_pocket_kernel()
         from netlab.engines.pocket import PocketEngine
 
         return PocketEngine()
@@ -91,11 +96,23 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
 
 def _pocket_refusal() -> str:
     """Why the pocket kernel cannot run here; empty when it can."""
+    from netlab.engines.pocket import PocketEngine
+
     try:
-        require(choose("pocket").requirements())
+        require(PocketEngine().requirements())
     except (EngineError, KernelError) as error:
         return str(error)
     return ""
+
+
+def _wait_for_the_pocket_kernel() -> None:
+    """Where there is none and the set-up still builds it: wait, and show how long."""
+    if os.environ.get("NETLAB_KERNEL") or installed.builds() or not behind.underway():
+        return
+    with shown_progress(True, 100, "%", what="the pocket kernel is being built") as tell:
+        while moment := behind.underway():
+            tell(round(100 * moment.fraction), 100)
+            time.sleep(POLL_S)
 
 
 def _library_refusal(plans: Sequence[Plan]) -> str:
@@ -121,7 +138,17 @@ def preflight(wanted: str | Engine | None = None) -> str:
     require(engine.requirements())
     ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
     other = differences(engine)
+    if moment := behind.underway():
+        ready += f" {being_built(moment)}"
     return "\n".join([ready, *(f"Different here: {sentence}" for sentence in other), *([GOES_ON] if other else [])])
+
+
+def being_built(moment: BuildProgress) -> str:
+    """Say how far the build of the pocket kernel is."""
+    return (
+        f"The pocket kernel is being built ({moment.fraction:.0%}, about {moment.remaining_s / 60:.0f} min left); what needs "
+        "commands in hosts waits for it."
+    )
 
 
 def differences(engine: Engine) -> list[str]:
@@ -150,9 +177,9 @@ def differences(engine: Engine) -> list[str]:
 
         missing += host_kernel.lacking()
     if isinstance(engine, LibraryEngine):
-        missing += ["commands in hosts", "live networks", "Wi-Fi links"]
+        missing += ["commands in hosts", "Wi-Fi links"]
     if missing:
-        also = " Commands and live networks need engine='native' and root." if isinstance(engine, LibraryEngine) else ""
+        also = " They need engine='native' and root." if isinstance(engine, LibraryEngine) else ""
         found.append(f"there are no {', '.join(missing)}.{also}")
     return found
 

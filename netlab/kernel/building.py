@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -85,8 +85,14 @@ class Kernels:
     why_no_library: str = ""
 
 
-def build(source: str | Path | None = None, progress: Listener | None = None, *, newest: bool = False) -> Kernels:
-    """Build the pocket kernel and the library kernel from one source, or return the builds that are there already.
+def build(
+    source: str | Path | None = None,
+    progress: Listener | None = None,
+    *,
+    newest: bool = False,
+    kinds: Sequence[str] | None = None,
+) -> Kernels:
+    """Build the library kernel, then the pocket kernel, from one source, or return the builds that are there already.
 
     A library kernel that cannot be built beside a pocket kernel is told, not raised: the pocket kernel serves alone.
 
@@ -100,6 +106,8 @@ def build(source: str | Path | None = None, progress: Listener | None = None, *,
         Called with a `BuildProgress` as the work goes on.
     newest : bool
         Ask apt for the newest source even if the kernels are there.
+    kinds : sequence of {"pocket", "library"}, optional
+        Which are wanted; all that run here unless given.
 
     Returns
     -------
@@ -117,7 +125,7 @@ def build(source: str | Path | None = None, progress: Listener | None = None, *,
     >>> build("linux-7.3.tar.xz").pocket.release      # doctest: +SKIP
     '7.3.0'
     """
-    wanted = kinds_here()
+    wanted = tuple(kinds or kinds_here())
     if source is None and not newest:
         ready = _ready(wanted)
         if ready:
@@ -219,7 +227,7 @@ def _ready(wanted: tuple[str, ...]) -> Kernels | None:
     current = recipe_hash()
     pocket = next((kernel for kernel in installed.builds() if kernel.build.get("recipe") == current), None)
     own = library.ready()
-    return Kernels(pocket, own) if own and (pocket or POCKET not in wanted) else None
+    return Kernels(pocket, own) if (own or LIBRARY not in wanted) and (pocket or POCKET not in wanted) else None
 
 
 @dataclass(frozen=True)
@@ -240,24 +248,26 @@ def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, wor
     keep = origin.kind != "tree"
     pocket = next((k for k in installed.builds() if keep and k.build.get("key") == build_key(origin.identity)), None)
     own = next((k for k in library.builds() if keep and k.build.get("key") == library.build_key(origin.identity)), None)
-    if own and (pocket or POCKET not in wanted):
+    build_own, build_pocket = LIBRARY in wanted and not own, POCKET in wanted and not pocket
+    if not (build_own or build_pocket):
         return Kernels(pocket, own)
     _check_disk()
     material = _unpack(origin, work, log, meter)
-    # Before anything is built in the first tree.
-    twin = None if own else library.twin(material.folder, work / "library-source", log)
-    if POCKET in wanted and not pocket:
+    why_not = ""
+    if build_own:
+        # Before anything is built in the first tree.
+        twin = library.twin(material.folder, work / "library-source", log)
+        try:
+            own = _build_library(replace(material, folder=twin), work, log, meter)
+        except KernelError as error:
+            if POCKET not in wanted:
+                raise
+            why_not = str(error)
+            library.note_failure(why_not)
+        shutil.rmtree(twin)
+    if build_pocket:
         pocket = _build_pocket(material, work, log, meter)
-    if twin is None:
-        return Kernels(pocket, own)
-    try:
-        own = _build_library(replace(material, folder=twin), work, log, meter)
-    except KernelError as error:
-        if POCKET not in wanted:
-            raise
-        library.note_failure(str(error))
-        return Kernels(pocket, None, str(error))
-    return Kernels(pocket, own)
+    return Kernels(pocket, own, why_not)
 
 
 def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Kernel:

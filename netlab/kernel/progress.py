@@ -31,10 +31,10 @@ def usual_phases(kinds: Sequence[str] = ("pocket", "library"), cpus: int | None 
     """Seconds that each phase takes on an ordinary machine with this many processors, for the kernels of these kinds."""
     count = cpus or len(os.sched_getaffinity(0))
     phases = {"fetch": 12.0, "unpack": 7.0}
-    if "pocket" in kinds:
-        phases |= {"configure": 8.0, "compile": 12.0 + 225.0 / count, "install": 1.0}
     if "library" in kinds:
         phases["library"] = 10.0 + 150.0 / count
+    if "pocket" in kinds:
+        phases |= {"configure": 8.0, "compile": 12.0 + 225.0 / count, "install": 1.0}
     return phases
 
 

@@ -152,6 +152,17 @@ def test_the_kernel_that_is_missing_is_built_alone(takes_all: Path, tmp_path: Pa
         assert missing.path.is_file() and there.path.stat().st_mtime_ns == kept_ns
 
 
+def test_the_library_kernel_can_be_had_first_and_the_pocket_kernel_later(takes_all: Path, tmp_path: Path) -> None:
+    file = tmp_path / "linux-7.3.tar.gz"
+    with tarfile.open(file, "w:gz") as tar:
+        tar.add(takes_all, "linux-7.3")
+    first = kernel_room.build(file, kinds=["library"])
+    assert first.library is not None and first.pocket is None
+    later = kernel_room.build(file, kinds=["pocket"])
+    assert later.pocket is not None and later.library == first.library
+    assert kernel_room.build() == later
+
+
 def both(built: building.Kernels) -> list[object]:
     return [built.pocket, built.library]
 

@@ -1,0 +1,106 @@
+"""The build of the pocket kernel behind a set-up: started and left alone, it tells how far it is in a file."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import KernelError
+from netlab.kernel import building, cache
+from netlab.kernel.progress import BuildProgress
+
+TOLD_EVERY_S = 1.0
+
+
+def _path() -> Path:
+    return cache.root() / "pocket-kernel.json"
+
+
+def start() -> subprocess.Popen[bytes]:
+    """Let a process of its own build the pocket kernel, at the lowest priority; it outlives its caller."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "netlab.kernel.behind"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def underway() -> BuildProgress | None:
+    """How far the build is; None when none is at work."""
+    if sys.platform != "linux":
+        return None
+    try:
+        with _path().open("r+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return BuildProgress(
+                    **_said(file.read()).get("moment", {"phase": "fetch", "fraction": 0, "remaining_s": 0})
+                )
+    except OSError:
+        pass
+    return None
+
+
+def failure() -> str:
+    """Why the last build ended without a kernel; empty when none did."""
+    try:
+        return str(_said(_path().read_text()).get("failure", ""))
+    except OSError:
+        return ""
+
+
+def _said(text: str) -> dict[str, Any]:
+    try:
+        said = json.loads(text)
+    except ValueError:  # it is being written
+        said = {}
+    return said if isinstance(said, dict) else {}
+
+
+def main() -> int:
+    """Build it and tell how far it is; returns the exit code."""
+    os.nice(19)
+    cache.root().mkdir(parents=True, exist_ok=True)
+    last_s = float("-inf")
+    with _path().open("a+") as file:
+
+        def tell(words: dict[str, Any]) -> None:
+            file.seek(0)
+            file.truncate()
+            file.write(json.dumps(words))
+            file.flush()
+
+        def heard(moment: BuildProgress) -> None:
+            nonlocal last_s
+            if time.monotonic() - last_s >= TOLD_EVERY_S:
+                last_s = time.monotonic()
+                tell({"moment": asdict(moment)})
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 0
+        try:
+            building.build(progress=heard, kinds=(building.POCKET,))
+        except (KernelError, OSError) as error:
+            tell({"failure": str(error)})
+            return 1
+        except KeyboardInterrupt:
+            tell({"failure": "It was stopped."})
+            return 130
+        _path().unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""The pocket kernel's build behind a set-up: how far it is, why it ended, and who waits for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from netlab import engines
+from netlab.base.errors import KernelError
+from netlab.kernel import behind, building, installed
+from netlab.kernel.progress import BuildProgress, Listener
+
+HALF = BuildProgress("compile", 0.5, 100.0, "net/ipv4/tcp.o")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("os.nice", lambda _more: 0)
+    return tmp_path / "cache"
+
+
+def test_it_tells_how_far_it_is_and_leaves_nothing_when_it_is_done(
+    monkeypatch: pytest.MonkeyPatch, own_cache: Path
+) -> None:
+    seen = []
+
+    def build(*, progress: Listener, kinds: tuple[str, ...]) -> None:
+        assert kinds == ("pocket",)
+        seen.append(behind.underway())
+        progress(HALF)
+        seen.append(behind.underway())
+        assert behind.main() == 0, "a second one leaves it to the first"
+
+    monkeypatch.setattr(building, "build", build)
+    assert behind.underway() is None
+    assert behind.main() == 0
+    assert seen == [BuildProgress("fetch", 0, 0), HALF]
+    assert behind.underway() is None and behind.failure() == "" and list(own_cache.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "why"),
+    [(KernelError("No source."), 1, "No source."), (KeyboardInterrupt(), 130, "It was stopped.")],
+)
+def test_why_it_ended_is_kept_until_the_next_begins(
+    monkeypatch: pytest.MonkeyPatch, raised: BaseException, status: int, why: str
+) -> None:
+    def build(*, progress: Listener, kinds: tuple[str, ...]) -> None:
+        progress(HALF)
+        raise raised
+
+    monkeypatch.setattr(building, "build", build)
+    assert behind.main() == status
+    assert behind.underway() is None and behind.failure() == why
+
+
+def test_the_process_outlives_who_started_it_and_ends_by_itself(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a compiler, so that it ends at once, with the reason."""
+    monkeypatch.setenv("PATH", str(own_cache))
+    behind.start().wait(timeout=60)
+    assert "The compiler gcc is not installed." in behind.failure()
+
+
+def test_what_needs_the_pocket_kernel_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = [HALF, HALF, None]
+    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
+    monkeypatch.setattr(engines, "POLL_S", 0.0)
+    monkeypatch.setattr(installed, "builds", list)
+    monkeypatch.setattr(behind, "underway", lambda: moments.pop(0))
+    with pytest.raises(KernelError, match="There is no pocket kernel"):
+        engines.choose("pocket")
+    assert moments == []
