@@ -299,7 +299,7 @@ def test_python_beside_a_clone_finds_the_package_and_not_the_folder(setup, tmp_p
     subprocess.run([sys.executable, "-c", program, str(clone)], check=True)
     look = f"import site, sys; sys.path[:] = [p for p in sys.path if 'site' not in p]; site.addsitedir({str(site)!r}); "
     said = subprocess.run(
-        [sys.executable, "-S", "-c", look + "import netlab; print(netlab.Topology)"],
+        [sys.executable, "-S", "-E", "-c", look + "import netlab; print(netlab.Topology)"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
