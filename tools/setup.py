@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
 from netlab.base.errors import NetlabError  # noqa: E402
 from netlab.kernel import building, installed, library, tree  # noqa: E402
+from netlab.kernel.progress import ProgressLine  # noqa: E402
 from netlab.kernel.recipe_key import recipe_hash  # noqa: E402
 
 VENV = ROOT / ".venv"
@@ -87,7 +88,6 @@ CLONE_ON_PATH = (
     'pathlib.Path(sysconfig.get_path("purelib"), "netlab_clone.pth").write_text(sys.argv[1] + chr(10))'
 )
 SECONDS_PER_PACKAGE = 0.4
-SHOW_EVERY_S = {True: 0.5, False: 10.0}
 SYSTEM_ONLY, LAB = "--system", "--lab"
 UNPACK = f"{sys.executable} -m netlab.kernel.command unpack FILE"
 AGAIN = "Then run make again."
@@ -343,35 +343,15 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-class Display:
-    """One line that is rewritten on a terminal, a line every few seconds elsewhere."""
-
-    def __init__(self) -> None:
-        self._tty = sys.stdout.isatty()
-        self._last_s = 0.0
-
-    def show(self, parts: Sequence[str], remaining_s: float) -> None:
-        """Show what is being done and what is left."""
-        now = time.monotonic()
-        if now - self._last_s < SHOW_EVERY_S[self._tty]:
-            return
-        self._last_s = now
-        text = f"{'; '.join(part for part in parts if part)} (about {max(1, round(remaining_s))} s left)"
-        width = shutil.get_terminal_size().columns
-        print(f"\r\x1b[K{text[: width - 1]}" if self._tty else text, end="" if self._tty else "\n", flush=True)
-
-    def close(self) -> None:
-        """Clear the rewritten line."""
-        if self._tty:
-            print("\r\x1b[K", end="", flush=True)
-
-
 def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -> None:
     """Do both at once: fetching packages waits for the network, compiling for the processor."""
-    display = Display()
+    line = ProgressLine(sys.stdout)
     why_no_library = ""
     no_kernel: NetlabError | None = None
     environment = Environment() if need_environment else None
+
+    def show(parts: Sequence[str], remaining_s: float) -> None:
+        line.show(f"{'; '.join(part for part in parts if part)} (about {max(1, round(remaining_s))} s left)", "set-up")
 
     def packages() -> tuple[str, float]:
         return environment.progress() if environment else ("", 0.0)
@@ -380,7 +360,7 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
         if environment:
             environment.raise_failure()
         words, rest_s = packages()
-        display.show([f"Kernel: {moment.fraction:.0%}, {moment.phase}", words], max(moment.remaining_s, rest_s))
+        show([f"Kernel: {moment.fraction:.0%}, {moment.phase}", words], max(moment.remaining_s, rest_s))
 
     try:
         if kinds:
@@ -389,17 +369,17 @@ def make_environment_and_kernels(need_environment: bool, kinds: Sequence[str]) -
             except NetlabError as error:
                 # The packages are whole without it, and with them there is `netlab` to try again and to ask.
                 no_kernel = error
-                display.close()
+                line.close()
                 if environment and environment.running():
                     say("The kernels could not be built; why is told when the Python packages are there.")
         while environment and environment.running():
             words, rest_s = packages()
-            display.show([words], rest_s)
+            show([words], rest_s)
             time.sleep(0.2)
         if environment:
             environment.finish()
     finally:
-        display.close()
+        line.close()
         if environment:
             environment.stop()
     if no_kernel:

@@ -10,7 +10,7 @@ from pathlib import Path
 from netlab.base.errors import KernelError
 from netlab.kernel import apt, archive, building, installed, library
 from netlab.kernel.installed import PARTS, Kernel
-from netlab.kernel.progress import Printer
+from netlab.kernel.progress import BuildProgress, ProgressLine
 from netlab.kernel.recipe_key import recipe_hash
 
 
@@ -78,8 +78,12 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> None:
-    printer = Printer()
-    progress = None if args.quiet else printer
+    line = ProgressLine()
+
+    def show(moment: BuildProgress) -> None:
+        line.show(str(moment), moment.phase)
+
+    progress = None if args.quiet else show
     pocket, own, failed = None, None, ""
     try:
         if args.cross:
@@ -88,7 +92,7 @@ def _build(args: argparse.Namespace) -> None:
             made = building.build(args.source, progress, newest=args.newest)
             pocket, own, failed = made.pocket, made.library, made.why_no_library
     finally:
-        printer.close()
+        line.close()
     if pocket:
         print(f"Linux {pocket.release} is ready: {pocket.path}")
     if own:

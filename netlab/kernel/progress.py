@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +23,10 @@ class BuildProgress:
     fraction: float
     remaining_s: float
     detail: str = ""
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"kernel: {self.fraction:4.0%}, about {self.remaining_s:3.0f} s left: {self.phase}{detail}"
 
 
 Listener = Callable[[BuildProgress], None]
@@ -74,8 +79,8 @@ class Meter:
             self._listener(BuildProgress(phase, (before + usual * share) / total, rest + after, detail))
 
 
-class Printer:
-    """Shows progress on a stream: one line rewritten on a terminal, else a line every few seconds."""
+class ProgressLine:
+    """How far something is, on a stream: one line rewritten on a terminal, else a line every few seconds."""
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream or sys.stderr
@@ -84,21 +89,18 @@ class Printer:
         self._last_s = float("-inf")
         self._phase = ""
 
-    def __call__(self, moment: BuildProgress) -> None:
-        """Show a moment, unless the last one was shown just now."""
-        now = self._clock()
-        interval_s = TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S
-        if moment.phase == self._phase and now - self._last_s < interval_s:
+    def show(self, text: str, phase: str) -> None:
+        """Show a text, unless one of the same phase was shown just now."""
+        now_s = self._clock()
+        if phase == self._phase and now_s - self._last_s < (TTY_INTERVAL_S if self._tty else QUIET_INTERVAL_S):
             return
-        self._last_s, self._phase = now, moment.phase
-        text = f"kernel: {moment.fraction:4.0%}, about {moment.remaining_s:3.0f} s left: {moment.phase}"
-        if moment.detail:
-            text += f" ({moment.detail})"
-        self._stream.write(f"\r\x1b[K{text[:100]}" if self._tty else text + "\n")
+        self._last_s, self._phase = now_s, phase
+        width = shutil.get_terminal_size().columns
+        self._stream.write(f"\r\x1b[K{text[: width - 1]}" if self._tty else text + "\n")
         self._stream.flush()
 
     def close(self) -> None:
-        """End the line that a terminal shows."""
-        if self._tty and self._phase:
+        """Clear the line that a terminal shows."""
+        if self._tty:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netlab.kernel.progress import BuildProgress, Meter, Printer
+from netlab.kernel.progress import BuildProgress, Meter, ProgressLine
 
 
 class Tty:
@@ -25,11 +25,11 @@ def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
     for tty, newlines in ((False, 4), (True, 0)):
         now = [0.0]
         stream = Tty(tty)
-        printer = Printer(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
+        line = ProgressLine(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
         for second in range(16):
             now[0] = float(second)
-            printer(BuildProgress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o"))
-        printer.close()
+            line.show(str(BuildProgress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o")), "compile")
+        line.close()
         assert stream.text.count("\n") == newlines
         assert " 15%, about  75 s left: compile (net/ipv4/tcp.o)" in stream.text
 
