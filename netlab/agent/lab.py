@@ -30,8 +30,7 @@ from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
 from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Scripts, Tables, names
-from netlab.sockets.moments import sleep_until_ns
-from netlab.sockets.streams import forbid_timer_slack
+from netlab.sockets.moments import forbid_timer_slack, sleep_until_ns
 
 if TYPE_CHECKING:
     from netlab.agent.programs import Programs

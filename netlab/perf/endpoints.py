@@ -13,8 +13,9 @@ from netlab.base.units import rate_mbps
 from netlab.perf.protocol import TestRequest
 from netlab.sockets import tcp_info
 from netlab.sockets.options import limit_window, set_congestion, tune_tcp
-from netlab.sockets.streams import TcpReceiver, TcpSender, UdpReceiver, UdpSender
+from netlab.sockets.tcp import TcpReceiver, TcpSender
 from netlab.sockets.tcp_info import RttSummary
+from netlab.sockets.udp import UdpReceiver, UdpSender
 
 PATIENCE_S = 15.0
 """A stream that delivers nothing for this long while it should is given up."""

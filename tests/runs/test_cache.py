@@ -60,7 +60,7 @@ def imported(package: Path, roots: list[str]) -> set[Path]:
 def test_a_change_in_what_decides_a_figure_changes_the_key(package: Path) -> None:
     """Each file of the agent, the engines, the measure, and of all that they import; the kernel is hashed itself."""
     files = imported(package, ["agent", "engines", "measure"])
-    assert {"streams.py", "shaping.py", "udp.py", "pocket.py", "headers.py"} <= {path.name for path in files}
+    assert {"batch.py", "shaping.py", "udp.py", "pocket.py", "headers.py"} <= {path.name for path in files}
     assert [path for path in files if not changes(package, path)] == []
 
 

@@ -14,7 +14,7 @@ from netlab.agent.namespaces import visit
 from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
 from netlab.protocol.plan import StreamSample, StreamState
 from netlab.sockets import options, tcp_info
-from netlab.sockets.streams import TcpReceiver, TcpSender
+from netlab.sockets.tcp import TcpReceiver, TcpSender
 
 if TYPE_CHECKING:
     from netlab.traffic.tcp import StreamTotals, TcpItem, TcpTotals

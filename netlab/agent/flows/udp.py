@@ -12,7 +12,7 @@ from netlab.base.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.base.units import mbps_to_bps
 from netlab.protocol.plan import DatagramInterval
 from netlab.sockets import options
-from netlab.sockets.streams import UdpReceiver, UdpSender
+from netlab.sockets.udp import UdpReceiver, UdpSender
 
 if TYPE_CHECKING:
     from netlab.traffic.udp import UdpItem, UdpTotals

@@ -1,40 +1,7 @@
-"""Senders and receivers of one stream each: blocking, without control connection, without printing.
-
-Each class has `run()`, to be called in a thread of its own, and `stop()`, to be called from any other
-thread; counters may be read at any time. Times are seconds of `time.monotonic()`. An error of the network
-(a reset, a broken pipe) ends `run()` and is kept in `.error`; it does not raise, because the other streams
-of a test go on.
-
-They sleep as much as they can: a kernel whose time is virtual (User-Mode Linux with
-``time-travel=inf-cpu``) moves its clock only while everything sleeps, so nothing here polls, spins or
-yields. For the same reason an unlimited sender (`end_s` without `rate_bps`, or TCP over a path without
-rate or delay) must not run there: at infinite speed no time passes. `num_bytes` is fine.
-
-Examples
---------
-A transfer of 1 MB over TCP, receiver and sender each in a thread::
-
-    receiver = TcpReceiver(accepted_socket)
-    sender = TcpSender(connected_socket, num_bytes=1_000_000)
-    threads = [threading.Thread(target=part.run) for part in (receiver, sender)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join()
-    goodput_mbps = receiver.received_bytes * 8 / 1e6 / (receiver.last_s - receiver.first_s)
-
-UDP at exactly 1 Mbit/s of payload for ten seconds::
-
-    receiver = UdpReceiver(bound_socket, stream_ids=[7])
-    sender = UdpSender(socket.socket(type=SOCK_DGRAM), ("10.0.0.2", 5001), rate_bps=1_000_000,
-                       payload_bytes=1000, stream_id=7, end_s=time.monotonic() + 10)
-    ... run both in threads; after the sender, wait as long as the path's delay and call receiver.stop() ...
-    loss_rate = 1 - receiver.streams[7].received_datagrams / sender.sent_datagrams
-"""
+"""Sender of one stream of datagrams, and receiver of several; see `netlab.sockets` for what they have in common with TCP's."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import os
 import random
 import select
 import socket
@@ -42,12 +9,10 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 
 from netlab.base.errors import ThroughputError
-from netlab.base.libc import libc
-from netlab.base.units import NS_PER_MS, NS_PER_S
-from netlab.sockets import tcp_info
+from netlab.base.units import NS_PER_S
 from netlab.sockets.batch import MAX_TRAIN_DATAGRAMS, SO_TIMESTAMPNS, UDP_SEGMENT, BatchReader, Train, TrainReader
 from netlab.sockets.datagrams import (
     HEADER,
@@ -57,246 +22,16 @@ from netlab.sockets.datagrams import (
     StreamAccount,
     check_payload_bytes,
 )
-from netlab.sockets.moments import nth_root, sleep_until_ns
-from netlab.sockets.options import TCP_WINDOW_CLAMP, set_buffer
+from netlab.sockets.moments import forbid_timer_slack, nth_root, sleep_until_ns
+from netlab.sockets.options import set_buffer
+from netlab.sockets.stopper import Stopper
 
-SEND_CHUNK_BYTES = 1 << 20
-PAYLOAD_PERIOD_BYTES = 1 << 16
-RECEIVE_CHUNK_BYTES = 32 << 20
 DEFAULT_BURST_S = 0.001
 _UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
-_READ_EVERY_NS = NS_PER_MS
-_SHORT_RTT_MS = 1.0
-_MAX_UNREAD_BYTES = 4 << 20
 _SO_MEMINFO = 55
 _MEMINFO = struct.Struct("@9I")
-_PR_SET_TIMERSLACK = 29
-
-
-@cache
-def _payload_fd() -> int:
-    """A file in memory with bytes that no link can compress, for `sendfile`: sending it copies nothing."""
-    fd = os.memfd_create("netlab-payload", os.MFD_CLOEXEC)
-    os.write(fd, random.Random(0).randbytes(PAYLOAD_PERIOD_BYTES) * (SEND_CHUNK_BYTES // PAYLOAD_PERIOD_BYTES))  # noqa: S311 (no secret)
-    return fd
-
-
-class _Stopper:
-    """A flag that other threads set and that wakes a `poll`."""
-
-    def __init__(self) -> None:
-        self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self.is_set = False
-
-    def set(self) -> None:
-        self.is_set = True
-        os.eventfd_write(self.fd, 1)
-
-    def __del__(self) -> None:
-        os.close(self.fd)
-
-
-class TcpSender:
-    """Sends as fast as TCP lets it, until a time or for a number of bytes, then closes its direction.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        Connected; stays open for the caller to close.
-    end_s : float | None
-        Monotonic time at which to stop writing; what the kernel has buffered by then is still delivered.
-    num_bytes : int | None
-        Bytes to send exactly (the last chunk is short). With both, whichever comes first; with neither,
-        until `stop`.
-
-    Attributes
-    ----------
-    sent_bytes : int
-        Bytes handed to the kernel.
-    started_s, ended_s : float | None
-        When `run` began and stopped writing.
-    error : OSError | None
-        What ended the stream early.
-    """
-
-    def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
-        if num_bytes is not None and num_bytes < 0:
-            raise ThroughputError(f"num_bytes must be 0 or more, got {num_bytes}.")
-        self.sock = sock
-        self.end_s = end_s
-        self.num_bytes = num_bytes
-        self.sent_bytes = 0
-        self.started_s: float | None = None
-        self.ended_s: float | None = None
-        self.error: OSError | None = None
-        self._stopper = _Stopper()
-
-    def run(self) -> None:
-        """Send until done, then shut the sending direction down, so that the receiver reads the end."""
-        forbid_timer_slack()
-        self.started_s = time.monotonic()
-        try:
-            self._send()
-        except OSError as error:
-            self.error = error
-        self.ended_s = time.monotonic()
-        try:
-            self.sock.shutdown(socket.SHUT_WR)
-        except OSError as error:
-            self.error = self.error or error
-
-    def stop(self) -> None:
-        """End the stream now."""
-        self._stopper.set()
-
-    def _send(self) -> None:
-        out, payload = self.sock.fileno(), _payload_fd()
-        self.sock.setblocking(False)
-        # The kernel reports room only when a third of the send buffer is free, so a wake-up serves many
-        # packets.
-        room = select.poll()
-        room.register(out, select.POLLOUT)
-        room.register(self._stopper.fd, select.POLLIN)
-        count = SEND_CHUNK_BYTES
-        end_ns = None if self.end_s is None else round(self.end_s * NS_PER_S)
-        while not self._stopper.is_set:
-            if self.num_bytes is not None:
-                count = min(SEND_CHUNK_BYTES, self.num_bytes - self.sent_bytes)
-                if count == 0:
-                    return
-            left_ns = None if end_ns is None else end_ns - time.monotonic_ns()
-            if left_ns is not None and left_ns <= 0:
-                return
-            try:
-                self.sent_bytes += os.sendfile(out, payload, 0, count)
-            except BlockingIOError:
-                if end_ns is None or left_ns is None:
-                    room.poll()
-                elif left_ns >= NS_PER_MS:
-                    room.poll(left_ns // NS_PER_MS)
-                else:
-                    sleep_until_ns(end_ns)
-
-
-class TcpReceiver:
-    """Reads and discards until the peer closes, without copying the bytes and without a wake-up per packet.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        Connected; stays open for the caller to close.
-    skipped_bytes : int
-        Bytes that were read from the connection before this receiver got it and do not count.
-    window_bytes : int | None
-        Largest receive window to advertise; the same that `options.tune_tcp` was given.
-    num_bytes : int | None
-        How many bytes will come, where that is known: the arrival of the last one is then exact.
-
-    Attributes
-    ----------
-    received_bytes : int
-        Bytes that have arrived in order; exact at any moment, because the kernel counts them.
-    first_s, last_s : float | None
-        Arrival of the first and of the last bytes (without `num_bytes` to the kernel's tick where the end of the
-        stream came later).
-    finished : bool
-        True once the peer has closed (or reset, see `error`) or `stop` was called.
-    error : OSError | None
-        A reset, for instance.
-    """
-
-    def __init__(
-        self,
-        sock: socket.socket,
-        *,
-        skipped_bytes: int = 0,
-        window_bytes: int | None = None,
-        num_bytes: int | None = None,
-    ) -> None:
-        self.sock = sock
-        self._window_bytes = window_bytes
-        self._num_bytes = num_bytes
-        self.first_s: float | None = None
-        self.last_s: float | None = None
-        self.finished = False
-        self.error: OSError | None = None
-        self._skipped_bytes = skipped_bytes
-        self._read_bytes = 0
-
-    @property
-    def received_bytes(self) -> int:
-        """Bytes arrived in order so far."""
-        if not self.finished:
-            try:
-                arrived = tcp_info.read(self.sock).bytes_received
-            except OSError:
-                arrived = None
-            # The kernel counts the closing FIN as one byte; `run` sees it at the same moment and takes over.
-            if arrived is not None and not self.finished:
-                return arrived - self._skipped_bytes
-        return self._read_bytes
-
-    def run(self) -> None:
-        """Read until the end of the stream."""
-        self.sock.settimeout(None)
-        # Anonymous memory that MSG_TRUNC never touches: it costs addresses, not pages.
-        nowhere = mmap.mmap(-1, RECEIVE_CHUNK_BYTES)
-        receive = self.sock.recv_into
-        try:
-            # The first read returns with the first bytes and tells when they came; the others wait for much.
-            count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC)
-            if count:
-                self.first_s = time.monotonic()
-                if self._window_bytes is not None:
-                    # The first full segment made the kernel (6.6 and later) derive the clamp from the buffer anew.
-                    self.sock.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, self._window_bytes)
-            read_ns = time.monotonic_ns()
-            while count:
-                self._read_bytes += count
-                if self._read_bytes == self._num_bytes:
-                    self.last_s = read_ns / NS_PER_S
-                count = receive(nowhere, self._chunk_bytes(), socket.MSG_TRUNC | socket.MSG_WAITALL)
-                before_ns, read_ns = read_ns, time.monotonic_ns()
-                if count == RECEIVE_CHUNK_BYTES and read_ns > before_ns:
-                    self._wake_rarely(count * _READ_EVERY_NS // (read_ns - before_ns))
-        except OSError as error:
-            self.error = error
-        if self.first_s is not None and self.last_s is None:
-            self.last_s = max(self.first_s, self._last_arrival_s())
-        self.finished = True
-
-    def stop(self) -> None:
-        """End `run` now, whatever the peer does."""
-        try:
-            self.sock.shutdown(socket.SHUT_RD)
-        except OSError:
-            pass
-
-    def _chunk_bytes(self) -> int:
-        # What is left to come and no more: the read then ends with the last byte and does not wait for the stream's end.
-        left = 0 if self._num_bytes is None else self._num_bytes - self._read_bytes
-        return min(left, RECEIVE_CHUNK_BYTES) if left > 0 else RECEIVE_CHUNK_BYTES
-
-    def _wake_rarely(self, unread_bytes: int) -> None:
-        # A wake-up per segment takes longer than the segment. Unread bytes narrow the window, which does no harm while
-        # the path holds far less than the buffer: not on a long path, nor where the window is what is asked about. The
-        # last bytes of a transfer, fewer than such a mark, would not wake the reader when they come.
-        if self._window_bytes is not None or self._num_bytes is not None:
-            return
-        rtt_ms = tcp_info.read(self.sock).rtt_min_ms
-        if rtt_ms is not None and rtt_ms < _SHORT_RTT_MS:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, min(_MAX_UNREAD_BYTES, unread_bytes))
-
-    def _last_arrival_s(self) -> float:
-        now_s = time.monotonic()
-        try:
-            ago_ms = tcp_info.read(self.sock).last_data_received_ms or 0
-        except OSError:
-            return now_s
-        # The kernel's tick is 1 to 10 ms: below that, now is nearer to the truth.
-        return now_s - ago_ms / 1000 if ago_ms > 10 else now_s
 
 
 class UdpSender:
@@ -578,7 +313,7 @@ class UdpReceiver:
         set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)
         self._trains = TrainReader(sock) if batch else None
         self._singles = BatchReader(sock)
-        self._stopper = _Stopper()
+        self._stopper = Stopper()
         self._reading = threading.Lock()
         for stream_id in stream_ids:
             self.expect(stream_id)
@@ -700,11 +435,6 @@ class UdpReceiver:
             self.strangers += 1
         elif seq != HELLO_SEQ:
             account.add(seq, sent_ns, arrival_ns, size)
-
-
-def forbid_timer_slack() -> None:
-    """Let this thread's sleeps end on time; the default lets the kernel add 50 us to each."""
-    libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
 
 
 def _last_sizes(num_bytes: int, payload_bytes: int) -> tuple[int, list[int]]:
