@@ -202,16 +202,14 @@ print("Goodput and RTT from 5 to 10 s; repairs in all 15 s")
 print(chapter.settings.summary(four).round(1).to_string())
 
 # %% [markdown] id="four-why"
-# One run each: the numbers are one draw, the order follows from the rules above. From 5 to 10 s three of the four fill the link (its limit is 9.6 Mbit/s).
-# Only Tahoe leaves it idle, once a tooth. But look at the waits. CUBIC
-# fills the queue more than Reno, because it keeps more of its window. BBR's window is large, but it is only a safety limit: BBR
-# *paces* its segments, evenly, and its round trip stays near the 40 ms of the empty path.
+# One run each: the numbers are one draw, the order follows from the rules above. From 5 to 10 s only Tahoe leaves the link idle, once a tooth. But look at
+# the waits. CUBIC keeps more of its window than Reno. BBR's window is only a safety limit: it *paces* its segments, and its round trip stays near 40 ms.
 #
 # ## Part 5: many losses at once
 #
 # Lab 1 of ECE 6110, CAD for Communication Networks (`ece6110`), compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
 # 20 and 10 ms, one flow, and windows, queues and segments of several sizes. It found Reno better on the whole and worse in two settings,
-# and could not say why. One of the two: window and queue of 64 000 bytes, segments of 128 bytes. Here it is, in Linux. *Selective
+# and could not say why. Here is one of the two, in Linux: window and queue of 64 000 bytes, segments of 128. *Selective
 # acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off: neither Tahoe nor Reno had them.
 
 # %% id="stall" tags=["figure"]
@@ -244,7 +242,7 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="sack-text"
-# A good explanation says what happens in a new case. If yours is right, what must SACK change?
+# If your explanation is right, what must SACK change?
 
 # %% id="sack"
 with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
@@ -264,14 +262,14 @@ print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits']
 # $$\text{goodput} = \frac{M}{T} \cdot \frac{c}{\sqrt p}, \qquad c = \sqrt{3/2} = 1.22$$
 #
 # This is the *square-root formula* (Mathis and others, 1997). It holds for *periodic* losses, one at the top of each tooth. In the table of part 2 the
-# constant (`c`) is a little below 1.22, and nearer to it the longer the teeth. (A guess: the round trips of fast recovery weigh less then.)
+# constant (`c`) is a little below 1.22, and nearer to it the longer the teeth.
 #
 # Random losses are not periodic. If each packet is lost with probability $p$, some teeth end early and some grow tall, and the tall ones send
 # much. Then $c = 1.31$ (Ott and others, 1996). And if $p$ is large, the window is so small that three duplicate ACKs often cannot come:
 # the sender must wait for timeouts. PFTK (Padhye and others, 1998) adds these to the formula.
 #
 # We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is a draw of its
-# own; the bars are 95 % intervals of their mean (`half_mbps` is half of one). BBR has one run of 4 s for each loss rate.
+# own; the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate.
 
 # %% id="random" tags=["figure"]
 random = chapter.settings.at_random()
@@ -284,39 +282,47 @@ rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
-# **Where does each formula stop?** Up to 0.01 the constant `c` is about 1.2. That is more than the periodic teeth of part 2 had, as theory predicts. But
-# those ran over other rates and queues, so this is no test of it. It is below 1.31. (A guess: the theory gives no time to recovery.)
+# **Where does each formula stop?** Up to 0.01 the constant `c` is about 1.2. It is below 1.31. (A guess: the theory gives no time to recovery.)
 # At 0.03 and 0.1 the formula with 1.31 is too high, by a tenth to a third, although timeouts are few (column `timeouts`, for each flow in 45 s).
-# PFTK is too low there, by a quarter to nearly a half. It takes each loss to cost the rest of its round. SACK, we guess,
-# saves most of that.
+# PFTK is too low there, by a quarter to nearly a half.
 #
-# BBR lies far above all of them. It does not take a loss for congestion. Which flow then slows down when many share a link is a question of the
-# chapters that follow.
+# BBR lies far above all of them: it does not take a loss for congestion.
 #
-# ### Exercise 5: how rare must a loss be?
+# ### Exercise 5: hold the formula against your own runs
 #
-# One flow of Reno is to fill a path of [[big_mbps]] Mbit/s with a round trip of [[big_rtt_ms]] ms. Its mean window must be the BDP in packets of
-# 1514 bytes. Which loss rate may the path have at most? Take the periodic constant. Tolerance: 10 %.
+# `chapter.settings.random_loss(own)` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Is the formula's goodput, with
+# $c = 1.31$ and $T$ of the empty path, what it gets?
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# interval, and `my_verdict`: where is the formula's goodput, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
-# %% id="rarity"
-window_segments = own.big_mbps * own.big_rtt_ms * 1000 / 8 / 1514  # SOLUTION
-loss_rate = 1.5 / window_segments**2  # SOLUTION
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.random_loss(own), seeds=10)
+my_interval = nl.interval(my_table["goodput_mbps"])
+mean, half = my_interval
+my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps", title="Reno under random loss")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
+theory = nl.theory.mathis_mbps(1448, own.lossy_ms, own.lost_per_thousand / 1000, c=nl.theory.MATHIS_RANDOM_C)
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-# %% id="rarity-check" tags=["minutes-5"]
-chapter.check.rarity(loss_rate)
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="rarity-why"
-# Take one over this rate, and you have the segments that must pass between two losses. RFC 3649 does it for 10 Gbit/s and 100 ms: one loss in
-# five thousand million packets, or in an hour and 40 minutes. It calls this an unrealistic constraint. Packets lost by bit errors alone would need a bit error
-# rate of $2 \cdot 10^{-14}$; Ethernet of 10 Gbit/s promises $10^{-12}$. CUBIC was made for such paths. (BBR's authors name short and bloated queues as their reasons.)
+# How rare must a loss be to let Reno fill 10 Gbit/s over 100 ms? RFC 3649: one loss in five thousand million packets, or in an hour and 40 minutes, "an unrealistic
+# constraint". CUBIC was made for such paths.
 #
 # ## Explore
 #
-# One flow, 12 s, 10 Mbit/s. Choose the control, move the sliders, or click a number and type.
+# One flow, 12 s, 10 Mbit/s.
 #
 # 1. Find the smallest queue that keeps CUBIC above 99 % at 20 ms. By which factor is it smaller than Reno's?
-# 2. Give BBR a queue of 5 packets, then Reno. Who needs the queue?
-# 3. Set 1 % of random loss. Which controls does a longer queue help?
+# 2. Give BBR, then Reno, a queue of 5 packets. Who needs it?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
@@ -328,13 +334,9 @@ chapter.panel()
 #
 # | the assignment says | here |
 # |---|---|
-# | with a window of 2000 bytes the queue makes no difference | so it is |
-# | small windows: smaller segments are better; large windows: larger ones | so it is: only whole segments are sent, and headers weigh |
 # | Tahoe, window 64 000, segments of 128: goodput rises with the queue, but not up to the largest | it rises up to the largest |
 # | Reno is worse in two settings: window, queue, segment (8000, 2000, 128) and (64 000, 64 000, 128) | so it is, and for window 64 000 and segment 128 at each queue |
-# | perhaps because of timeouts | not here: Reno had none in part 5 |
 #
-# The simulator's Reno may be another: some give the repair of many losses to the timer. We cannot know from here.
 
 # %% id="claims"
 print("Goodput in Mbit/s; window, queue and segment in bytes")

@@ -150,31 +150,35 @@ print(chapter.settings.shares_table(runs).round(2).to_string(index=False, na_rep
 #
 # ### Exercise 2: measure it
 #
-# Write the measurement yourself: the network with a queue of [[room_packets]] packets before L2 (67 before L1 and 33 before L3, as they
-# are); one transfer from `h1` to `h4`, and a ping beside it, five times a second or more often; 20 s or longer.
-# `nl.topologies.portfolio(queue_packets=(..., ..., ...))` makes the network, `nl.Ping(src, dst, interval_s=...)` a ping.
+# `chapter.settings.transfer_and_ping(own.room_packets)` has a transfer from `h1` to `h4`, a ping beside it ten times a second, a queue of [[room_packets]] packets before L2, and a
+# call of 1 Mbit/s (UDP, datagrams at random moments) over L2 too. Is the longest ping (column `rtt_max_ms`) a full queue's $T_\text{full}$?
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# interval, and `my_verdict`: where is $T_\text{full}$, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
-# %% id="waits"
-my_run = ...
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
 # BEGIN SOLUTION NO PROMPT
-my_network = nl.topologies.portfolio(queue_packets=(67, own.room_packets, 33))
-my_run = nl.run(my_network, [nl.Tcp("h1", "h4"), nl.Ping("h1", "h4", interval_s=0.1)], duration_s=25)
+my_table = nl.repeat(chapter.settings.transfer_and_ping(own.room_packets), seeds=10)
+my_rows = my_table[my_table["kind"] == "ping"]
+my_interval = nl.interval(my_rows["rtt_max_ms"])
+mean, half = my_interval
+my_figure = my_rows.plot(kind="scatter", x="seed", y="rtt_max_ms", title="The longest ping of each run")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Round trip (ms)")
+theory = 60 + 8 * 1514 * own.room_packets / 30_000
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-# %% id="waits-check"
-chapter.check.waits(my_run)
-
-# %% id="waits-compare"
-measured = chapter.check.waits.take(my_run, None)
-if measured is not None:
-    theory_ms = 60 + nl.theory.queueing_delay_ms(own.room_packets * 1514, rate_mbps=30)
-    print(f"longest ping {measured.pings['rtt_ms'].max():.1f} ms, theory {theory_ms:.1f} ms")
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="room-text"
 # ### Exercise 3: a promise
 #
 # Somebody plays over the same path and can bear a round trip of [[most_ms]] ms, not more. What is the largest queue before L2, in packets,
-# that keeps this promise while `h1` sends to `h4`? You have three runs of exercise 2 to test your answer; compute it first.
+# that keeps this promise while `h1` sends to `h4`? Compute it; `chapter.settings.transfer_and_ping(...)` with your number tests it.
 # Tolerance: 3 %.
 
 # %% id="room"

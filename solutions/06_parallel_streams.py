@@ -81,25 +81,8 @@ nl.plots.topology(path(), title="10 Gbit/s and 20 ms from h1 to h2")
 # A sender may have $W$ bytes in flight. An acknowledgement is back after $T$. So it sends a window per round trip, whatever the
 # link could carry.
 #
-# ### Exercise 1: K windows
+# K connections have $K$ windows, so $G = \min(K \cdot 8 W / T,\; L)$.
 #
-# Write the goodput of K connections with a window each. Nothing is lost, nobody else is there. A worked number:
-# [[streams]] connections with [[window_bytes:d]] bytes each, [[rtt_ms]] ms and a limit of 1000 Mbit/s give
-# [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
-
-# %% id="windows"
-def windows_mbps(streams, window_bytes, rtt_ms, limit_mbps):
-    """Goodput in Mbit/s of several connections with a window each, on a link that carries limit_mbps of data."""
-    # BEGIN SOLUTION
-    each_mbps = window_bytes * 8 / (rtt_ms * 1000)
-    return min(streams * each_mbps, limit_mbps)
-    # END SOLUTION
-
-
-# %% id="windows-check"
-chapter.check.windows(windows_mbps)
-
-# %% [markdown] id="windows-run-text"
 # ### Run it
 #
 # First one connection with a window of 8 MiB. `nl.run` takes a network, a list of what is sent, and how long. The first second
@@ -115,7 +98,6 @@ print(one_run.goodput_mbps(after_s=1).round().to_string())
 # of up to 64 kB cross the link as one packet. That saves much time. Where nothing is lost it changes little here (a super-segment is 1 % of the window; the chapter BDP has a case with 5 %). In part 2 it changes a lot.
 
 # %% id="windows-run"
-k_windows = chapter.check.windows.take(windows_mbps, settings.window_mbps)
 counts = [1, 2, 3, 4, 8]
 runs = nl.sweep({
     count: nl.Scenario(path(), [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)], duration_s=2)
@@ -128,11 +110,11 @@ nl.plots.Comparison(
     x_label="Connections", y_label="Goodput (Mbit/s)", title="Windows of 8 MiB on 10 Gbit/s and 20 ms"
 ).add(
     "measured", counts, windowed, np.linspace(0.5, 8, 151),
-    lambda k: [k_windows(x, window_bytes, 20, limit_mbps) for x in np.atleast_1d(k)], published=([1, 8], [3250, 9500]),
+    lambda k: [settings.window_mbps(x, window_bytes, 20, limit_mbps) for x in np.atleast_1d(k)], published=([1, 8], [3250, 9500]),
 )
 
 # %% id="windows-table" tags=["folded"]
-window_prediction.compare(windowed[1], theory=k_windows(1, window_bytes, 20, limit_mbps))
+window_prediction.compare(windowed[1], theory=settings.window_mbps(1, window_bytes, 20, limit_mbps))
 print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbps:.0f}")
 
 # %% [markdown] id="windows-why"
@@ -140,7 +122,7 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 # does not print its buffers. In 20 ms, 3300 Mbit/s are 8.25 MB in flight; we set 8 MiB (8.39 MB) and came within 3 %. So its limit was
 # probably a buffer of about this size.
 #
-# ### Exercise 2: do it with one
+# ### Exercise 1: do it with one
 #
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
 # (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, for the way back has none). Let *one* connection
@@ -225,7 +207,7 @@ print(suspects.round({"formula": 1, "measured": 1, "+-": 1, "most": 1}).to_strin
 lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 
 # %% [markdown] id="lab-words" tags=["minutes-14"]
-# ### Exercise 3: explain the lab's number
+# ### Exercise 2: explain the lab's number
 #
 # A colleague quotes `lab9`: "At 1 % of loss one TCP connection still gets 7.6 Gbit/s over 20 ms." Explain in four or five sentences
 # from the table what was really measured. Which of the three suspects are needed to come near 7590, and which rows show it? For each
@@ -307,16 +289,34 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 # rate here is [[free_loss_rate]], so that one connection gets [[free_one_mbps:.3f]] Mbit/s by the formula while there is room.
 # Neighbour `h2` has [[neighbours]] connections.
 #
-# ### Exercise 4: the last free one
+# By the rule at the top, `h1` may open [[most_free]] connections before `h2` gets less.
 #
-# By the rule at the top: what is the largest number of connections that `h1` may open before `h2` gets less? (To find it by
-# trying would take a dozen runs with several seeds each.)
+# ### Exercise 3: who pays?
+#
+# Now `h1` opens [[greedy]]: `settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)`. By the rule the link is full, and all connections
+# get the same. Is that what `h2` gets?
+#
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# interval, and `my_verdict`: where is the rule's value, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
-# %% id="free"
-most_free = int(slow_limit_mbps / own.free_one_mbps) - own.neighbours  # SOLUTION
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate), seeds=10)
+my_rows = my_table[my_table["src"] == "h2"]
+my_interval = nl.interval(my_rows["goodput_mbps"])
+mean, half = my_interval
+my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="What h2 gets")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Goodput of h2 (Mbit/s)")
+theory = own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours)
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-# %% id="free-check"
-chapter.check.free(most_free)
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="free-run-text"
 # Three seeds for each number. The neighbour is compared with what it gets when `h1` has one connection.
@@ -424,8 +424,8 @@ chapter.check.needed(needed)
 
 # %% id="published" tags=["folded"]
 rows = [
-    ("lab9: 8 MiB, one", k_windows(1, window_bytes, 20, limit_mbps), windowed[1], 3250),
-    ("lab9: 8 MiB, eight", k_windows(8, window_bytes, 20, limit_mbps), windowed[8], 9500),
+    ("lab9: 8 MiB, one", settings.window_mbps(1, window_bytes, 20, limit_mbps), windowed[1], 3250),
+    ("lab9: 8 MiB, eight", settings.window_mbps(8, window_bytes, 20, limit_mbps), windowed[8], 9500),
     ("lab9: 1 %, 20 ms, one", suspects["formula"][0], suspects["measured"][0], 7590),
     ("lab9: 1 %, 20 ms, eight", suspects["formula"][1], suspects["measured"][1], 9600),
     ("  no delay, super-segments, one", np.nan, suspects["measured"][5], 7590),

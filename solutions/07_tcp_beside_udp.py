@@ -84,24 +84,34 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 # Let UDP never give way. Then TCP ends with what UDP leaves. A datagram of $P$ bytes takes $P + 42$ bytes of this link
 # (8 UDP, 20 IP, 14 Ethernet). A segment with 1448 bytes of data takes 1514 (32 TCP, 20 IP, 14 Ethernet).
 #
-# ### Exercise 1: what UDP leaves
+# So UDP's data $X$ leave TCP
 #
-# Write TCP's goodput when the UDP senders together offer `udp_mbps` of data and keep to it. Where nothing is left, it is 0. A worked
-# number: [[left_udp_mbps]] Mbit/s of UDP in datagrams with [[left_payload_bytes]] bytes of data on a link of [[left_rate_mbps]] Mbit/s
-# leave [[worked_left_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
+# $$G = \Bigl(R - X\,\frac{P + 42}{P}\Bigr)\,\frac{1448}{1514}, \qquad\text{or 0 where nothing is left.}$$
+#
+# ### Exercise 1: does TCP get what is left?
+#
+# Let the video send [[beside_mbps]] Mbit/s: `chapter.settings.beside(own.beside_mbps)` is the scenario of 40 s. Compare the goodput of TCP with $G$.
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# interval, and `my_verdict`: where is $G$, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.beside(own.beside_mbps), seeds=10)
+my_rows = my_table[my_table["kind"] == "tcp"]
+my_interval = nl.interval(my_rows["goodput_mbps"])
+mean, half = my_interval
+my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="TCP beside a video")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Goodput of TCP (Mbit/s)")
+theory = (5 - (1 + own.beside_mbps) * 1.042) * 1448 / 1514
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-# %% id="left"
-def left_mbps(udp_mbps, rate_mbps, payload_bytes=1000):
-    """Goodput in Mbit/s of TCP beside UDP that never gives way."""
-    # BEGIN SOLUTION
-    udp_on_link_mbps = udp_mbps * (payload_bytes + 42) / payload_bytes
-    return max(0, rate_mbps - udp_on_link_mbps) * 1448 / 1514
-    # END SOLUTION
-
-
-# %% id="left-check"
-chapter.check.left(left_mbps)
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="sweep-text"
 # ### Run it
@@ -110,8 +120,7 @@ chapter.check.left(left_mbps)
 # runs: B2 and B3 have five, to see what is chance.
 
 # %% id="sweep"
-# take(...) gives your function if it passes its check, else the chapter's own.
-left = chapter.check.left.take(left_mbps, chapter.settings.left_mbps)
+left = chapter.settings.left_mbps
 seeds = {0.5: [1], 2: [1], 3: [1], 3.5: [1], 4: [1, 2, 3, 4, 5], 6: [1], 9: [1, 2, 3, 4, 5]}
 runs = nl.sweep(chapter.settings.videos(network, senders, seeds))
 measured = chapter.settings.goodputs(runs)

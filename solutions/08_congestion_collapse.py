@@ -87,26 +87,32 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 # $$\alpha = \min\left(1,\; \frac{R u}{X_1 + X_2}\right)$$
 #
 # It holds in the long run, for senders that do not react to losses and are not synchronized with each other. What is accepted goes on to the exits. Each exit
-# drops what is too much for it.
+# drops what is too much for it. So `h1` gets $G_1 = \min(\alpha X_1,\; R_1 u)$.
 #
 # ### Exercise 1: behind two routers
 #
-# Write the goodput of one flow. It offers `own_mbps`, the other flow `other_mbps`; these are rates of data. The links' rates, `middle_mbps` and
-# `exit_mbps`, carry the headers, too. A worked number: [[own_mbps]] beside [[other_mbps]] Mbit/s, a middle of [[middle_mbps]] and an exit of
-# [[exit_mbps]] Mbit/s, [[payload_bytes]] bytes of payload give [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.1 %.
+# `settings.two_udp(own)` has `h1` with 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. Is the goodput of `h1` what the formula says?
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# interval, and `my_verdict`: where is $G_1$, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
-# %% id="goodput"
-def goodput_mbps(own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes=1000):
-    """Goodput in Mbit/s of a UDP flow behind a shared link and an exit of its own."""
-    # BEGIN SOLUTION
-    u = payload_bytes / (payload_bytes + 42)
-    acceptance = min(1, middle_mbps * u / (own_mbps + other_mbps))
-    return min(own_mbps * acceptance, exit_mbps * u)
-    # END SOLUTION
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(settings.two_udp(own), seeds=10)
+my_rows = my_table[my_table["src"] == "h1"]
+my_interval = nl.interval(my_rows["goodput_mbps"])
+mean, half = my_interval
+my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="What h1 gets")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Goodput of h1 (Mbit/s)")
+theory = min(1, 1.5 * own.payload_bytes / (own.payload_bytes + 42) / (1 + own.pushy_mbps))
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-
-# %% id="goodput-check"
-chapter.check.goodput(goodput_mbps)
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="collapse-text"
 # ### Run it
@@ -114,7 +120,7 @@ chapter.check.goodput(goodput_mbps)
 # Both send for 40 s of network time, with five seeds. The first 5 s do not count: queues fill.
 
 # %% id="collapse"
-theory_mbps = chapter.check.goodput.take(goodput_mbps, settings.goodput_mbps)
+theory_mbps = settings.goodput_mbps
 
 
 def collapse_mbps(x):

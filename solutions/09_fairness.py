@@ -77,23 +77,7 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 #
 # All of this holds for long flows without timeouts, and CUBIC's part for long paths: on short ones it grows as Reno does.
 #
-# ### Exercise 1: the far flow's share
-#
-# Two flows share a limit: $G_\text{far} + G_\text{near}$ is the limit, and $G_\text{far}/G_\text{near} = (T_\text{near}/T_\text{far})^e$.
-# Write the function that says what the far one gets. A worked number: of 10 Mbit/s, with [[far_ms]] and [[near_ms]] ms and $e = 1$,
-# the far flow gets [[worked_mbps:.3f]] Mbit/s. Tolerance: 0.2 %.
-
-# %% id="far_share"
-def far_share_mbps(limit_mbps, far_ms, near_ms, exponent):
-    """What the far one of two flows gets of a full link, in Mbit/s."""
-    # BEGIN SOLUTION
-    ratio = (near_ms / far_ms) ** exponent
-    return limit_mbps * ratio / (1 + ratio)
-    # END SOLUTION
-
-
-# %% id="far_share-check" tags=["minutes-12"]
-chapter.check.far_share(far_share_mbps)
+# Two flows that fill a link share its limit in the ratio $G_\text{far}/G_\text{near} = (T_\text{near}/T_\text{far})^e$.
 
 # %% [markdown] id="one-draw-text"
 # ### One run
@@ -108,7 +92,7 @@ print(one_run.goodput_mbps(after_s=60).round(1).to_string())
 nl.plots.time_series(one_run, ("cwnd_segments",), interfaces=(), title="Windows of a far and a near flow, one queue")
 
 # %% id="one-draw-compare" tags=["folded"]
-share = chapter.check.far_share.take(far_share_mbps, experiments.theory_share_mbps)
+share = experiments.theory_share_mbps
 limit_mbps = nl.theory.tcp_goodput_limit_mbps(5)
 far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(limit_mbps, 800, 300, 1))
 
@@ -147,6 +131,34 @@ print(experiments.parts_table(found).to_string(index=False))
 # formula can be right for the ratio and wrong for the sum.
 #
 # (What the published lab measured comes after the summary.)
+#
+# ### Exercise 1: your own distances
+#
+# `chapter.settings.far_and_near(own)` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
+# much as the far flow does the near one get? Theory for random losses ($e = 1$) says $T_\text{far}/T_\text{near}$, both as measured under load (column `rtt_ms`, mean of your seeds).
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the
+# interval, and `my_verdict`: where is theory, seen from your interval? `"above"`, `"inside"` or `"below"`.
+
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.far_and_near(own), seeds=10)
+my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps")
+my_rtts = my_table.pivot_table(index="seed", columns="src", values="rtt_ms")
+my_ratios = my_wide["h2"] / my_wide["h1"]
+my_interval = nl.interval(my_ratios)
+mean, half = my_interval
+my_figure = my_ratios.plot(kind="bar", title="What distance costs")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Goodput near / far")
+theory = (my_rtts["h1"] / my_rtts["h2"]).mean()
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
+
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="bottlenecks-text"
 # ## Part 2: two bottlenecks

@@ -66,19 +66,33 @@ nl.plots.topology(network, title="Everything waits in one queue")
 # A queue is there for bursts. But TCP fills whatever room it finds: it learns of a full queue by a loss, and not before.
 # A large drop-tail queue that stays full is called **bufferbloat**.
 #
-# ### Exercise 1: the wait
+# A packet that finds $Q$ frames before it waits until all of them have been sent: $8 \cdot 1514\,Q / R$, with frames of 1514 bytes.
 #
-# How long does a packet wait that finds a queue with `queue_packets` frames before it? Write the function. A worked
-# number: 250 frames of [[frame_bytes]] bytes, before a link of [[rate_mbps]] Mbit/s, make [[worked_ms:.2f]] ms. Tolerance: 0.2 %.
+# ### Exercise 1: a call beside a download
+#
+# `h1` downloads, `h2` makes a call over the same link: `chapter.settings.call_beside_download(own)` has [[rate_mbps]] Mbit/s and a drop-tail queue of [[queue_packets]] packets.
+# The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. Is it that of a full queue?
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# interval, and `my_verdict`: where is the wait behind a full queue, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
-# %% id="full_queue"
-def full_queue_wait_ms(queue_packets, rate_mbps, frame_bytes):
-    """Time that a full queue needs to drain, in ms."""
-    return queue_packets * frame_bytes * 8 / rate_mbps / 1000  # SOLUTION
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.call_beside_download(own), seeds=10)
+my_rows = my_table[my_table["kind"] == "udp"]
+my_interval = nl.interval(my_rows["delay_ms"])
+mean, half = my_interval
+my_figure = my_rows.plot(kind="scatter", x="seed", y="delay_ms", title="A call beside a download")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Delay of the call (ms)")
+theory = 8 * 1514 * own.queue_packets / (1000 * own.rate_mbps)
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-
-# %% id="full_queue-check"
-chapter.check.full_queue(full_queue_wait_ms)
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="lab-text"
 # ### What the published lab measured
@@ -97,9 +111,8 @@ long_run = lab["CUBIC, 1000 packets"]
 nl.plots.time_series(long_run, ("rtt_ms",), interfaces=["r1-eth2"], title="Two CUBIC flows and 1000 places")
 
 # %% id="lab-compare"
-wait_ms = chapter.check.full_queue.take(full_queue_wait_ms, experiments.full_queue_wait_ms)
 late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB_SETTLED_S, "rtt_ms"].mean()
-rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(wait_ms(1000, 5, 1514)))
+rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_queue_wait_ms(1000, 5, 1514)))
 
 # %% [markdown] id="lab-why"
 # The goodputs are the same in all three. The delay is not: over two seconds, or fifty milliseconds. So nearly all of the queue
@@ -191,16 +204,15 @@ chapter.check.ecn_run(my_run)
 #
 # $$W \leftarrow W\left(1 - \frac{m}{2}\right).$$
 #
-# Few marks, a small cut. So its window swings by about $\sqrt{W/2}$ only, and a short queue bridges that. Its authors (Alizadeh
-# and others, 2010) derive a threshold, in packets, which keeps the link full for any number of synchronized flows: more than a seventh of the BDP ($B$ in packets of 1514 bytes). It is a *sufficient*
-# threshold: a smaller one may do. It says nothing about senders that halve.
+# Few marks, a small cut. So its window swings by about $\sqrt{W/2}$ only, and a short queue bridges that.
 #
 # ### Exercise 4: full and nearly empty
 #
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
 # marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
 # goodput must be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
-# [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so compute before you try. Keep the run as `best_run`.
+# [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so think before you try: how many packets hold the path full, and by how many does the window swing?
+# Keep the run as `best_run`.
 
 # %% id="threshold_run"
 best_run = ...
@@ -218,6 +230,9 @@ steps = experiments.thresholds((1, 2, 3, 5, 8, 12, 18), own.rate_mbps, own.base_
 experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 
 # %% [markdown] id="thresholds-why"
+# DCTCP's authors (Alizadeh and others, 2010) derive a threshold which keeps the link full for any number of synchronized flows: more than a seventh of the
+# BDP, in packets (the dotted line). It is a *sufficient* threshold: a smaller one may do. It says nothing about senders that halve.
+#
 # So the answer to the chapter's question is: nearly. Even a threshold of one packet costs only a per cent or two: with
 # one flow the swing is small. (The dashes are the link's limit. Point at a dot to see the wait.)
 #

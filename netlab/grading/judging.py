@@ -331,6 +331,8 @@ class Examination:
     def _measured(self, value: Any) -> Any:
         if isinstance(value, plain.Described):
             return self._laboratory.measure(value.scenario, graded=True)
+        if isinstance(value, plain.DescribedTable):
+            return self._laboratory.repeat(value.scenario, value.seeds)
         if isinstance(value, list):
             return [self._measured(item) for item in value]
         if isinstance(value, dict):

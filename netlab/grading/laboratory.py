@@ -6,9 +6,11 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pandas as pd
 
 from netlab import engines
 from netlab.base.errors import NetlabError, RunCancelled
@@ -18,6 +20,7 @@ from netlab.measure.results import Run
 from netlab.runs import cache as run_cache
 from netlab.runs import experiment
 from netlab.runs.cache import RunCache
+from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from netlab.theory import MSS_BYTES
 from netlab.traffic import Command, Ping, Tcp, Udp
@@ -88,6 +91,20 @@ class Laboratory:
             self._wall_s += time.monotonic() - began_s
         self._packets += float(run.flows["sent_bytes"].sum()) / MSS_BYTES
         return run
+
+    def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
+        """Run a scenario with the student's own seeds: the interval in the answer is of these runs.
+
+        Raises
+        ------
+        NetlabError
+            As `measure`.
+        """
+        if not seeds:
+            raise RefusedError("The table of a repeated measurement has no seeds.")
+        scenario = Scenario.from_dict(dict(described))
+        runs = {seed: self.measure({**described, "seed": seed}, graded=False) for seed in seeds}
+        return table_of(scenario, runs)
 
     def seed_of(self, scenario: Scenario) -> int:
         """The seed of a graded run: another than the student's, the same one each time."""

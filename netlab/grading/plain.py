@@ -45,6 +45,14 @@ class Described:
     scenario: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class DescribedTable:
+    """What stands outside for a table of `netlab.repeat`: the scenario and its seeds, to be measured afresh."""
+
+    scenario: dict[str, Any]
+    seeds: list[int]
+
+
 def encode(value: Any) -> Any:
     """A value as data for JSON.
 
@@ -91,6 +99,9 @@ def _encode(value: Any, depth: int) -> Any:
         if getattr(value, "size", 1) > MOST_ITEMS:
             raise PlainError(f"An array has {MOST_ITEMS} elements at most, this one {value.size}.")
         return _encode(value.tolist(), depth)
+    if kind == "pandas" and isinstance(getattr(value, "attrs", {}).get("scenario"), dict) and "seed" in value:
+        seeds = [int(seed) for seed in value["seed"].unique()[:MOST_ITEMS]]
+        return {"repeated": {"scenario": value.attrs["scenario"], "seeds": seeds}}
     if kind == "pandas" and hasattr(value, "to_list"):
         return _encode(value.to_list(), depth)
     return _object(value)
@@ -104,9 +115,13 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
+    import plotly.graph_objects as go
+
     from netlab.course.answers import is_stub
+    from netlab.course.repetition import drawn
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
+    from netlab.plots import Comparison
     from netlab.runs.scenario import Scenario
     from netlab.traffic import Traffic
 
@@ -118,6 +133,8 @@ def _object(value: Any) -> Any:
         return {"topology": value.to_dict()}
     if isinstance(value, Traffic):
         return {"traffic": value.to_dict()}
+    if isinstance(value, (go.Figure, Comparison)):
+        return _encode(drawn(value.figure if isinstance(value, Comparison) else value), 1)
     if callable(value):
         return {"function": {"stub": is_stub(value)}}
     return {"opaque": type(value).__name__[:100]}
@@ -172,6 +189,8 @@ def _decode_object(kind: str, content: Any) -> Any:
     try:
         if kind == "run" and isinstance(content, dict):
             return Described(content)
+        if kind == "repeated" and isinstance(content, dict):
+            return _table(content)
         if kind == "scenario" and isinstance(content, dict):
             return Scenario.from_dict(content)
         if kind == "topology" and isinstance(content, dict):
@@ -188,6 +207,13 @@ def _decode_object(kind: str, content: Any) -> Any:
     if kind == "opaque" and isinstance(content, str):
         return Opaque("".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100])
     raise PlainError("The answer is no plain value.")
+
+
+def _table(content: dict[str, Any]) -> DescribedTable:
+    scenario, seeds = content.get("scenario"), content.get("seeds")
+    if not (isinstance(scenario, dict) and isinstance(seeds, list) and all(type(seed) is int for seed in seeds)):
+        raise PlainError("The answer is no plain value.")
+    return DescribedTable(scenario, list(dict.fromkeys(seeds)))
 
 
 def parse(data: bytes) -> Any:

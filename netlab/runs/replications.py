@@ -15,6 +15,7 @@ from netlab.base.errors import NetlabError, ScenarioError, told_arguments
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
 from netlab.engines.base import Engine
+from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
@@ -110,7 +111,7 @@ def repeat(
     Returns
     -------
     pandas.DataFrame
-        The rows of each run's `flows`, with the column `seed` before them.
+        The rows of each run's `flows`, with the column `seed` before them; its `attrs["scenario"]` has what was repeated.
 
     Raises
     ------
@@ -139,9 +140,16 @@ def repeat(
         engine=engine,
         progress=progress,
     )
+    return table_of(scenario, runs)
+
+
+def table_of(scenario: Scenario, runs: Mapping[int, Run]) -> pd.DataFrame:
+    """The table of `repeat`, of runs that were made already, by seed."""
     tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
     table = pd.concat(tables, ignore_index=True)
-    return table[["seed", *(name for name in table if name != "seed")]]
+    table = table[["seed", *(name for name in table if name != "seed")]]
+    table.attrs["scenario"] = scenario.to_dict()
+    return table
 
 
 def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:

@@ -25,15 +25,8 @@ EXERCISES = {
         ],
         same_as=["theory.ping_rtt_ms", "theory.path_delay_ms"],
     ),
-    "goodput": Exercise(
-        points=2,
-        cases=lambda draw: {
-            "window_bytes": draw.whole(3_000, 2_000_000),
-            "rate_mbps": draw.decades(2, 1000),
-            "rtt_ms": draw.decades(2, 600),
-        },
-        same_as=["theory.windowed_goodput_mbps", "theory.window_limit_mbps"],
-    ),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     # One flow; its window; one link with the rate; the delay; the router's queue; plain links; long enough; full.
     "overfull": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]),
     "waiting": Exercise(points=1),

@@ -12,5 +12,6 @@ EXERCISES = {
     "sawtooth": Exercise(points=3, shares=[0.5, 0.5, 0.5, 0.25, 0.25, 1]),
     "free": Exercise(points=2),
     "stall-words": Words(points=3),
-    "rarity": Exercise(points=2),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
 }

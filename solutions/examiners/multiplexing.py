@@ -31,8 +31,8 @@ EXERCISES = {
         edge_points=0.5,
         same_as=["theory.max_min_mbps", "theory.alpha_fair_mbps"],
     ),
-    # One transfer, one ping; from h1 to h4; the path; the queue; long enough; often enough; a full queue met.
-    "waits": Exercise(points=3, shares=[0.5, 0.25, 0.25, 0.5, 0.25, 0.25, 1.0]),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "room": Exercise(points=2),
     "judge-words": Words(points=3),
 }

@@ -3,19 +3,8 @@
 from netlab.grading.examiner import Exercise, Words
 
 EXERCISES = {
-    "left": Exercise(
-        points=2,
-        cases=lambda draw: {
-            "udp_mbps": draw.between(0.1, 12),
-            "rate_mbps": draw.between(1, 12),
-            "payload_bytes": draw.whole(64, 1472),
-        },
-        edges=[
-            {"udp_mbps": 0, "rate_mbps": 5, "payload_bytes": 1000},
-            {"udp_mbps": 5, "rate_mbps": 5, "payload_bytes": 1000},
-        ],
-        same_as=["theory.tcp_goodput_limit_mbps", "settings.left_mbps"],
-    ),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "video": Exercise(points=2, same_as=["settings.video_mbps"]),
     "wait": Exercise(
         points=2,

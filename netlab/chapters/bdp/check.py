@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
-from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS
+from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
 from netlab.course.checks import Function, Number, Result, Trap
 from netlab.course.conditions import Condition, Measurement, duration, is_plain, not_plain, rates, sending, way
 from netlab.course.own_figures import Own
+from netlab.course.repetition import Repetition, repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 
@@ -23,7 +24,7 @@ class Checks:
 
     def __init__(self, own: Own) -> None:
         self.rtt = _rtt()
-        self.goodput = _goodput()
+        self.repeated = _repeated(own)
         self.overfull = _overfull(own)
         self.waiting = _waiting(own)
         self.window = _window()
@@ -117,68 +118,25 @@ def _rtt() -> Function:
     )
 
 
-def goodput_mbps(window_bytes: float, rate_mbps: float, rtt_ms: float) -> float:
-    """Goodput in Mbit/s of a transfer with this window over an otherwise empty path that counts as a wire does."""
-    return float(theory.windowed_goodput_mbps(window_bytes, rate_mbps, rtt_ms, framing="ethernet"))
-
-
-def _goodput() -> Function:
-    return Function(
-        name="goodput of a window",
-        reference=goodput_mbps,
-        cases=[
-            {"window_bytes": 60_000, "rate_mbps": 50, "rtt_ms": 20},
-            {"window_bytes": 200_000, "rate_mbps": 50, "rtt_ms": 20},
-            {"window_bytes": 65_535, "rate_mbps": 100, "rtt_ms": 16},
-            {"window_bytes": 100_000, "rate_mbps": 1000, "rtt_ms": 160},
-        ],
+def _repeated(own: Own) -> Repetition:
+    return repetition(
+        name="a window beside somebody",
+        scenario=lambda: beside_somebody(own),
+        made_by="chapter.settings.beside_somebody(own)",
+        values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
+        expected=lambda _table: float(theory.window_limit_mbps(1000.0 * own.half_kb, 2.0 * own.delay_ms)),
         unit="Mbit/s",
-        tolerance=0.001,
-        traps=[
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: theory.window_limit_mbps(float(window_bytes), rtt_ms),
-                "This is the window's limit. The link has one, too, and the smaller of the two decides.",
-            ),
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet"),
-                "This is the link's limit. The window has one, too, and the smaller of the two decides. If you took the "
-                "smaller, look at the units: 8 * bytes / ms are kbit/s.",
-            ),
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: window_bytes / rtt_ms,
-                "This is the window's limit in bytes per ms, that is kB/s. Make it Mbit/s; and the link has a limit, too.",
-            ),
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: min(
-                    theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps
-                ),
-                "The link's rate is divided among data and headers: of 1538 bytes 1448 are data.",
-            ),
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: (
-                    min(theory.window_limit_mbps(float(window_bytes), rtt_ms), rate_mbps)
-                    * theory.MSS_BYTES
-                    / theory.tcp_wire_bytes(framing="ethernet")
-                ),
-                "The window counts data only: headers are paid for on the link, not in the window.",
-            ),
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: min(
-                    theory.window_limit_mbps(float(window_bytes), rtt_ms), theory.tcp_goodput_limit_mbps(rate_mbps)
-                ),
-                "This link counts the framing of a real wire: 1538 bytes for 1448 of data, not 1514.",
-            ),
-            Trap(
-                lambda window_bytes, rate_mbps, rtt_ms: min(
-                    window_bytes / rtt_ms / 1000, theory.tcp_goodput_limit_mbps(rate_mbps, framing="ethernet")
-                ),
-                "The window is in bytes and the goodput in bits: a byte has 8.",
-            ),
-        ],
+        right=(
+            "The window is the same in each draw, but the round-trip time is longer than the empty path's: beside somebody segments "
+            "wait. Put the mean of the column rtt_ms into W / T: how much of the gap is left?"
+        ),
         hints=[
-            "There are two limits. Write each in Mbit/s; which of them decides?",
-            "The window's: window_bytes * 8 bits in rtt_ms milliseconds. Divide by 1000 to come from kbit/s to Mbit/s.",
-            "min(window_bytes * 8 / rtt_ms / 1000, rate_mbps * 1448 / 1538).",
+            'my_table[my_table["kind"] == "tcp"] are the rows of the transfer, one for each seed.',
+            'nl.interval(my_rows["goodput_mbps"]) is the interval. Theory: 8 * window in kB / round-trip time in ms.',
+            (
+                'my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps"), then my_figure.add_hrect(y0=mean - half, '
+                'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="Goodput (Mbit/s)").'
+            ),
         ],
     )
 

@@ -12,7 +12,7 @@ from netlab.measure.results import Run
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
-from netlab.traffic import Command, Ping, Tcp, Traffic
+from netlab.traffic import Command, Ping, Tcp, Traffic, Udp
 
 RATE_MBPS = 100
 DELAY_MS = 8
@@ -35,7 +35,7 @@ ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route chang
 
 def _derived(own: Own) -> Mapping[str, Any]:
     bdp_kb = own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE
-    return {"window_kb": int(round(own.filling * bdp_kb, -1))}
+    return {"window_kb": int(round(own.filling * bdp_kb, -1)), "half_kb": int(round(bdp_kb / 2, -1))}
 
 
 def _holds(own: Own) -> bool:
@@ -66,6 +66,16 @@ def transfer(window_bytes: int | None, network: Topology, before: Sequence[Comma
     """Commands that prepare the hosts, then 5 s of TCP from h1 to h2 with this window."""
     flow = Tcp("h1", "h2", congestion="reno", window_bytes=window_bytes, start_s=0.5, duration_s=5)
     return Scenario(network, [*before, flow], duration_s=5.5, interval_s=0.5)
+
+
+def beside_somebody(own: Own) -> Scenario:
+    """A transfer from h1 to h2 with a window of half of what the path holds, and a UDP flow with datagrams at random moments."""
+    flows: list[Traffic] = [
+        Tcp("h1", "h2", window_bytes=1000 * own.half_kb),
+        Udp("h1", "h2", rate_mbps=0.3 * own.rate_mbps, spacing="random"),
+    ]
+    slow = Link("r1", "h2", rate_mbps=own.rate_mbps, delay_ms=own.delay_ms, queue_packets=1000)
+    return Scenario(Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow]), flows, duration_s=10)
 
 
 def settled_mbps(run: Run) -> float:

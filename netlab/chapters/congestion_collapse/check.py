@@ -15,6 +15,7 @@ from netlab.chapters.congestion_collapse.settings import network as given_networ
 from netlab.course.checks import Function, Number, Trap
 from netlab.course.conditions import Build, Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
+from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 from netlab.network.topology import Topology
@@ -60,110 +61,25 @@ class Checks:
     """The checks of the chapter, for one student's figures."""
 
     def __init__(self, own: Own) -> None:
-        self.goodput = Function(
+        self.repeated = repetition(
             name="goodput behind two routers",
-            reference=settings.goodput_mbps,
-            cases=[
-                {
-                    name: getattr(own, name)
-                    for name in ("own_mbps", "other_mbps", "middle_mbps", "exit_mbps", "payload_bytes")
-                },
-                {"own_mbps": 1, "other_mbps": 10, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000},
-                {"own_mbps": 10, "other_mbps": 1, "middle_mbps": 1.5, "exit_mbps": 0.5, "payload_bytes": 1000},
-                {"own_mbps": 0.2, "other_mbps": 0.3, "middle_mbps": 1.5, "exit_mbps": 1, "payload_bytes": 1000},
-            ],
+            scenario=lambda: settings.two_udp(own),
+            made_by="settings.two_udp(own)",
+            values=lambda table: table.loc[table["src"] == "h1", "goodput_mbps"],
+            expected=lambda _table: settings.goodput_mbps(
+                MODEST_MBPS, own.pushy_mbps, MIDDLE_MBPS, EXITS_MBPS[0], own.payload_bytes
+            ),
             unit="Mbit/s",
-            tolerance=0.001,
-            traps=[
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                        own_mbps
-                        * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps)),
-                        exit_mbps,
-                    ),
-                    "The exit carries headers, too: of its rate only payload / (payload + 42) are data.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                        own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps
-                    ),
-                    "No header has been paid for: a link of rate R carries R * payload / (payload + 42) of data.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
-                        own_mbps
-                        * min(1.0, theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps))
-                    ),
-                    "This is what leaves the shared link. The flow's own exit comes behind it and may be narrower.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                        own_mbps * theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / (own_mbps + other_mbps),
-                        theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
-                    ),
-                    "No flow gets more than it sends: where both fit into the shared link, it accepts everything.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                        own_mbps
-                        * min(
-                            1.0,
-                            theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes, "ethernet")
-                            / (own_mbps + other_mbps),
-                        ),
-                        theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes, "ethernet"),
-                    ),
-                    "This counts the framing of a real wire (38 bytes); these links count 14, so 42 with IP and UDP.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: settings.goodput_mbps(
-                        own_mbps,
-                        other_mbps,
-                        middle_mbps * (payload_bytes + 42) / (payload_bytes + 28),
-                        exit_mbps * (payload_bytes + 42) / (payload_bytes + 28),
-                        payload_bytes,
-                    ),
-                    "This counts 28 bytes of IP and UDP. These links count 14 bytes of Ethernet as well.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
-                        min(own_mbps * min(1.0, middle_mbps / (own_mbps + other_mbps)), exit_mbps)
-                        * payload_bytes
-                        / (payload_bytes + 42)
-                    ),
-                    "What a flow sends is data already. Only the links' rates have headers in them: where everything fits, "
-                    "everything arrives.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: (
-                        settings.goodput_mbps(own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes)
-                        * payload_bytes
-                        / (payload_bytes + 42)
-                    ),
-                    "The headers are paid for twice.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: settings.goodput_mbps(
-                        own_mbps, other_mbps, middle_mbps, exit_mbps, 1000
-                    ),
-                    "The share of data depends on `payload_bytes`. This takes 1000 / 1042 for every payload.",
-                ),
-                Trap(
-                    lambda own_mbps, other_mbps, middle_mbps, exit_mbps, payload_bytes: min(
-                        own_mbps,
-                        theory.udp_goodput_limit_mbps(middle_mbps, payload_bytes) / 2,
-                        theory.udp_goodput_limit_mbps(exit_mbps, payload_bytes),
-                    ),
-                    "A plain queue does not split the link in halves. It accepts the same fraction of what each flow sends.",
-                ),
-            ],
+            right="The chance of a datagram is the same for both senders, so who offers more gets more of the shared link.",
             hints=[
-                "Follow the flow: which share of it does the shared link accept, and what does its own exit let through?",
-                "Accepted: min(1, limit of the middle / (own + other)), both in Mbit/s of data. Then the smaller of that and the exit.",
-                "min(own * min(1, middle * u / (own + other)), exit * u) with u = payload_bytes / (payload_bytes + 42)",
+                'my_table[my_table["src"] == "h1"] are the rows of h1, one for each seed.',
+                "Theory: h1 offers 1 Mbit/s, the acceptance ratio is alpha, and its exit carries u times 1 Mbit/s at most.",
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )
-
         self.share = Number(
             name="rate that leaves h1 its share",
             expected=lambda: MIDDLE_MBPS / own.share - MODEST_MBPS,

@@ -15,6 +15,7 @@ from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.runs import experiment, replications
+from netlab.runs.scenario import Scenario
 from netlab.theory.ranges import Array
 from netlab.traffic import Traffic, Udp
 
@@ -49,32 +50,24 @@ def fair_queue_mbps(aggressor_mbps: float) -> Array:
     return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
 
 
-def _derived(own: Own) -> Mapping[str, Any]:
-    return {
-        "worked_mbps": goodput_mbps(own.own_mbps, own.other_mbps, own.middle_mbps, own.exit_mbps, own.payload_bytes)
-    }
-
-
-def _serves(own: Own) -> bool:
-    # The exit must not be what limits the worked number, and the shared link must.
-    share = own.payload_bytes / (own.payload_bytes + 42)
-    accepted = own.own_mbps * own.middle_mbps * share / (own.own_mbps + own.other_mbps)
-    return bool(own.own_mbps + own.other_mbps > 1.2 * own.middle_mbps and accepted < 0.9 * own.exit_mbps * share)
-
-
 FIGURES = OwnFigures(
     {
-        "own_mbps": (2, 3, 2.5, 1.5),
-        "other_mbps": (6, 5, 7, 8),
-        "middle_mbps": (4, 3, 5),
-        "exit_mbps": (2, 2.5, 3),
-        "payload_bytes": (500, 400, 700, 800),
+        "pushy_mbps": (8, 4, 5, 6, 7, 9, 11, 12),
+        "payload_bytes": (500, 600, 700, 800, 900),
         "my_mbps": (3, 2, 4, 5, 6, 7),
         "share": (0.5, 0.4, 0.6, 0.7, 0.3),
-    },
-    holds=_serves,
-    derive=_derived,
+    }
 )
+
+
+def two_udp(own: Own) -> Scenario:
+    """1 Mbit/s of UDP from h1 to h4 beside the rate of this copy from h2 to h3, with its payload, 30 s."""
+    flows = [
+        Udp("h1", "h4", rate_mbps=MODEST_MBPS, payload_bytes=own.payload_bytes),
+        Udp("h2", "h3", rate_mbps=own.pushy_mbps, payload_bytes=own.payload_bytes),
+    ]
+    return Scenario(network(), flows, duration_s=30)
+
 
 mean_and_interval = replications.interval
 

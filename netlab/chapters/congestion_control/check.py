@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from netlab import theory
-from netlab.chapters.congestion_control.settings import loss_times_s
+from netlab.chapters.congestion_control.settings import loss_times_s, random_loss
 from netlab.course.checks import Function, Number, Trap
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
+from netlab.course.repetition import repetition
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
 
@@ -171,37 +172,24 @@ class Checks:
                 "(BDP + queue) / 2 = BDP. The BDP in packets is rate_mbps * rtt_ms * 1000 / 8 / 1514, there and back.",
             ],
         )
-        big = _window(own.big_mbps, own.big_rtt_ms)
-        self.rarity = Number(
-            name="loss rate on the big path",
-            expected=lambda: float(1.5 / _window(own.big_mbps, own.big_rtt_ms) ** 2),
-            unit="",
-            tolerance=0.1,
-            traps=[
-                Trap(1.5 / big, "The window must be squared: it is the root of the loss rate that the formula has."),
-                Trap(1.2247 / big, "The window must be squared: it is the root of the loss rate that the formula has."),
-                Trap(
-                    8 / 3 / big**2,
-                    "This takes the window that is needed as the highest one. It is the mean: the teeth reach above it.",
-                ),
-                Trap(
-                    1.5 / (4 * big**2),
-                    "The window is twice too large here: the round trip is given, not the delay of one way.",
-                ),
-                Trap(1.5 / (8 * big) ** 2, "The window is 8 times too large: are these bits where bytes are meant?"),
-                Trap(
-                    1.5 / (big * theory.tcp_wire_bytes()) ** 2,
-                    "The window is in bytes here. The formula counts segments.",
-                ),
-                Trap(
-                    big**2 / 1.5,
-                    "This is how many segments lie between two losses. The loss rate is one over it.",
-                ),
-            ],
-            right="So rare a loss is hard to promise for any hardware. This is why fast long paths have CUBIC or BBR.",
+        self.repeated = repetition(
+            name="the square-root formula",
+            scenario=lambda: random_loss(own),
+            made_by="chapter.settings.random_loss(own)",
+            values=lambda table: table["goodput_mbps"],
+            expected=lambda _table: float(
+                theory.mathis_mbps(
+                    theory.MSS_BYTES, own.lossy_ms, own.lost_per_thousand / 1000, c=theory.MATHIS_RANDOM_C
+                )
+            ),
+            unit="Mbit/s",
+            right="What is smaller than half of your interval, your runs cannot tell from chance. How many seeds would halve its width?",
             hints=[
-                "Which window, in segments, fills this path on average?",
-                "The formula says: mean window = 1.22 / sqrt(p). Solve it for p.",
-                "p = 1.5 / window**2 with window = rate_mbps * rtt_ms * 1000 / 8 / 1514.",
+                'nl.interval(my_table["goodput_mbps"]): here one flow is sent, so each row is a seed.',
+                "Theory: 1.31 * 1448 * 8 / (round trip in ms * 1000 * square root of the loss rate), in Mbit/s.",
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -33,6 +33,7 @@ __all__ = [
     "path",
     "per_loss",
     "phases",
+    "random_loss",
     "stall",
     "stall_figure",
     "summary",
@@ -47,8 +48,8 @@ FIGURES = OwnFigures(
         "rate_mbps": (8, 6, 7, 9, 10, 12),
         "delay_ms": (30, 25, 28, 32, 35),
         "room_packets": (20, 16, 18, 22, 24),
-        "big_mbps": (10_000, 1_000, 2_000, 2_500, 4_000, 5_000),
-        "big_rtt_ms": (100, 60, 80, 120, 150, 200),
+        "lost_per_thousand": (5, 4, 6, 7, 8),
+        "lossy_ms": (40, 30, 36, 44, 50),
     },
     # With the queue that is given a loss must cost something.
     holds=lambda own: own.room_packets < 0.8 * own.rate_mbps * 2 * own.delay_ms * 1000 / 8 / 1514,
@@ -218,6 +219,12 @@ def claims() -> pd.DataFrame:
         for (window, queue, size), run in runs.items()
     ]
     return pd.DataFrame(rows)
+
+
+def random_loss(own: Own) -> Scenario:
+    """One Reno flow over 100 Mbit/s that loses packets at random, at the rate and round-trip time of this copy."""
+    network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
+    return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=lasting(45, real_s=12))
 
 
 def at_random(loss_rates: Sequence[float] = LOSS_RATES) -> pd.DataFrame:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from netlab import theory
-from netlab.chapters.fairness.experiments import theory_share_mbps
-from netlab.course.checks import Function, Number, Trap
+from netlab.chapters.fairness.settings import far_and_near
+from netlab.course.checks import Number, Trap
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
+from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
 FAIR_QUEUES = ("fq", "sfq", "fq_codel", "fq_pie", "cake")
 PAIRS = {("h1", "h3"), ("h1", "h2"), ("h2", "h3")}
 SHORTEST_S = 60
 AFTER_S = 20
+
+
+def _near_over_far(table: pd.DataFrame, column: str) -> pd.Series[float]:
+    wide = table.pivot_table(index="seed", columns="src", values=column)
+    return wide["h2"] / wide["h1"]
 
 
 def _delays_ms(run: Run) -> float:
@@ -28,45 +36,25 @@ class Checks:
     """The checks of the chapter, for one student's figures."""
 
     def __init__(self, own: Own) -> None:
-        near_ms, far_ms, rate_mbps, rtt_ms = own.near_ms, own.far_ms, own.rate_mbps, own.base_rtt_ms
-        self.far_share = Function(
-            name="share of the far flow",
-            reference=theory_share_mbps,
-            cases=[
-                {"limit_mbps": float(rate_mbps), "far_ms": far_ms, "near_ms": near_ms, "exponent": 2},
-                {"limit_mbps": 4.5, "far_ms": 600, "near_ms": near_ms, "exponent": 1},
-                {"limit_mbps": 90.0, "far_ms": far_ms + 40, "near_ms": near_ms + 40, "exponent": 0.25},
-            ],
-            unit="Mbit/s",
-            tolerance=0.002,
-            traps=[
-                Trap(
-                    lambda limit_mbps, far_ms, near_ms, exponent: theory_share_mbps(
-                        limit_mbps, near_ms, far_ms, exponent
-                    ),
-                    "This is the near flow's share. Which of the two gets less?",
-                ),
-                Trap(
-                    lambda limit_mbps, far_ms, near_ms, exponent: limit_mbps * (near_ms / far_ms) ** exponent,
-                    "This is the far flow's part of what the near one gets, not of what both get together.",
-                ),
-                Trap(
-                    lambda limit_mbps, far_ms, near_ms, exponent: (near_ms / far_ms) ** exponent,
-                    "This is the ratio of the two goodputs. Share the limit out in this ratio.",
-                ),
-                Trap(
-                    lambda limit_mbps, far_ms, near_ms, exponent: theory_share_mbps(limit_mbps, far_ms, near_ms, 1),
-                    "The exponent plays no part here. It says how much distance costs.",
-                ),
-                Trap(
-                    lambda limit_mbps, far_ms, near_ms, exponent: limit_mbps / 2,
-                    "Equal halves are what flows of equal distance get.",
-                ),
-            ],
+        rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
+        self.repeated = repetition(
+            name="what distance costs",
+            scenario=lambda: far_and_near(own),
+            made_by="chapter.settings.far_and_near(own)",
+            values=lambda table: _near_over_far(table, "goodput_mbps"),
+            expected=lambda table: float((1 / _near_over_far(table, "rtt_ms")).mean()),
+            unit="",
+            right=(
+                "Does your interval hold the square of that ratio, too, which synchronized losses would give? How many seeds would "
+                "halve its width?"
+            ),
             hints=[
-                "Write x for the far share. The near one is then limit - x. What is the one divided by the other?",
-                "x / (limit - x) = (near / far) ** exponent. Solve it for x.",
-                "With r = (near_ms / far_ms) ** exponent the far flow gets limit_mbps * r / (1 + r).",
+                'my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps") has a column for each sender.',
+                'The same with values="rtt_ms" has the round-trip times under load: far over near, mean over the seeds.',
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )
         root = 2**0.5

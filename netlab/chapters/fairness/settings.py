@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netlab import theory
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_figures import Own, OwnFigures
 from netlab.engines import lasting
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
 
 RATE_MBPS = 5
 NEAR_MS = 300
@@ -33,10 +34,7 @@ FIGURES = OwnFigures(
         "near_ms": (120, 100, 150, 180, 90, 200),
         "times": (3, 2.5, 4, 3.5, 5),
     },
-    derive=lambda own: {
-        "far_ms": round(own.near_ms * own.times),
-        "worked_mbps": float(theory.rtt_shares_mbps(10, [own.near_ms * own.times, own.near_ms], 1)[0]),
-    },
+    derive=lambda own: {"far_ms": round(own.near_ms * own.times)},
 )
 
 
@@ -80,6 +78,12 @@ def two_distances(
             ),
         ],
     )
+
+
+def far_and_near(own: Own) -> Scenario:
+    """A far and a near Reno flow behind the gentle RED, at the distances of this copy."""
+    flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
+    return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))
 
 
 def crossing(

@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
+from netlab.chapters.multiplexing.settings import transfer_and_ping
 from netlab.course.checks import Function, Number, Trap
-from netlab.course.conditions import Condition, Measurement, duration, sending, sent
 from netlab.course.own_figures import Own
-from netlab.measure.results import Run
+from netlab.course.repetition import repetition
 
 Capacities = Mapping[str, float]
 Routes = Mapping[str, Sequence[str]]
 
 EMPTY_MS, L2_MBPS = 60, 30
-SHORTEST_S, FEWEST_PINGS = 20, 80
 
 
 class _Shares(Function):
@@ -98,20 +97,6 @@ def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
     return wait_ms * rate_mbps * 1000 / (theory.tcp_wire_bytes() * 8)
 
 
-def _ways(run: Run) -> list[tuple[str, str]]:
-    return [(item["src"], item["dst"]) for item in sent(run)]
-
-
-def _links(run: Run) -> dict[tuple[str, str], Any]:
-    return {(link["a"], link["b"]): link for link in run.scenario["topology"]["links"]}
-
-
-def _shape(run: Run, *fields: str) -> list[list[Any]]:
-    """Rate, delay or queue of L1, L2 and L3."""
-    links = _links(run)
-    return [[links[f"r{number}", f"r{number + 1}"].get(field) for field in fields] for number in (1, 2, 3)]
-
-
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
@@ -162,57 +147,21 @@ class Checks:
                 ),
             ],
         )
-        self.waits = Measurement(
-            name="a transfer and a ping",
-            conditions=[
-                Condition(
-                    lambda run: len(sent(run, kind="tcp")) == len(sent(run, kind="ping")) == 1,
-                    "One TCP transfer and one ping must be sent, and nothing beside them.",
-                    "The list of traffic has two items, nl.Tcp(...) and nl.Ping(...).",
-                    sending,
-                ),
-                Condition(
-                    lambda run: set(_ways(run)) == {("h1", "h4")},
-                    "Both must go from h1 to h4.",
-                    "Both take the sender first and the receiver second.",
-                    sending,
-                ),
-                Condition(
-                    lambda run: _shape(run, "rate_mbps", "delay_ms") == [[40, 10], [30, 20], [20, 10]],
-                    "Rates and delays must stay as they are.",
-                    "Only `queue_packets` of `nl.topologies.portfolio` is asked for.",
-                    lambda run: f"rate and delay {_shape(run, 'rate_mbps', 'delay_ms')}",
-                ),
-                Condition(
-                    lambda run: _shape(run, "queue_packets")[1] == [own.room_packets],
-                    "The queue before L2 must be the one that the text asks for.",
-                    "It is the second of the three: queue_packets=(67, ..., 33).",
-                    lambda run: f"{_shape(run, 'queue_packets')[1][0]} packets",
-                ),
-                Condition(
-                    lambda run: run.scenario["duration_s"] >= SHORTEST_S,
-                    f"The run must last {SHORTEST_S} s or more.",
-                    "duration_s=... of nl.run; TCP needs some seconds to fill a queue.",
-                    duration,
-                ),
-                Condition(
-                    lambda run: int(run.pings["rtt_ms"].notna().sum()) >= FEWEST_PINGS,
-                    f"At least {FEWEST_PINGS} pings must come back.",
-                    "interval_s=0.2 or shorter, for as long as the transfer lasts.",
-                    lambda run: int(run.pings["rtt_ms"].notna().sum()),
-                ),
-                Condition(
-                    lambda run: run.pings["rtt_ms"].max() >= 0.95 * _full_ms(own.room_packets),
-                    "The pings must meet a full queue.",
-                    "Do they go on while the transfer sends? Is its window left to TCP?",
-                    lambda run: f"{run.pings['rtt_ms'].max():.4g} ms at most",
-                ),
-            ],
-            right="The longest ping is what the next cell compares with theory.",
+        self.repeated = repetition(
+            name="the longest ping",
+            scenario=lambda: transfer_and_ping(own.room_packets),
+            made_by="chapter.settings.transfer_and_ping(own.room_packets)",
+            values=lambda table: table.loc[table["kind"] == "ping", "rtt_max_ms"],
+            expected=lambda _table: _full_ms(own.room_packets),
+            unit="ms",
+            right="A full queue sets the longest round trip, whatever the call does in between.",
             hints=[
-                "The network is nl.topologies.portfolio(queue_packets=(..., ..., ...)): the rooms before L1, L2 and L3.",
-                'The traffic is [nl.Tcp("h1", "h4"), nl.Ping("h1", "h4", interval_s=...)].',
-                "nl.run(network, traffic, duration_s=25), with your queue in the middle of the three.",
+                'my_table[my_table["kind"] == "ping"] are the rows of the pings; rtt_max_ms is the longest of each run.',
+                "Theory: the empty path has 60 ms, and a full queue before L2 takes 8 * 1514 * packets / rate.",
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )
         wait_ms = own.most_ms - EMPTY_MS

@@ -18,7 +18,7 @@ from netlab.network.topology import Topology
 from netlab.runs import sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
-from netlab.traffic import Ping, Tcp
+from netlab.traffic import Ping, Tcp, Udp
 from netlab.traffic.base import Traffic
 
 FIGURES = OwnFigures(
@@ -72,6 +72,14 @@ START_S = lasting(5, real_s=3)
 CUT_INTERVAL_S = 0.2
 """Shorter than the time between two cuts of most flows, in s: read four times as often, the counts change by less than 5 %."""
 SEND_S, PAUSE_S = lasting(25, real_s=7), lasting(5, real_s=1.5)
+
+
+def transfer_and_ping(room_packets: int) -> Scenario:
+    """A transfer and pings from h1 to h4, with so much room before L2; a call (UDP at random moments) crosses L2 too."""
+    flows = [Tcp("h1", "h4"), Ping("h1", "h4", interval_s=0.1), Udp("h2", "h5", rate_mbps=1, spacing="random")]
+    return Scenario(
+        topologies.portfolio(queue_packets=(67, room_packets, 33)), flows, duration_s=lasting(25, real_s=12)
+    )
 
 
 def repeated(

@@ -8,9 +8,10 @@ from typing import Any, cast
 from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab.course.checks import Function, Number, Trap
+from netlab.course.checks import Number, Trap
 from netlab.course.conditions import Condition, Measurement, duration, sending
 from netlab.course.own_figures import Own
+from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
 _NEARLY, _SPARE = 0.9999, 1.1
@@ -38,55 +39,6 @@ class Checks:
     """The checks of the chapter, for one student's figures."""
 
     def __init__(self, own: Own) -> None:
-        self.windows = Function(
-            name="goodput of K windows",
-            reference=settings.window_mbps,
-            cases=[
-                {"streams": own.streams, "window_bytes": own.window_bytes, "rtt_ms": own.rtt_ms, "limit_mbps": 1000},
-                {"streams": 1, "window_bytes": 8_388_608, "rtt_ms": 20, "limit_mbps": 9564},
-                {"streams": 8, "window_bytes": 8_388_608, "rtt_ms": 20, "limit_mbps": 9564},
-            ],
-            unit="Mbit/s",
-            tolerance=0.001,
-            traps=[
-                Trap(
-                    lambda streams, window_bytes, rtt_ms, limit_mbps: (
-                        streams * theory.window_limit_mbps(window_bytes, rtt_ms)
-                    ),
-                    "Nothing stops it at the link's limit: however many windows there are, the link carries limit_mbps.",
-                ),
-                Trap(
-                    lambda streams, window_bytes, rtt_ms, limit_mbps: min(
-                        theory.window_limit_mbps(window_bytes, rtt_ms), limit_mbps
-                    ),
-                    "This is one connection. Each of the K has a window of its own.",
-                ),
-                Trap(
-                    lambda streams, window_bytes, rtt_ms, limit_mbps: min(
-                        streams * theory.window_limit_mbps(window_bytes, rtt_ms) / 8, limit_mbps
-                    ),
-                    "A window counts bytes, a rate counts bits: a byte has 8 bits.",
-                ),
-                Trap(
-                    lambda streams, window_bytes, rtt_ms, limit_mbps: min(
-                        streams * theory.window_limit_mbps(window_bytes, rtt_ms) / 1000, limit_mbps
-                    ),
-                    "It is a thousand times too small: the round-trip time is given in milliseconds.",
-                ),
-                Trap(
-                    lambda streams, window_bytes, rtt_ms, limit_mbps: limit_mbps,
-                    "This is the link's limit, but the windows need not fill the link. Is the rate in Mbit/s when it meets "
-                    "limit_mbps, and not in bit/s?",
-                ),
-            ],
-            right="K connections have K windows, and nobody else has less for it, as long as the link is not full.",
-            hints=[
-                "In one round-trip time a connection can send one window. How much is that in a second? And K of them?",
-                "One: window_bytes * 8 bits in rtt_ms / 1000 seconds. K: K times that. Then look at the link.",
-                "min(streams * window_bytes * 8 / (rtt_ms * 1000), limit_mbps)",
-            ],
-        )
-
         limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
 
         def window_mbps(run: Run) -> float:
@@ -173,29 +125,21 @@ class Checks:
             ],
         )
 
-        one = settings.one_mbps(own.free_loss_rate)
         slow_limit_mbps = theory.tcp_goodput_limit_mbps(SLOW_MBPS)
-        fit = math.floor(slow_limit_mbps / one)
-        free_traps = [
-            Trap(fit, "This is how many fit on the link together. How many of them are h1's?"),
-            Trap(fit + 1 - own.neighbours, "With h2's connections that is more than the link carries."),
-            Trap(slow_limit_mbps / one, "So many fill the link. How many whole ones are that, and how many are h1's?"),
-            Trap(
-                slow_limit_mbps / one - own.neighbours,
-                "Only whole connections exist. Round down.",
-            ),
-            Trap(fit - own.neighbours - 1, "With so many the link is not full yet."),
-        ]
-        self.free = Number(
-            name="most connections that cost nobody anything",
-            expected=lambda: float(settings.most_free(own.neighbours, own.free_loss_rate)),
-            unit="",
-            tolerance=0.001,
-            traps=free_traps,
-            right="Up to there each connection is held back by the random losses alone, the neighbour's too.",
+        self.repeated = repetition(
+            name="what the neighbour gets",
+            scenario=lambda: settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate),
+            made_by="settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)",
+            values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
+            expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
+            unit="Mbit/s",
+            right="The link is full, so what h1's connections have more, h2 has less.",
             hints=[
-                "What does each connection get while the link is not full? How many such connections fill the link?",
-                "The link carries 47.82 Mbit/s of data. Divide by what one gets, and round down.",
-                "Take off the neighbour's connections.",
+                'my_table[my_table["src"] == "h2"] are the rows of the neighbour, one for each seed.',
+                "Theory: the link's 47.82 Mbit/s of data, shared equally by all connections; h2 has some of them.",
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )

@@ -8,9 +8,10 @@ from typing import Any
 from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
-from netlab.course.checks import Function, Trap
+from netlab.chapters.queues.settings import call_beside_download
 from netlab.course.conditions import Condition, Measurement, duration, sent, slow_links
 from netlab.course.own_figures import Own
+from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
 SHORTEST_S = 20
@@ -45,38 +46,21 @@ class Checks:
     def __init__(self, own: Own) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
-        self.full_queue = Function(
-            name="wait behind a full queue",
-            reference=full_queue_wait_ms,
-            cases=[
-                {"queue_packets": own.queue_packets, "rate_mbps": rate_mbps, "frame_bytes": own.frame_bytes},
-                {"queue_packets": 64, "rate_mbps": 1.5, "frame_bytes": 578},
-                {"queue_packets": 20, "rate_mbps": 1000, "frame_bytes": own.frame_bytes + 100},
-            ],
+        self.repeated = repetition(
+            name="a call beside a download",
+            scenario=lambda: call_beside_download(own),
+            made_by="chapter.settings.call_beside_download(own)",
+            values=lambda table: table.loc[table["kind"] == "udp", "delay_ms"],
+            expected=lambda _table: full_queue_wait_ms(own.queue_packets, rate_mbps, FRAME_BYTES),
             unit="ms",
-            tolerance=0.002,
-            traps=[
-                Trap(
-                    lambda queue_packets, rate_mbps, frame_bytes: full_queue_wait_ms(1, rate_mbps, frame_bytes),
-                    "This is the time of one frame. How many stand before the packet that comes last?",
-                ),
-                Trap(
-                    lambda queue_packets, rate_mbps, frame_bytes: full_queue_wait_ms(
-                        queue_packets, rate_mbps, FRAME_BYTES
-                    ),
-                    "This counts full frames of 1514 bytes, whatever frame_bytes is.",
-                ),
-                Trap(
-                    lambda queue_packets, rate_mbps, frame_bytes: full_queue_wait_ms(
-                        queue_packets, rate_mbps, frame_bytes + 24
-                    ),
-                    "This adds preamble, checksum and gap. frame_bytes is all that this link counts.",
-                ),
-            ],
+            right="The queue is not always full: each loss makes the download's window smaller for a while. But it is never near empty.",
             hints=[
-                "A packet that comes last waits until all before it have been sent. How many bits are that?",
-                "Bits / (Mbit/s) are microseconds.",
-                "queue_packets * frame_bytes * 8 / rate_mbps / 1000",
+                'my_table[my_table["kind"] == "udp"] are the rows of the call; delay_ms is the mean one-way delay of its datagrams.',
+                "Theory: the bits of a full queue of frames of 1514 bytes, divided by the rate.",
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )
         here = [

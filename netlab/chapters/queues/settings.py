@@ -11,6 +11,8 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.course.own_figures import Own, OwnFigures
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp, Udp
 
 RATE_MBPS = 20
 BASE_RTT_MS = 20
@@ -30,7 +32,6 @@ def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
 def _derived(own: Own) -> dict[str, float]:
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
     return {
-        "worked_ms": 250 * theory.transmission_delay_ms(own.frame_bytes, own.rate_mbps),
         "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
         "most_wait_ms": round(frame_ms * bdp_frames(own.rate_mbps, own.base_rtt_ms) / 4, 1),
     }
@@ -38,10 +39,9 @@ def _derived(own: Own) -> dict[str, float]:
 
 FIGURES = OwnFigures(
     {
-        "rate_mbps": (20, 16, 18, 24, 25, 30),
-        "base_rtt_ms": (30, 24, 28, 36, 40, 32),
-        "queue_packets": (400, 300, 500, 600, 700, 800),
-        "frame_bytes": (1014, 914, 814, 1214, 1314),
+        "rate_mbps": (20, 16, 18, 22, 24, 25, 28, 30),
+        "base_rtt_ms": (30, 24, 26, 28, 32, 34, 36, 38, 40),
+        "queue_packets": (400, 300, 350, 450, 500, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1000),
     },
     derive=_derived,
 )
@@ -69,6 +69,13 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
             Link("r1", "h3", rate_mbps=rate_mbps, **room, **queue, reverse={**UNLIMITED, "delay_ms": base_rtt_ms}),
         ],
     )
+
+
+def call_beside_download(own: Own) -> Scenario:
+    """A download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long drop-tail queue."""
+    network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
+    call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")
+    return Scenario(network, [Tcp("h1", "h3"), call], duration_s=30)
 
 
 def marking(threshold_packets: int, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:

@@ -6,10 +6,11 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
-from netlab.chapters.tcp_beside_udp.settings import RATE_MBPS, SENSOR_MBPS, SETTLED_S
+from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
 from netlab.course.checks import Function, Number, Trap
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
 from netlab.course.own_figures import Own
+from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
 _DATA_SHARE = theory.MSS_BYTES / theory.tcp_wire_bytes()
@@ -41,61 +42,23 @@ class Checks:
     def __init__(self, own: Own) -> None:
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)
 
-        def left(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
-            return settings.left_mbps(udp_mbps, rate_mbps, payload_bytes)
-
-        self.left = Function(
-            name="what UDP leaves to TCP",
-            reference=left,
-            cases=[
-                {
-                    "udp_mbps": own.left_udp_mbps,
-                    "rate_mbps": own.left_rate_mbps,
-                    "payload_bytes": own.left_payload_bytes,
-                },
-                {"udp_mbps": 1.5, "rate_mbps": 5, "payload_bytes": 1000},
-                {"udp_mbps": 10, "rate_mbps": 5, "payload_bytes": 1000},
-            ],
+        self.repeated = repetition(
+            name="TCP beside a video",
+            scenario=lambda: settings.beside(own.beside_mbps),
+            made_by="chapter.settings.beside(own.beside_mbps)",
+            values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
+            expected=lambda _table: settings.left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES),
             unit="Mbit/s",
-            tolerance=0.001,
-            traps=[
-                Trap(
-                    lambda udp_mbps, rate_mbps, payload_bytes: max(0.0, rate_mbps - udp_mbps),
-                    "No header is paid for: a datagram takes more of the link than its data, and so does a segment.",
-                ),
-                Trap(
-                    lambda udp_mbps, rate_mbps, payload_bytes: max(0.0, rate_mbps - udp_mbps) * _DATA_SHARE,
-                    "UDP takes more of the link than its data: each datagram has 42 bytes of headers.",
-                ),
-                Trap(
-                    lambda udp_mbps, rate_mbps, payload_bytes: left(udp_mbps, rate_mbps, payload_bytes) / _DATA_SHARE,
-                    "This is what is left of the link. TCP's own headers take a part of it: 66 of 1514 bytes.",
-                ),
-                Trap(
-                    lambda udp_mbps, rate_mbps, payload_bytes: (
-                        (rate_mbps - udp_mbps * (payload_bytes + 42) / payload_bytes) * _DATA_SHARE
-                    ),
-                    "Nobody has a negative goodput: where UDP fills the link, nothing is left.",
-                ),
-                Trap(
-                    lambda udp_mbps, rate_mbps, payload_bytes: (
-                        max(0.0, rate_mbps - udp_mbps * (payload_bytes + 66) / payload_bytes) * _DATA_SHARE
-                    ),
-                    "This counts the 38 bytes of a real wire with each datagram; this link counts 14.",
-                ),
-                Trap(
-                    lambda udp_mbps, rate_mbps, payload_bytes: left(udp_mbps, rate_mbps, 1000),
-                    "What a datagram takes depends on `payload_bytes`. This takes 1042 / 1000 for every payload.",
-                ),
-            ],
-            right="TCP takes what the others leave, if they never give way.",
+            right="TCP gets more than UDP leaves when all of UDP arrives. Look at the columns loss_rate and goodput_mbps of the UDP flows.",
             hints=[
-                "First in bits on the link: what do the datagrams take of it, headers included?",
-                "A datagram takes payload + 42 bytes. What is left carries segments of 1514 bytes with 1448 of data.",
-                "max(0, rate_mbps - udp_mbps * (payload_bytes + 42) / payload_bytes) * 1448 / 1514",
+                'my_table[my_table["kind"] == "tcp"] are the rows of the update, one for each seed.',
+                "Theory: UDP offers sensor and video together, and each datagram of 1000 bytes takes 1042 of the link.",
+                (
+                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
             ],
         )
-
         self.video = Number(
             name="fastest video beside the update",
             expected=lambda: settings.video_mbps(own.update_mb, own.update_minutes),

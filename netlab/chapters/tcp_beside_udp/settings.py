@@ -63,23 +63,19 @@ def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
 
 def _derived(own: Own) -> Mapping[str, Any]:
     return {
-        "worked_left_mbps": left_mbps(own.left_udp_mbps, own.left_rate_mbps, own.left_payload_bytes),
         "worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate),
     }
 
 
 def _serves(own: Own) -> bool:
     # Where less is left than 1.2, TCP's own trials push the video aside, and a run would not be near the formula; at 2.333
-    # and with the one triple, two slips give the same figure.
-    same = (own.left_rate_mbps, own.left_udp_mbps, own.left_payload_bytes) == (6, 2.5, 700)
-    return not same and 1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3
+    # two slips give the same figure.
+    return bool(1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3)
 
 
 FIGURES = OwnFigures(
     {
-        "left_rate_mbps": (8, 6, 7, 9, 10, 12),
-        "left_udp_mbps": (3, 2, 4, 2.5, 3.5),
-        "left_payload_bytes": (700, 500, 800, 1200),
+        "beside_mbps": (2.8, 2.2, 2.4, 2.5, 2.6, 3),
         "update_mb": (60, 45, 50, 55, 70, 75),
         "update_minutes": (5, 4, 6),
         "wait_timer_ms": (250, 220, 280, 300, 320),

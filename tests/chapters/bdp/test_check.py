@@ -27,10 +27,6 @@ def path_rtt_ms(rates_mbps: Sequence[float], delays_ms: Sequence[float], payload
     return 2 * sum(delay + bits / rate / 1000 for rate, delay in zip(rates_mbps, delays_ms, strict=True))
 
 
-def goodput_mbps(window_bytes: int, rate_mbps: float, rtt_ms: float) -> float:
-    return min(window_bytes * 8 / rtt_ms / 1000, rate_mbps * 1448 / 1538)
-
-
 def from_both_ends(transfer: Transfer) -> float:
     limit_mbps, _ = transfer(1_000_000)
     _, rtt_ms = transfer(10_000)
@@ -74,7 +70,6 @@ def run(goodput: float | None = None, traffic: list[Any] | None = None, duration
     ("key", "answer"),
     [
         ("rtt", path_rtt_ms),
-        ("goodput", goodput_mbps),
         ("overfull", run()),
         ("waiting", 38.9),
         ("window", from_both_ends),

@@ -17,11 +17,6 @@ OPEN = (None, None)
 chapter = congestion_collapse.begin()
 
 
-def goodput_mbps(own_mbps: float, other_mbps: float, middle_mbps: float, exit_mbps: float, payload_bytes: int) -> float:
-    share = payload_bytes / (payload_bytes + 42)
-    return min(own_mbps * min(1, middle_mbps * share / (own_mbps + other_mbps)), exit_mbps * share)
-
-
 def clockwork_mbps(gap_ms: float, service_ms: float, offered_mbps: float) -> float:
     return gap_ms / service_ms * offered_mbps
 
@@ -29,7 +24,6 @@ def clockwork_mbps(gap_ms: float, service_ms: float, offered_mbps: float) -> flo
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (chapter.check.goodput, goodput_mbps),
         (chapter.check.share, 2),
         (chapter.check.clockwork, clockwork_mbps),
         (chapter.check.rescue, nl.topologies.two_routers(access_mbps=(None, 0.5))),

@@ -30,7 +30,6 @@ def test_right_answers_pass() -> None:
     passes(chapter.check.cost, by_area)
     passes(chapter.check.free, own.rate_mbps * 2 * own.delay_ms / 12.112)
     passes(chapter.check.free, round(own.rate_mbps * 2 * own.delay_ms / 12))
-    passes(chapter.check.rarity, 1.5 / (own.big_mbps * own.big_rtt_ms * 1000 / 12_000) ** 2)
 
 
 def test_a_cost_for_one_rate_only_is_no_function_of_the_path() -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pandas as pd
 import pytest
 
 import netlab as nl
 from netlab.chapters import multiplexing
 from netlab.course.checks import Check, Status
-from netlab.measure.results import Run
 from tests.chapters.checking import passes, said
 
 chapter = multiplexing.begin()
@@ -47,24 +43,12 @@ def drop_by_drop(capacities_mbps: dict[str, float], routes: dict[str, list[str]]
     return shares
 
 
-def made(path=None, traffic=None, duration_s=25.0, longest_ms=None, pings=100) -> Run:
-    """A run as a student would keep it."""
-    network = path or nl.topologies.portfolio(queue_packets=(67, own.room_packets, 33))
-    traffic = traffic or [nl.Tcp("h1", "h4"), nl.Ping("h1", "h4")]
-    longest_ms = longest_ms or 60 + own.room_packets * 12.112 / 30
-    empty = pd.DataFrame()
-    seen = pd.DataFrame({"rtt_ms": [60.0] * (pings - 1) + [longest_ms]})
-    scenario = nl.Scenario(network, traffic, duration_s=duration_s).to_dict()
-    return Run(empty, empty, empty, empty, empty, seen, empty, settings={"scenario": scenario})
-
-
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
         (chapter.check.water, by_links),
         (chapter.check.water, drop_by_drop),
         (chapter.check.water, nl.theory.max_min_mbps),
-        (chapter.check.waits, made()),
         (chapter.check.room, (own.most_ms - 60) * 30 / 12.112),
         (chapter.check.room, int((own.most_ms - 60) * 30 / 12.112)),
     ],
@@ -88,27 +72,3 @@ def test_water_filling_says_what_is_wrong_with_what_it_got(answer: object, sente
 @pytest.mark.parametrize("returned", [None, ...])
 def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> None:
     assert chapter.check.water.judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
-
-
-@pytest.mark.parametrize(
-    ("run", "sentence"),
-    [
-        (lambda: made(traffic=[nl.Tcp("h1", "h4")]), "One TCP transfer and one ping"),
-        (lambda: made(traffic=[nl.Tcp("h1", "h4"), nl.Ping("h4", "h1")]), "from h1 to h4"),
-        (lambda: made(nl.topologies.portfolio((40, 30, 30), (67, own.room_packets, 33))), "Rates and delays must stay"),
-        (lambda: made(nl.topologies.portfolio()), "queue before L2"),
-        (lambda: made(nl.topologies.portfolio(queue_packets=(own.room_packets, 100, 33))), "queue before L2"),
-        (lambda: made(duration_s=10), "must last 20 s"),
-        (lambda: made(pings=20), "At least 80 pings"),
-        (lambda: made(longest_ms=61), "The pings must meet a full queue. Seen: 61 ms at most."),
-    ],
-)
-def test_another_run_is_told_what_it_lacks(run: Callable[[], Run], sentence: str) -> None:
-    judged = said(chapter.check.waits, run())
-    assert sentence in judged
-    assert "1 of 7 conditions" in judged
-
-
-def test_another_network_is_told_all_that_it_lacks() -> None:
-    elsewhere = made(nl.topologies.dumbbell(), [nl.Tcp("h1", "h3"), nl.Ping("h1", "h3")])
-    assert "3 of 7 conditions" in said(chapter.check.waits, elsewhere)

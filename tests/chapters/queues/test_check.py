@@ -16,10 +16,6 @@ from netlab.runs.scenario import Scenario
 from tests.chapters.checking import passes, said
 
 
-def full_queue_wait_ms(queue_packets: float, rate_mbps: float, frame_bytes: float) -> float:
-    return queue_packets * frame_bytes * 8 / (rate_mbps * 1000)
-
-
 def stand_in(topology: Topology, *, congestion: str = "cubic", seconds: float = 20, **figures: Any) -> Run:
     """A run that nobody made."""
     seen = {"goodput_mbps": 18.9, "marks": 12, "retransmits": 0, "rtt_ms": 33.0, "rtt_min_ms": 30.6, **figures}
@@ -51,11 +47,6 @@ def opened() -> SimpleNamespace:
         step=settings.marking(8, own.rate_mbps, own.base_rtt_ms),
         other=settings.one_link(own.rate_mbps + 1, own.base_rtt_ms, aqm="codel", aqm_options={"ecn": True}),
     )
-
-
-@pytest.mark.parametrize("token", ["", "anna", "ben"])
-def test_the_wait_behind_a_full_queue_passes(token: str) -> None:
-    passes(queues.begin(token).check.full_queue, full_queue_wait_ms)
 
 
 def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: SimpleNamespace) -> None:

@@ -15,10 +15,6 @@ from netlab.measure.results import Run
 from tests.chapters.checking import passes, said
 
 
-def left(udp_mbps: float, rate_mbps: float, payload_bytes: int) -> float:
-    return max(0.0, rate_mbps - udp_mbps * (payload_bytes + 42) / payload_bytes) * 1448 / 1514
-
-
 def wait(first_timer_ms: float, loss_rate: float) -> float:
     return sum(first_timer_ms * 2**k * loss_rate ** (k + 1) for k in range(1000))
 
@@ -27,7 +23,6 @@ def wait(first_timer_ms: float, loss_rate: float) -> float:
 def test_right_answers_pass(token: str) -> None:
     book = chapter.begin(token)
     own = book.own
-    passes(book.check.left, left)
     passes(book.check.wait, wait)
     needed_mbps = own.update_mb * 8 / (60 * own.update_minutes)
     passes(book.check.video, (5 - needed_mbps * 1514 / 1448) * 1000 / 1042 - 1)
@@ -35,7 +30,6 @@ def test_right_answers_pass(token: str) -> None:
 
 def test_the_worked_figures_are_those_of_the_copy() -> None:
     own = chapter.begin("anna").own
-    assert own.worked_left_mbps == pytest.approx(left(own.left_udp_mbps, own.left_rate_mbps, own.left_payload_bytes))
     assert own.worked_wait_ms == pytest.approx(wait(own.wait_timer_ms, own.wait_loss_rate))
 
 

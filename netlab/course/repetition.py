@@ -1,0 +1,326 @@
+"""Checks of a measurement that the student repeated, drew and judged: by its numbers, never by the student's code.
+
+The answer is a list of four: the table of `netlab.repeat`, an interval, a figure, and one of `VERDICTS`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from netlab.course.answers import answer_in_words, with_unit
+from netlab.course.checks import Result, Status
+from netlab.course.conditions import Build, Condition
+from netlab.plots import Comparison
+from netlab.runs.replications import interval
+from netlab.runs.scenario import Scenario
+
+VERDICTS = ("above", "inside", "below")
+FEWEST_SEEDS, MOST_SEEDS = 8, 30
+_PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "inside"')
+# A mean may be rounded to four digits, a half width to two.
+_MEAN_OFF, _HALF_OFF = 0.0006, 0.051
+_FIGURE_OFF = 0.002
+
+Values = Callable[[pd.DataFrame], "pd.Series[float]"]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What the student found.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        As `netlab.repeat` returns it.
+    interval : tuple of float
+        Mean and half width.
+    figure : mapping
+        What a figure shows, as `drawn` has it.
+    verdict : str
+        Where theory lies, seen from the interval: one of `VERDICTS`.
+    """
+
+    table: pd.DataFrame
+    interval: tuple[float, float]
+    figure: Mapping[str, Any]
+    verdict: str
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """What was repeated."""
+        found: dict[str, Any] = self.table.attrs["scenario"]
+        return found
+
+
+def drawn(figure: go.Figure) -> dict[str, Any]:
+    """The numbers that a figure shows: of each trace, of its error bars, of lines and areas across it, and its axes' titles."""
+    traces: list[list[float]] = []
+    bars: list[float] = []
+    for trace in figure.data:
+        for name in ("x", "y"):
+            traces.append(_numbers(getattr(trace, name, None)))
+            error = getattr(trace, f"error_{name}", None)
+            bars += _numbers(getattr(error, "array", None))
+    shapes = [getattr(shape, name) for shape in figure.layout.shapes for name in ("x0", "x1", "y0", "y1")]
+    titles = [
+        str(axis.title.text or "") for axis in (*figure.select_xaxes(), *figure.select_yaxes()) if axis.title.text
+    ]
+    return {
+        "traces": [numbers for numbers in traces if numbers],
+        "bars": bars,
+        "shapes": _numbers(shapes),
+        "titles": titles,
+    }
+
+
+def _numbers(values: Any) -> list[float]:
+    if values is None:
+        return []
+    found = pd.to_numeric(pd.Series(list(values), dtype=object), errors="coerce")
+    return [float(value) for value in found if np.isfinite(value)]
+
+
+@dataclass(kw_only=True, repr=False)
+class Repetition(Build):
+    """A repeated measurement; `repetition` makes one.
+
+    Attributes
+    ----------
+    scenario : callable
+        Returns what must be repeated, as long or longer.
+    values : callable
+        Takes the table and returns one value for each seed: those whose interval is asked for.
+    expected : callable
+        Takes the table and returns what theory says of them.
+    unit : str
+        Of the values; "" for a ratio.
+    """
+
+    kind: type = Repeated
+    scenario: Callable[[], Scenario]
+    values: Values
+    expected: Callable[[pd.DataFrame], float]
+    unit: str
+
+    def __call__(self, answer: object) -> None:
+        """Show the verdict on `answer`, and in a notebook its figure."""
+        super().__call__(answer)
+        figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else None
+        if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
+            sys.modules["IPython"].display.display(figure)
+
+    def _judge(self, answer: object) -> Result:
+        found = answer if isinstance(answer, Repeated) else _repeated(answer)
+        return self._result(Status.FAILED, found) if isinstance(found, str) else super()._judge(found)
+
+
+def _repeated(answer: object) -> Repeated | str:
+    """What was handed over, or the sentence that says what is wrong with its form."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != len(_PARTS):
+        return f"expected a list of four ({', '.join(_PARTS)}), got {answer_in_words(answer)}."
+    table, given, figure, verdict = answer
+    if not (isinstance(table, pd.DataFrame) and {"seed", "flow"} <= set(table.columns)):
+        return f"the first must be the table that nl.repeat(...) returns, got {answer_in_words(table)}."
+    if "scenario" not in table.attrs:
+        return "hand over the table as nl.repeat(...) returned it, with all of its rows: this one no longer knows its scenario."
+    try:
+        mean, half = (float(number) for number in given)
+    except (TypeError, ValueError):
+        return f"the second must be what nl.interval(...) returns, mean and half width, got {answer_in_words(given)}."
+    if isinstance(figure, Comparison):
+        figure = figure.figure
+    if isinstance(figure, go.Figure):
+        figure = drawn(figure)
+    if not (isinstance(figure, dict) and {"traces", "bars", "shapes", "titles"} <= figure.keys()):
+        return f"the third must be a figure, such as my_table.plot(...) returns, got {answer_in_words(figure)}."
+    word = verdict.strip().lower() if isinstance(verdict, str) else ""
+    if word not in VERDICTS:
+        return f"the fourth must be one of {', '.join(map(repr, VERDICTS))}, got {answer_in_words(verdict)}."
+    return Repeated(table, (mean, half), figure, word)
+
+
+def repetition(
+    *,
+    name: str,
+    scenario: Callable[[], Scenario],
+    made_by: str,
+    values: Values,
+    expected: Callable[[pd.DataFrame], float],
+    unit: str,
+    right: str = "",
+    hints: Sequence[str] = (),
+) -> Repetition:
+    """Make the check of a repeated measurement.
+
+    Parameters
+    ----------
+    name, right, hints
+        As for every check.
+    scenario, values, expected, unit
+        As `Repetition` has them.
+    made_by : str
+        How the student makes the scenario, as code.
+    """
+    return Repetition(
+        name=name,
+        scenario=scenario,
+        values=values,
+        expected=expected,
+        unit=unit,
+        conditions=[
+            Condition(
+                lambda found: _is(found.scenario, scenario().to_dict()),
+                "What is repeated must be what the exercise describes.",
+                f"{made_by} makes it; nl.repeat(...) takes it as it is.",
+                _what,
+            ),
+            Condition(
+                lambda found: (
+                    FEWEST_SEEDS <= found.table["seed"].nunique() <= MOST_SEEDS
+                    and not found.table.duplicated(["seed", "flow"]).any()
+                    and found.table["error"].isna().all()
+                ),
+                f"The table must have {FEWEST_SEEDS} to {MOST_SEEDS} different seeds, and no run may have failed.",
+                "nl.repeat(..., seeds=...) takes a number, or a list of seeds.",
+                lambda found: f"{found.table['seed'].nunique()} seeds",
+            ),
+            Condition(
+                lambda found: _agrees(found.interval, interval(values(found.table))),
+                "The interval must be that of the values that the exercise asks for, one for each seed.",
+                "Select the rows and the column first; nl.interval(...) takes the values.",
+                lambda found: _slip(found, values(found.table)),
+            ),
+            Condition(
+                lambda found: any(_same(numbers, values(found.table)) for numbers in found.figure["traces"]),
+                "The figure must show each of your values.",
+                'Draw the rows that you selected: my_rows.plot(kind="scatter", x="seed", y=...).',
+                lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
+            ),
+            Condition(
+                lambda found: _shows(found.figure, found.interval),
+                "The figure must show your interval, from mean - half to mean + half.",
+                "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
+                lambda found: (
+                    f"{len(found.figure['bars'])} error bars, {len(found.figure['shapes']) // 4} lines or areas across it"
+                ),
+            ),
+            Condition(
+                lambda found: any("(" in title or not unit for title in found.figure["titles"]),
+                "An axis must say what it shows, and in brackets its unit.",
+                'my_figure.update_yaxes(title_text="Goodput (Mbit/s)").',
+                lambda found: f"titles {', '.join(map(repr, found.figure['titles'])) or 'none'}",
+            ),
+            Condition(
+                lambda found: found.verdict in _verdicts(found.interval, expected(found.table)),
+                "The word must say where theory lies, seen from your interval.",
+                "What does theory give? Is it more than mean + half, less than mean - half, or between them?",
+                lambda found: (
+                    f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], unit)} to "
+                    f"{with_unit(sum(found.interval), unit)}"
+                ),
+            ),
+        ],
+        right=right,
+        hints=hints,
+    )
+
+
+def _is(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a scenario is another one, as long or longer; seeds differ."""
+    same = all(given.get(part) == wanted.get(part) for part in ("topology", "traffic", "sysctls", "changes"))
+    return same and bool(given["duration_s"] >= wanted["duration_s"])
+
+
+def _what(found: Repeated) -> str:
+    rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
+    flows = [f"{item['kind']} {item.get('src', '')} to {item.get('dst', '')}" for item in found.scenario["traffic"]]
+    return f"{', '.join(flows)}; links of {rates} Mbit/s; {found.scenario['duration_s']:g} s"
+
+
+def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:
+    (mean, half), (its_mean, its_half) = given, wanted
+    return abs(mean - its_mean) <= _MEAN_OFF * abs(its_mean) + _HALF_OFF * its_half and abs(half - its_half) <= (
+        _HALF_OFF * its_half + 1e-12
+    )
+
+
+def _same(numbers: Sequence[float], values: pd.Series[float]) -> bool:
+    if len(numbers) != len(values):
+        return False
+    return bool(np.allclose(np.sort(numbers), np.sort(values.to_numpy(dtype=float)), rtol=_FIGURE_OFF))
+
+
+def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
+    """Whether both edges of an interval stand somewhere in a figure, or its half width as an error bar."""
+    mean, half = given
+    if any(abs(bar - half) <= _HALF_OFF * half for bar in figure["bars"]):
+        return True
+    margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
+    levels = np.array([mean - half, mean, mean + half])
+
+    def near(number: float) -> bool:
+        return bool((np.abs(levels - number) <= margin).any())
+
+    # Of a trace that shows something else, a number may lie at an edge by chance.
+    lines = [number for numbers in figure["traces"] if all(map(near, numbers)) for number in numbers]
+    there = np.array([*figure["shapes"], *lines])
+    return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
+
+
+def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
+    """The words that are right; near an edge two of them, since the interval may be rounded."""
+    mean, half = given
+    margin = _MEAN_OFF * abs(mean) + _HALF_OFF * half
+    found = set()
+    if expected > mean + half - margin:
+        found.add("above")
+    if expected < mean - half + margin:
+        found.add("below")
+    if abs(expected - mean) <= half + margin:
+        found.add("inside")
+    return found
+
+
+def _slip(found: Repeated, values: pd.Series[float]) -> str:
+    """What a wrong interval is, where it is a usual slip."""
+    mean, half = found.interval
+    got = f"{mean:.4g} ± {half:.2g}"
+    for slip, sentence in _slips(found, values):
+        if _agrees((mean, half), slip):
+            return f"{got}; {sentence}"
+    return got
+
+
+def _slips(found: Repeated, values: pd.Series[float]) -> Iterator[tuple[tuple[float, float], str]]:
+    number, middle, scatter = len(values), float(values.mean()), float(values.std())
+    _, half = interval(values)
+    root = number**0.5
+    yield (
+        (middle, scatter),
+        "this half width is the standard deviation: how far single runs scatter, not how sure their mean is",
+    )
+    yield (middle, float(values.std(ddof=0))), "this half width is a standard deviation, not how sure the mean is"
+    yield (
+        (middle, scatter / root),
+        "this half width is the standard error: Student's t is missing, which makes 95 % of it",
+    )
+    yield (middle, 1.96 * scatter / root), f"1.96 holds for very many values; for {number} it is Student's t"
+    yield (middle, 2 * half), "this is the whole width, from one edge to the other"
+    yield (middle - half, middle + half), "these are the two edges; asked for are the mean and half of the width"
+    yield (float(values.median()), half), "this is the median, and the interval is of the mean"
+    table = found.table
+    for column in table.select_dtypes("number"):
+        yield _interval_of(table[column]), f"this is the column {column} of all flows together"
+        for flow, rows in table.groupby("flow"):
+            yield _interval_of(rows[column]), f"this is the column {column} of the flow {flow}"
+
+
+def _interval_of(column: pd.Series[float]) -> tuple[float, float]:
+    return interval(column) if len(column) > 1 and column.notna().all() else (np.inf, 0.0)

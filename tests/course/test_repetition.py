@@ -1,0 +1,191 @@
+"""Checks of repeated measurements: right work of any seeds passes, and each usual slip is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.express as px
+import plotly.graph_objects as go
+import pytest
+
+import netlab as nl
+from netlab.course.checks import Status
+from netlab.course.repetition import VERDICTS, Repetition, drawn
+from netlab.grading import plain
+from netlab.runs.replications import table_of
+from tests.chapters.checking import all_chapters, checks_of, passes, said
+
+CHECKS = [
+    pytest.param(check, id=f"{chapter.__name__.rsplit('.', 1)[-1]}-{token}")
+    for chapter in all_chapters()
+    for token in ("", "anna", "ben")
+    for check in checks_of(chapter, token)
+    if isinstance(check, Repetition)
+]
+
+
+class FakeRun:
+    def __init__(self, flows: pd.DataFrame) -> None:
+        self.flows = flows
+
+
+def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | None = None) -> pd.DataFrame:
+    """What `nl.repeat` might have returned: numbers drawn at random, a row for each flow and seed."""
+    described = scenario or check.scenario()
+    numbers = np.random.default_rng(1)
+    runs = {}
+    for seed in seeds:
+        rows = [
+            {
+                "flow": f"{item.src}-{item.dst} {item.kind} {place}",
+                "kind": item.kind,
+                "src": item.src,
+                "dst": item.dst,
+                "error": None,
+                **{
+                    name: 10 ** numbers.uniform(1, 3)
+                    for name in ("goodput_mbps", "rtt_ms", "rtt_max_ms", "delay_ms", "completion_s")
+                },
+            }
+            for place, item in enumerate(described.traffic)
+        ]
+        runs[seed] = FakeRun(pd.DataFrame(rows))
+    return table_of(described, runs)  # type: ignore[arg-type]
+
+
+def right_verdict(check: Repetition, found: pd.DataFrame) -> str:
+    mean, half = nl.interval(check.values(found))
+    expected = check.expected(found)
+    return "above" if expected > mean + half else "below" if expected < mean - half else "inside"
+
+
+def figure(values: Any, half: float | None = None, title: str = "Goodput (Mbit/s)") -> go.Figure:
+    made = px.scatter(x=list(range(len(values))), y=list(values))
+    if half is not None:
+        mean = float(np.mean(list(values)))
+        made.add_hrect(y0=mean - half, y1=mean + half)
+    return made.update_yaxes(title_text=title)
+
+
+def work(check: Repetition, found: pd.DataFrame | None = None) -> list[Any]:
+    found = table(check) if found is None else found
+    values = check.values(found)
+    return [found, nl.interval(values), figure(values, nl.interval(values).half_width), right_verdict(check, found)]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("seeds", [range(1, 11), [3, 14, 15, 92, 65, 35, 89, 79], range(100, 125)], ids=len)
+def test_right_work_with_any_seeds_passes(check: Repetition, seeds: Any) -> None:
+    passes(check, work(check, table(check, seeds)))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_is_not_worked_on_yet_is_not_attempted(check: Repetition) -> None:
+    for missing in range(4):
+        answer = work(check)
+        answer[missing] = ...
+        assert check.judge(answer).status is Status.NOT_ATTEMPTED
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_each_slip_with_an_interval_is_named(check: Repetition) -> None:
+    answer = work(check)
+    values = check.values(answer[0])
+    mean, half = answer[1]
+    error = values.std() / len(values) ** 0.5
+    for slip, words in (
+        ((mean, values.std()), "standard deviation"),
+        ((mean, error), "standard error"),
+        ((mean, 1.96 * error), "Student's t"),
+        ((mean, 2 * half), "the whole width"),
+        ((mean - half, mean + half), "the two edges"),
+        ((values.median(), half), "the median"),
+        ((mean, 10 * half), "must be that of the values"),
+    ):
+        assert words in said(check, [answer[0], slip, *answer[2:]])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_wrong_rows_are_named(check: Repetition) -> None:
+    answer = work(check)
+    answer[1] = nl.interval(answer[0]["completion_s"])
+    assert "this is the column completion_s" in said(check, answer)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_figure_must_show_values_interval_and_unit(check: Repetition) -> None:
+    answer = work(check)
+    values, half = check.values(answer[0]), answer[1].half_width
+    nameless = figure(values, half, title="y" if check.unit else "").update_xaxes(title_text="")
+    for shown, words in (
+        (figure(values.iloc[:3], half), "must show each of your values"),
+        (figure(values), "must show your interval"),
+        (nameless, "in brackets its unit"),
+        (go.Figure(), "traces of no numbers"),
+    ):
+        assert words in said(check, [*answer[:2], shown, answer[3]])
+    low, high = sum(answer[1]), answer[1].mean - half
+    passes(check, [*answer[:2], figure(values).add_scatter(x=[0, 9, 9, 0], y=[low, low, high, high]), answer[3]])
+    bars = figure(values).add_scatter(x=[0], y=[values.mean()], error_y={"array": [half]})
+    passes(check, [*answer[:2], bars, answer[3]])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_verdict_must_follow_from_the_students_own_interval(check: Repetition) -> None:
+    answer = work(check)
+    for word in set(VERDICTS) - {answer[3]}:
+        assert "where theory lies, seen from your interval" in said(check, [*answer[:3], word])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_too_few_seeds_a_failed_run_and_another_scenario_are_told(check: Repetition) -> None:
+    assert "8 to 30 different seeds" in said(check, work(check, table(check, range(3))))
+    failed = table(check)
+    failed.loc[0, "error"] = "refused"
+    assert "no run may have failed" in said(check, work(check, failed))
+    shorter = replace(check.scenario(), duration_s=0.5)
+    assert "must be what the exercise describes" in said(check, work(check, table(check, scenario=shorter)))
+
+
+def some_check() -> Repetition:
+    return next(check for check in checks_of(all_chapters()[0]) if isinstance(check, Repetition))
+
+
+@pytest.mark.parametrize(
+    ("place", "answer", "words"),
+    [
+        (0, 5.0, "the table that nl.repeat(...) returns"),
+        (0, pd.DataFrame({"seed": [1], "flow": ["a"]}), "no longer knows its scenario"),
+        (1, 3.0, "mean and half width"),
+        (2, "plot", "must be a figure"),
+        (3, "yes", "one of 'above', 'inside', 'below'"),
+    ],
+)
+def test_what_has_another_form_is_told(place: int, answer: object, words: str) -> None:
+    given = work(some_check())
+    given[place] = answer
+    assert words in said(some_check(), given)
+    assert "a list of four" in said(some_check(), given[:3])
+
+
+def test_numbers_rounded_as_they_are_printed_pass() -> None:
+    answer = work(some_check())
+    answer[1] = tuple(float(part) for part in str(answer[1]).split(" ± "))
+    passes(some_check(), answer)
+
+
+def test_what_a_figure_shows_crosses_as_numbers() -> None:
+    made = figure([1.0, 2.0], half=0.5)
+    assert plain.decode(plain.encode(made)) == drawn(made)
+    assert drawn(made)["traces"] == [[0.0, 1.0], [1.0, 2.0]]
+
+
+def test_a_repeated_table_crosses_as_its_scenario_and_seeds() -> None:
+    found = table(some_check(), [4, 9])
+    crossed = plain.decode(plain.encode(found))
+    assert isinstance(crossed, plain.DescribedTable)
+    assert crossed.seeds == [4, 9]
+    assert crossed.scenario == found.attrs["scenario"]
