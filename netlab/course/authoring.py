@@ -4,7 +4,8 @@
 no outputs) and `solutions/NN_topic.ipynb` (executed). `netlab.course.marks` has the marks of solutions.
 
 In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a figure of the reader's own (`netlab.course.own_figures`), and
-``[[minutes]]`` for the minutes that the chapter takes. A cell tagged ``figure`` shows one; a cell tagged ``folded`` is
+``[[minutes]]`` for the minutes that the chapter takes. ``[[text = expression | test]]`` is a claim that is held against the
+executed notebook (`netlab.course.claims`). A cell tagged ``figure`` shows one; a cell tagged ``folded`` is
 plumbing, hidden until the reader unfolds it.
 
 *Minutes*: what stands up to the cell ``summary`` takes its words at 120 a minute, its visible lines of code at 8 a minute,
@@ -43,6 +44,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from netlab.course.claims import Claim, add_probe, hold, take_out
 from netlab.course.marks import AuthoringError, strip_code, strip_markdown
 from netlab.widgets import WIDGET_VIEW
 
@@ -121,6 +123,11 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
     AuthoringError
         When an id is given twice or is malformed, or a cell with a solution has none: grades hang on that id.
     """
+    return _read(path, token)[0]
+
+
+def _read(path: Path, token: str = "") -> tuple[NotebookNode, list[Claim]]:
+    """Read a source as `read_source` does; also return what its text claims of the runs."""
     text = path.read_text(encoding="utf-8")
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     lines = _cell_lines(text)
@@ -150,8 +157,9 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
             )
         if "folded" in cell.metadata.get("tags", []):
             cell.metadata["jupyter"] = {"source_hidden": True}
+    claims = take_out(notebook)
     _put_figures_in(notebook, path, token)
-    return notebook
+    return notebook, claims
 
 
 def minutes(notebook: NotebookNode) -> float:
@@ -277,15 +285,34 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
 
 
 def build(chapter: Chapter) -> None:
-    """Write both notebooks of a chapter; neither is touched when the source is wrong or a cell raises."""
+    """Write both notebooks of a chapter; neither is touched when the source is wrong, a cell raises, or text and runs disagree."""
     student = _as_text(student_notebook(chapter.source))
-    executed = execute(read_source(chapter.source), chapter.solution.parent)
+    executed = execute_held(chapter.source)
     if "[[minutes]]" in chapter.source.read_text(encoding="utf-8"):
         _require_tags(executed, chapter.source)
     solution = _as_text(executed)
     chapter.student.parent.mkdir(parents=True, exist_ok=True)
     chapter.student.write_text(student, encoding="utf-8")
     chapter.solution.write_text(solution, encoding="utf-8")
+
+
+def execute_held(path: Path) -> NotebookNode:
+    """Execute a source, and hold what its text claims against its runs.
+
+    Raises
+    ------
+    AuthoringError
+        When they disagree; with every such claim.
+    CellExecutionError
+        When a cell raises.
+    """
+    notebook, claims = _read(path)
+    if claims:
+        add_probe(notebook, claims)
+    executed = execute(notebook, path.parent)
+    if claims:
+        hold(executed, claims, str(path))
+    return executed
 
 
 def _require_tags(executed: NotebookNode, path: Path) -> None:

@@ -1,0 +1,116 @@
+"""What a chapter's text says of its runs, held against them.
+
+In Markdown ``[[text = expression | test]]`` is a claim. A reader sees the text. When the solution has been executed, the
+expression is computed from the names that its cells left, and the test decides:
+
+- a format, ``[[5.65 = interval.mean | .2f]]``: the formatted value must be the text;
+- a range, ``[[about an eighth = h1_mbps / 0.96 | 0.11 .. 0.14]]``: the value must lie in it;
+- nothing, ``[[Reno comes nearest = reno_gap < cubic_gap]]``: the value must be true.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from netlab.course.marks import AuthoringError
+
+_CLAIM = re.compile(r"\[\[(?P<text>[^\[\]=\n]+?) = (?P<expression>[^\n]+?)(?: \| (?P<test>[^|\[\]\n]+))?\]\](?!\])")
+_RANGE = re.compile(r"(?P<low>\S+) \.\. (?P<high>\S+)")
+_PROBE = "claims-of-the-text"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a text.
+
+    Attributes
+    ----------
+    cell : str
+        The id of the Markdown cell.
+    text : str
+        What the reader sees.
+    expression : str
+        What is computed.
+    test : str
+        A format, a range, or "".
+    """
+
+    cell: str
+    text: str
+    expression: str
+    test: str
+
+    def fault(self, computed: Any) -> str:
+        """Say what is wrong with the claim when its expression gave this; nothing when it holds."""
+        span = _RANGE.fullmatch(self.test)
+        if span is not None:
+            holds = isinstance(computed, (int, float)) and float(span["low"]) <= computed <= float(span["high"])
+        elif self.test:
+            try:
+                computed = format(computed, self.test)
+            except (TypeError, ValueError) as error:
+                return f"cell {self.cell!r}: {self.text!r}: {error}"
+            holds = computed == self.text.strip("*")
+        else:
+            holds = computed is True
+        return "" if holds else f"cell {self.cell!r} says {self.text!r}, its runs give {computed!r} ({self.expression})"
+
+
+def take_out(notebook: NotebookNode) -> list[Claim]:
+    """Leave of each claim in a notebook's Markdown the text; return the claims."""
+    found: list[Claim] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            found += [
+                Claim(cell.id, each["text"], each["expression"], (each["test"] or "").strip())
+                for each in _CLAIM.finditer(cell.source)
+            ]
+            cell.source = _CLAIM.sub(lambda each: str(each["text"]), cell.source)
+    return found
+
+
+def add_probe(notebook: NotebookNode, claims: Sequence[Claim]) -> None:
+    """Add a last cell that computes the claims' expressions; a value that is no number, text or truth is told by its type."""
+    source = f"""
+import json as _json
+import numpy as _numpy
+
+def _computed(expression):
+    try:
+        value = eval(expression)
+    except Exception as error:
+        return {{"error": f"{{type(error).__name__}}: {{error}}"}}
+    value = value.item() if isinstance(value, _numpy.generic) else value
+    return {{"value": value if isinstance(value, (bool, int, float, str)) else f"a {{type(value).__name__}}"}}
+
+print(_json.dumps([_computed(expression) for expression in {[claim.expression for claim in claims]!r}]))
+"""
+    cell = nbformat.v4.new_code_cell(source, id=_PROBE)  # type: ignore[no-untyped-call]
+    notebook.cells.append(cell)
+
+
+def hold(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
+    """Take the probe off an executed notebook and compare what it computed.
+
+    Raises
+    ------
+    AuthoringError
+        With every claim whose words and runs disagree: the cell, the text, and what was computed.
+    """
+    probe = notebook.cells.pop()
+    computed = json.loads("".join(output.get("text", "") for output in probe.outputs))
+    faults = [
+        f"cell {claim.cell!r}: {claim.text!r} cannot be computed: {found['error']} ({claim.expression})"
+        if "error" in found
+        else claim.fault(found["value"])
+        for claim, found in zip(claims, computed, strict=True)
+    ]
+    if any(faults):
+        raise AuthoringError("\n".join([f"{file}: the text and the runs disagree:", *filter(None, faults)]))

@@ -1,0 +1,67 @@
+"""What a chapter's text says of its runs: it is printed as it stands, and a chapter that its runs refute does not build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from netlab.course import authoring
+from netlab.course.claims import Claim
+from netlab.course.marks import AuthoringError
+
+
+def chapter(tmp_path: Path, text: str) -> authoring.Chapter:
+    path = tmp_path / "solutions" / "01_nowhere.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        f'# %% id="run"\nimport numpy as np\nrates = np.array([2.0, 4.0])\n\n# %% [markdown] id="why"\n# {text}\n'
+    )
+    return authoring.Chapter(path)
+
+
+def test_claims_that_hold_are_printed_as_text(tmp_path: Path) -> None:
+    made = chapter(
+        tmp_path,
+        "The mean is [[3.00 = rates.mean() | .2f]], [[half = rates[0] / rates[1] | 0.4 .. 0.6]]; [[yes = rates[0] < rates[1]]].",
+    )
+    authoring.build(made)
+    for path in (made.student, made.solution):
+        text = path.read_text()
+        assert "The mean is 3.00, half; yes." in text
+        assert "rates.mean" not in text
+    assert authoring.differences(made) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("[[3.01 = rates.mean() | .2f]]", "cell 'why' says '3.01', its runs give '3.00' (rates.mean())"),
+        ("[[a tenth = rates[0] / rates[1] | 0.05 .. 0.15]]", "says 'a tenth', its runs give 0.5"),
+        ("[[falls = rates[0] > rates[1]]]", "says 'falls', its runs give False"),
+        ("[[many = rates]]", "its runs give 'a ndarray'"),
+        ("[[3 = lost.mean() | .0f]]", "cannot be computed: NameError"),
+    ],
+)
+def test_a_chapter_whose_words_and_runs_disagree_does_not_build(tmp_path: Path, claim: str, words: str) -> None:
+    made = chapter(tmp_path, f"It is {claim}.")
+    with pytest.raises(AuthoringError) as told:
+        authoring.build(made)
+    assert words in str(told.value)
+    assert not made.solution.exists()
+    assert not made.student.exists()
+
+
+@pytest.mark.parametrize(
+    ("claim", "value", "holds"),
+    [
+        (Claim("a", "**5.0**", "x", ".1f"), 5.04, True),
+        (Claim("a", "5.0", "x", ".1f"), 5.06, False),
+        (Claim("a", "near", "x", "1 .. 2"), 2, True),
+        (Claim("a", "near", "x", "1 .. 2"), float("nan"), False),
+        (Claim("a", "near", "x", "1 .. 2"), "text", False),
+        (Claim("a", "so", "x", ""), 1, False),
+    ],
+)
+def test_a_claim_holds_by_its_test(claim: Claim, value: object, holds: bool) -> None:
+    assert (claim.fault(value) == "") is holds
