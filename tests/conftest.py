@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from netlab import kernel
@@ -27,6 +29,14 @@ def pocket_kernel(request: pytest.FixtureRequest) -> kernel.Kernel | None:
         return kernel.find()
     except KernelError as error:
         pytest.fail(str(error))
+
+
+@pytest.fixture(scope="module")
+def in_pocket() -> Iterator[None]:
+    """Runs that name no engine are the pocket kernel's, not those of the quicker one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NETLAB_ENGINE", "pocket")
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import socket
 import threading
-import time
 from collections.abc import Iterable
 
 from netlab.agent.namespaces import visit
@@ -16,6 +15,7 @@ from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.netlink.ip_lines import Interfaces
 from netlab.protocol.plan import Change, Hop
+from netlab.sockets.moments import sleep_until_ns
 
 
 class Changer:
@@ -68,9 +68,7 @@ class Changer:
     def _follow(self, origin_ns: int) -> None:
         try:
             while (next_ns := self.schedule.next_ns) is not None:
-                left_s = (origin_ns + next_ns - time.monotonic_ns()) / NS_PER_S
-                if left_s > 0:
-                    time.sleep(left_s)
+                sleep_until_ns(origin_ns + next_ns)
                 with self._lock:
                     self._make_due(next_ns)
         except RunError as error:

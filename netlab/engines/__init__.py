@@ -9,9 +9,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 
 from netlab.base.errors import EngineError, KernelError, one_of
 from netlab.base.progress_bar import shown_progress
@@ -28,39 +26,26 @@ ELSEWHERE = "engine='library' runs here; docs/places.md tells what to do for com
 POLL_S = 0.5
 GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
 
-_quick = ContextVar("quick", default=False)
-
-
-@contextmanager
-def quick() -> Iterator[None]:
-    """Within it, who names no engine gets the quickest that can do what is asked, not the one with all of Mininet in it.
-
-    For what runs many small experiments, or for whom somebody waits: sweeps, panels, the replication.
-    """
-    token = _quick.set(True)
-    try:
-        yield
-    finally:
-        _quick.reset(token)
-
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
-    """What `choose` takes: what was wanted, else $NETLAB_ENGINE, else "pocket" or "library".
+    """What `choose` takes: what was wanted, else $NETLAB_ENGINE, else "library" or "pocket".
 
-    Without a wish it is the pocket kernel where it can run here, else the library kernel where it is there and can do all
-    the plans; within `quick` the library kernel first. Who names a kernel in $NETLAB_KERNEL gets that one. A processor
-    without User-Mode Linux has the library kernel alone.
+    Without a wish, plans are for the library kernel, which is the quickest, where it is there and can do them all; both give
+    the same figures. What it cannot do, and what has no plan yet (a live network, a script), is for the pocket kernel where that
+    can run here. Who names a kernel in $NETLAB_KERNEL gets that one. A processor without User-Mode Linux has the library kernel
+    alone.
     """
-    named = wanted if wanted is not None else os.environ.get("NETLAB_ENGINE")
-    if named:
+    if named := _named(wanted):
         return named
-    if os.environ.get("NETLAB_KERNEL"):
-        return "pocket"
     if sys.platform != "linux" or platform.machine() != POCKET_MACHINE:
         return "library"
-    if _quick.get():
-        return "pocket" if _library_refusal(plans) else "library"
-    return "pocket" if not _pocket_refusal() or _library_refusal(plans) else "library"
+    if _library_refusal(plans):
+        return "pocket"
+    return "library" if plans or _pocket_refusal() else "pocket"
+
+
+def _named(wanted: str | Engine | None) -> str | Engine | None:
+    return wanted or os.environ.get("NETLAB_ENGINE") or ("pocket" if os.environ.get("NETLAB_KERNEL") else None)
 
 
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
@@ -137,6 +122,8 @@ def preflight(wanted: str | Engine | None = None) -> str:
     engine = choose(wanted)
     require(engine.requirements())
     ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
+    if engine.name == "pocket" and not _named(wanted) and not _library_refusal(()):
+        ready = "Ready: experiments run with the library engine in virtual time, commands and live networks with the pocket engine."
     other = differences(engine)
     if moment := behind.underway():
         ready += f" {being_built(moment)}"

@@ -148,8 +148,9 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     measured = [(row, measurement) for row, measurement in covered if measurement is not None]
     runs = sweep(
         {number: one.scenario for number, (_, one) in enumerate(measured)},
-        fresh=fresh, one_engine=False, progress=progress,
-    )  # fmt: skip
+        fresh=fresh,
+        progress=progress,
+    )
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
         number: one.explanation
@@ -157,7 +158,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
         if one.explanation is not None and needs_explanation(rows[number])
     }
     # fresh=False: the first sweep has just measured some of these scenarios.
-    tests = sweep({number: why.scenario for number, why in doubtful.items()}, one_engine=False, progress=progress)
+    tests = sweep({number: why.scenario for number, why in doubtful.items()}, progress=progress)
     for number, why in doubtful.items():
         rows[number] = replace(rows[number], note=why.sentence.format(value=why.read(tests[number])))
     distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()

@@ -49,8 +49,9 @@ def run(
     traffic, duration_s, seed, interval_s, sysctls, captures, changes
         See `Scenario`.
     engine : {"pocket", "native", "library"} or Engine, optional
-        Where it runs; None takes $NETLAB_ENGINE, else the pocket kernel in virtual time where it can run, else the library
-        kernel. `run.settings` has the name of the engine that it was.
+        Where it runs. None takes $NETLAB_ENGINE, else the quickest that is here and can do all of the scenario: the library
+        kernel, or for a `Command`, a shared medium and some settings the pocket kernel. Both have virtual time and give the
+        same scenario and seed the same results, to the last bit. `run.settings` has the name of the engine that it was.
     progress : bool or callable
         Show a progress bar (never when $NETLAB_PROGRESS is 0), or call with the network time done and the whole,
         both in s.

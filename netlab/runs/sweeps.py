@@ -71,7 +71,6 @@ def sweep(  # type: ignore[overload-overlap]
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
-    one_engine: bool = ...,
     progress: bool | Progress = ...,
 ) -> dict[Label, Run]: ...
 @overload
@@ -81,7 +80,6 @@ def sweep(
     executor: futures.Executor | None = ...,
     fresh: bool = ...,
     engine: str | Engine | None = ...,
-    one_engine: bool = ...,
     progress: bool | Progress = ...,
 ) -> list[Run]: ...
 
@@ -92,7 +90,6 @@ def sweep(
     executor: futures.Executor | None = None,
     fresh: bool = False,
     engine: str | Engine | None = None,
-    one_engine: bool = True,
     progress: bool | Progress = True,
 ) -> dict[Any, Run] | list[Run]:
     """Run many scenarios side by side; those that ran before come from the cache at once.
@@ -112,10 +109,7 @@ def sweep(
     fresh : bool
         Run everything again, and keep the new runs.
     engine : {"pocket", "native", "library"} or Engine, optional
-        As for `netlab.run`, but None takes the library kernel where it is built and no scenario has a `Command`.
-    one_engine : bool
-        Whether all runs have the same engine where none is named, which whoever compares them wants. False lets each
-        scenario have the quickest that can run it.
+        As for `netlab.run`: each scenario gets the engine that a single run of it has, and so the same figures.
     progress : bool or callable
         Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of runs done and of all.
 
@@ -147,7 +141,7 @@ def sweep(
     >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
     """
     labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
-    tasks = _tasks(labelled, engine, one_engine)
+    tasks = _tasks(labelled, engine)
     keys = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
     distinct = {key: tasks[label] for label, key in keys.items()}
     cache = RunCache()
@@ -207,14 +201,8 @@ class _Task(NamedTuple):
     here: str
 
 
-def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None, one: bool) -> dict[Any, _Task]:
-    with engines.quick():
-        plans = {label: [scenario.plan()] for label, scenario in labelled.items()} if engine is None else {}
-        if one:
-            whole = engines.decide(engine, [plan for own in plans.values() for plan in own])
-            decided = dict.fromkeys(labelled, whole)
-        else:
-            decided = {label: engines.decide(engine, plans.get(label, ())) for label in labelled}
+def _tasks(labelled: Mapping[Any, Scenario], engine: str | Engine | None) -> dict[Any, _Task]:
+    decided = {label: engines.decide(engine, [scenario.plan()]) for label, scenario in labelled.items()}
     here: dict[str | int, str] = {}
     runners: dict[str | int, Engine] = {}
     for label, wanted in decided.items():

@@ -1,8 +1,7 @@
 """Panels in which a student moves a slider and the experiment runs again.
 
 A `Panel` knows nothing about networks: it turns the controls' values into a scenario, runs it beside the notebook,
-draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing. Somebody
-waits for the answer, so it comes from the quickest engine that can give it.
+draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 import ipywidgets
 import plotly.graph_objects as go
 
-from netlab import engines, plots
+from netlab import plots
 from netlab.base.errors import NetlabError, RunCancelled
 from netlab.plots.chart import Chart, notebook_forms
 from netlab.runs import experiment
@@ -147,12 +146,11 @@ class Panel:
                 return
             try:
                 self._tell(cancel, 0.0)
-                with engines.quick():
-                    result = self._run(
-                        **self._scenario(**settings),
-                        progress=lambda done_s, whole_s: self._tell(cancel, done_s / whole_s if whole_s else 0.0),
-                        cancel=cancel,
-                    )
+                result = self._run(
+                    **self._scenario(**settings),
+                    progress=lambda done_s, whole_s: self._tell(cancel, done_s / whole_s if whole_s else 0.0),
+                    cancel=cancel,
+                )
                 drawn = self._draw(result, settings)
             except RunCancelled:
                 return

@@ -9,7 +9,7 @@ import pytest
 import netlab as nl
 from tests.figures import agrees, tcp_limit_mbps, udp_limit_mbps
 
-pytestmark = pytest.mark.pocket
+pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 
 
 def tc(run: nl.Run, what: str = "qdisc") -> list[dict[str, object]]:

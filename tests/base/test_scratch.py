@@ -202,7 +202,7 @@ def test_a_link_in_a_locks_place_is_left_alone(tmp_path: Path, monkeypatch: pyte
 
 def run_beside(bad: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(bad))
-    run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Ping("h1", "h2", count=1)], duration_s=1)
+    run = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Ping("h1", "h2", count=1)], duration_s=1, engine="pocket")
     assert len(run.pings) == 1
     assert not list(bad.iterdir())
 

@@ -84,17 +84,25 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     return refusals
 
 
-def quickly(*plans: Plan) -> str | engines.Engine:
-    with engines.quick():
-        return engines.decide(None, plans)
+def test_a_run_is_in_the_library_kernel_and_what_has_no_plan_yet_in_the_pocket_kernel(both: dict[str, str]) -> None:
+    assert (engines.decide(None, [plan()]), engines.decide()) == ("library", "pocket")
 
 
-def test_a_run_is_in_the_pocket_kernel_and_what_must_be_quick_in_the_library_kernel(both: dict[str, str]) -> None:
-    assert (engines.decide(None, [plan()]), quickly(plan())) == ("pocket", "library")
-
-
-def test_one_command_among_many_plans_is_enough_for_the_pocket_kernel(both: dict[str, str]) -> None:
-    assert quickly(plan(), plan(nl.Command("h1", "true")), plan()) == "pocket"
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"traffic": [nl.Command("h1", "true")]},
+        {"traffic": [nl.Udp("h1", "h2", rate_mbps=1, send_buffer_bytes=212_992)]},
+        {"sysctls": {"net.netfilter.nf_conntrack_tcp_loose": 0}},
+    ],
+    ids=["command", "sender that waits", "packet filter"],
+)
+def test_what_the_library_kernel_cannot_do_is_for_the_pocket_kernel(
+    both: dict[str, str], words: dict[str, Any]
+) -> None:
+    scenario = nl.Scenario(nl.topologies.dumbbell(pairs=1), **{"traffic": [nl.Tcp("h1", "h2")], **words})
+    assert engines.decide(None, [scenario.plan()]) == "pocket"
+    assert engines.decide(None, [plan(), scenario.plan()]) == "pocket"
 
 
 @pytest.mark.parametrize(("missing", "serves"), [("pocket", "library"), ("library", "pocket")])
@@ -102,7 +110,7 @@ def test_where_one_kernel_is_missing_the_other_serves_and_nothing_is_said(
     both: dict[str, str], missing: str, serves: str
 ) -> None:
     both[missing] = "none is built"
-    assert (engines.decide(None, [plan()]), quickly(plan())) == (serves, serves)
+    assert (engines.decide(None, [plan()]), engines.decide()) == (serves, serves)
 
 
 def test_a_command_where_there_is_no_pocket_kernel_is_told_by_the_pocket_engine(both: dict[str, str]) -> None:
@@ -112,17 +120,10 @@ def test_a_command_where_there_is_no_pocket_kernel_is_told_by_the_pocket_engine(
 
 def test_who_names_an_engine_or_a_kernel_gets_it(both: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETLAB_KERNEL", "/usr/bin/linux.uml")
-    assert quickly(plan()) == "pocket"
+    assert engines.decide(None, [plan()]) == "pocket"
     monkeypatch.setenv("NETLAB_ENGINE", "native")
-    assert quickly(plan()) == "native"
-    with engines.quick():
-        assert engines.decide("library", [plan()]) == "library"
-
-
-def test_quickness_ends_with_its_block(both: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="x"), engines.quick():
-        raise ValueError("x")
-    assert engines.decide() == "pocket"
+    assert engines.decide(None, [plan()]) == "native"
+    assert engines.decide("library", [plan()]) == "library"
 
 
 def test_a_library_kernel_without_the_wanted_part_refuses_the_plan(
@@ -130,6 +131,6 @@ def test_a_library_kernel_without_the_wanted_part_refuses_the_plan(
 ) -> None:
     few = library.LibraryKernel(Path("/x"), "6.12", (6, 12), "x86_64", frozenset({"fifo", "cubic"}))
     monkeypatch.setattr(engines.LibraryEngine, "kernel", few)
-    assert quickly(plan(nl.Tcp("h1", "h2", congestion="bbr"))) == "pocket"
+    assert engines.decide(None, [plan(nl.Tcp("h1", "h2", congestion="bbr"))]) == "pocket"
     with pytest.raises(EngineError, match=r"needs bbr, which the kernel /x \(Linux 6.12\) does not have"):
         engines.LibraryEngine().refuse(plan(nl.Tcp("h1", "h2", congestion="bbr")))

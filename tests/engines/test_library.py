@@ -267,17 +267,15 @@ def test_runs_beside_each_other_do_not_disturb_each_other(one_flow: nl.Run) -> N
 
 
 @pytest.mark.pocket
-def test_a_sweep_takes_it_by_itself_unless_a_scenario_has_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_and_sweeps_take_it_by_themselves_where_a_scenario_has_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("NETLAB_ENGINE", "NETLAB_KERNEL"):
         monkeypatch.delenv(variable, raising=False)
     plain = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2", count=1)], 1.0)
     program = nl.Scenario(dumbbell(), [nl.Command("h1", "true"), nl.Ping("h1", "h2", count=1)], 1.0)
-
-    def engines(*scenarios: nl.Scenario) -> list[str]:
-        return [found.settings["engine"] for found in nl.sweep(scenarios, fresh=True, progress=False)]
-
-    assert engines(plain) == ["library"]
-    assert engines(plain, program) == ["pocket", "pocket"]
+    swept = nl.sweep([plain, program], fresh=True, progress=False)
+    single = [nl.run(scenario, progress=False) for scenario in (plain, program)]
+    assert [[found.settings["engine"] for found in runs] for runs in (swept, single)] == [["library", "pocket"]] * 2
+    assert [list(found.pings.rtt_ms) for found in swept] == [list(found.pings.rtt_ms) for found in single]
 
 
 # ---- what it refuses, in a sentence

@@ -85,6 +85,9 @@ SCENARIOS: dict[str, tuple[nl.Topology, list[Any], dict[str, Any]]] = {
     "streams": (dumbbell(), [nl.Tcp("h1", "h2", streams=4)], {}),
     "fast": (dumbbell(rate_mbps=100, queue_packets=200), [nl.Tcp("h1", "h2")], {}),
     "offload": (dumbbell(rate_mbps=2000, delay_ms=1, queue_packets=1000), [nl.Tcp("h1", "h2")], {"duration_s": 0.5}),
+    "super-segments under loss": (
+        dumbbell(rate_mbps=10_000, delay_ms=0.02, loss_rate=0.01), [nl.Tcp("h1", "h2", streams=2)], {"duration_s": 0.5},
+    ),
     "equal rivals": (dumbbell(**TWO), TWO_TCPS, {}),
     "late rival": (dumbbell(**TWO), [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)], {}),
     "TCP beside UDP": (dumbbell(**TWO), TCP_AND_UDP, {}),

@@ -30,4 +30,4 @@ def test_what_the_kernel_lacks_is_said_before_it_boots(
     topology = nl.topologies.dumbbell(pairs=1, aqm=aqm)
     sentence = rf"needs {refused}, which the kernel /old/linux \(Linux 6.12.30\) does not have; .*`netlab kernel build`"
     with pytest.raises(EngineError, match=sentence):
-        nl.run(topology, [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=1)
+        nl.run(topology, [nl.Tcp("h1", "h2", congestion=congestion)], duration_s=1, engine="pocket")

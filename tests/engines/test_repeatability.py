@@ -13,7 +13,7 @@ import pytest
 import netlab as nl
 from netlab.agent import guest
 
-pytestmark = pytest.mark.pocket
+pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from netlab.base.errors import RunCancelled
 from netlab.engines import launcher
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.pocket
+pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 
 
 ROOT = pathlib.Path(__file__).parent.parent.parent

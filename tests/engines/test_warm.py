@@ -16,7 +16,7 @@ import netlab as nl
 from netlab import kernel
 from netlab.engines import warm
 
-pytestmark = pytest.mark.pocket
+pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 
 
 def measured(seed: int) -> str:

@@ -7,7 +7,7 @@ import threading
 import ipywidgets
 import pytest
 
-from netlab import engines, plots, widgets
+from netlab import plots, widgets
 from netlab.base.errors import NetlabError, RunCancelled
 from tests.drawn import PATIENCE_S, by_role
 
@@ -196,22 +196,6 @@ def test_errors_appear_as_sentences_and_go_with_the_next_good_run(error, words):
     panel.controls["x"].value = 2
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-
-
-def test_a_panel_asks_for_the_quickest_engine(monkeypatch):
-    monkeypatch.delenv("NETLAB_ENGINE", raising=False)
-    monkeypatch.delenv("NETLAB_KERNEL", raising=False)
-    monkeypatch.setattr(engines, "_library_refusal", lambda plans: "")
-    monkeypatch.setattr(engines, "_pocket_refusal", lambda: "")
-    found = []
-
-    def run(x, progress, cancel):
-        found.append(engines.decide())
-        return x
-
-    panel = make_panel(run=run)
-    panel.refresh()
-    assert found == ["library"] and engines.decide() == "pocket"
 
 
 def test_progress_shows_while_a_run_is_under_way():

@@ -11,7 +11,7 @@ from typing import Any, cast
 from netlab.base.errors import KernelError, NotHereError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines.base import OnProgress, Requirement, refuse_lacking, refuse_media, run_in
-from netlab.engines.library.requests import refuse_programs
+from netlab.engines.library.requests import refuse_filters, refuse_programs
 from netlab.engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
 from netlab.kernel import library
 from netlab.protocol.plan import Outcome, Plan, Shape
@@ -42,6 +42,7 @@ class LibraryEngine:
     def refuse(self, plan: Plan) -> None:
         """Raise EngineError when the plan asks for what it cannot do, such as a command."""
         refuse_programs(plan["traffic"])
+        refuse_filters(plan)
         refuse_media(plan, self.clock, self.name)
         # A program that stands alone, named by $NETLAB_LIBRARY, does not tell what it has.
         if self.kernel.capabilities:

@@ -111,6 +111,16 @@ def refuse_programs(items: Iterable[Item]) -> None:
             )
 
 
+def refuse_filters(plan: Plan) -> None:
+    """Raise NotHereError where the plan sets what only a kernel with a packet filter has."""
+    filters = [name for name in plan["sysctls"] if name.startswith("net.netfilter.")]
+    if filters:
+        raise NotHereError(
+            f"The library engine has no packet filter, so it has no setting {', '.join(filters)}. "
+            "Use engine='pocket' for this scenario."
+        )
+
+
 def make_requests(
     plan: Plan,
     ip_lines: dict[str, list[str]],
