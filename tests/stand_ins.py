@@ -75,5 +75,5 @@ def kernel_says(
 
     # What it says is kept; this answer must not be, beyond the test.
     monkeypatch.setattr(host_kernel, "refusals", functools.cache(host_kernel.refusals.__wrapped__))
-    monkeypatch.setattr(host_kernel.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     return commands

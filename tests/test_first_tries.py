@@ -23,8 +23,8 @@ NETWORK = nl.topologies.dumbbell()
         (lambda: nl.Udp("h1", "h3", rate_mbps=1, size_bytes=500), "allowed: src, dst, rate_mbps, payload_bytes"),  # type: ignore[call-arg]
         (lambda: nl.Ping("h1", "h3", interval_ms=5), "did you mean interval_s?"),  # type: ignore[call-arg]
         (lambda: nl.run(NETWORK, [nl.Ping("h1", "h3")], duration=5), "did you mean duration_s?"),  # type: ignore[call-arg]
-        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3"), nl.Ping("h1", "h3"), duration_s=5), "the flows in one list"),  # type: ignore[misc, arg-type]
-        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3")), "traffic must be a list"),  # type: ignore[arg-type]
+        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3"), nl.Ping("h1", "h3"), duration_s=5), "the flows in one list"),
+        (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3")), "traffic must be a list"),
         (lambda: nl.run(NETWORK, [nl.Tcp("h1", "h3", congestion="CUBIC")]), "did you mean cubic?"),
         (lambda: nl.Link("h1", "h2", rate=5), "did you mean rate_mbps?"),
         (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds?"),  # type: ignore[call-arg]

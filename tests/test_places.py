@@ -16,7 +16,7 @@ import pytest
 
 from netlab import engines
 from netlab.commands import cli, doctor
-from netlab.engines import host_kernel, launcher, native, pocket
+from netlab.engines import host_kernel, launcher, pocket
 from netlab.kernel import building
 from tests.in_guest import told_by
 from tests.stand_ins import kernel_says
@@ -47,7 +47,7 @@ def wsl2(monkeypatch):
     monkeypatch.setattr("platform.release", lambda: WSL2)
     monkeypatch.setattr(launcher, "landlock_version", lambda: 0)
     monkeypatch.setattr(host_kernel, "privilege", list)
-    monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, {"netem": "Specified qdisc kind is unknown"})
 
 

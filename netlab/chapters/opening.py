@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
@@ -71,9 +71,15 @@ class OpenChapter:
         return dict(vars(self.check))
 
 
+class Begin(Protocol):
+    """What opens a chapter, with the figures that belong to a token."""
+
+    def __call__(self, token: str = "") -> OpenChapter: ...  # noqa: D102 (see above)
+
+
 def opener(
     topic: str, settings: ModuleType, checks: Callable[[Own], Any], panel: Callable[..., Panel] | None = None
-) -> Callable[[str], OpenChapter]:
+) -> Begin:
     """Return the function `begin(token="")` by which a notebook opens a chapter.
 
     Parameters

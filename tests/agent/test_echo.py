@@ -63,7 +63,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def pinger(wire: Wire, **changes: Any) -> Pinger:
     """A pinger on that wire."""
     settings: dict[str, Any] = {"identifier": 7, "interval_s": 0.2, "payload_bytes": 56, **changes}
-    return Pinger(wire, "10.0.0.2", **settings)  # type: ignore[arg-type]
+    return Pinger(wire, "10.0.0.2", **settings)
 
 
 def reply(request: bytes, kind: int = echo.ECHO_REPLY, header: bytes = IP_HEADER) -> bytes:

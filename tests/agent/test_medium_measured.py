@@ -92,7 +92,8 @@ def test_a_medium_behind_a_switch_and_a_router_carries_tcp() -> None:
 def test_equal_seeds_give_equal_figures_and_others_other_ones() -> None:
     def figures(seed: int) -> dict[str, Any]:
         run = nl.run(air(error_rate=0.1), [nl.Tcp("h1", "h2")], duration_s=1, seed=seed)
-        return run.more["stations"].to_dict() | {"bytes": int(run.flows.received_bytes[0])}
+        stations: Any = run.more["stations"].to_dict()
+        return stations | {"bytes": int(run.flows.received_bytes[0])}
 
     assert figures(1) == figures(1)
     assert figures(1) != figures(2)

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab.agent import sampling
 from netlab.agent.sampling import QueueReader, parse_qdisc
+from netlab.netlink import wire
 
 DUMPS: dict[str, Any] = json.loads((pathlib.Path(__file__).parent.parent / "data" / "qdiscs.json").read_text())
 NAMES = [name for name in DUMPS if name != "about"]
 HEADER_BYTES = 16
-DONE = struct.pack("=IHHIIi", 20, sampling.NLMSG_DONE, 2, 1, 0, 0)
+DONE = struct.pack("=IHHIIi", 20, wire.NLMSG_DONE, 2, 1, 0, 0)
 
 
 def handle_word(handle: int) -> str:
@@ -100,7 +100,7 @@ def test_only_the_interfaces_asked_for_are_read(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_refusal_is_no_empty_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    refusal = struct.pack("=IHHIIi16x", 36, sampling.NLMSG_ERROR, 0, 1, 0, -1)
+    refusal = struct.pack("=IHHIIi16x", 36, wire.NLMSG_ERROR, 0, 1, 0, -1)
     with pytest.raises(OSError, match="refused"):
         reader(monkeypatch, [refusal], {}).read()
 

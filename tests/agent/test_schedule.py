@@ -1,19 +1,20 @@
 """From the changes of a plan to what nodes are told, moment by moment."""
 
 import itertools
+from typing import Any
 
 import netlab as nl
 from netlab.agent.schedule import Schedule, shaped_directions, transition
 from netlab.network.link import LinkShape
 
-HOP = {"src": "r1", "dst": "h2", "interface": "r1-eth1", "dst_interface": "h2-eth0"}
+HOP: Any = {"src": "r1", "dst": "h2", "interface": "r1-eth1", "dst_interface": "h2-eth0"}
 
 
 def lines(old, new, was_up=True, is_up=True, clock="virtual"):
     shapes = [LinkShape(**words).planned() for words in (old, new)]
     return [
         (step.node, step.line.replace("qdisc add", "qdisc change") if step.changed else step.line)
-        for step in transition({**HOP, "shape": shapes[0]}, *shapes, was_up, is_up, clock)
+        for step in transition({**HOP, "shape": shapes[0]}, shapes[0], shapes[1], was_up, is_up, clock)
     ]
 
 

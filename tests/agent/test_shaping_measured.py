@@ -30,12 +30,12 @@ def test_tc_read_what_was_meant() -> None:
     """Rates are bits: `tc` reads ``mbps`` as megabytes, which would be eight times the rate."""
     link = nl.Link("h1", "h2", rate_mbps=5, delay_ms=10, queue_packets=42, loss_rate=0.25, reverse={"rate_mbps": 1})
     sending = read_back(link, "h1")
-    assert sending["tbf"]["options"]["rate"] == 5_000_000 / 8  # type: ignore[index]
-    assert sending["pfifo"]["options"]["limit"] == 42  # type: ignore[index]
+    assert sending["tbf"]["options"]["rate"] == 5_000_000 / 8
+    assert sending["pfifo"]["options"]["limit"] == 42
     wire = read_back(link, "h2")
-    assert wire["netem"]["options"]["delay"]["delay"] == 0.01  # type: ignore[index]
-    assert wire["netem"]["options"]["loss-random"]["loss"] == 0.25  # type: ignore[index]
-    assert wire["tbf"]["options"]["rate"] == 1_000_000 / 8  # type: ignore[index]
+    assert wire["netem"]["options"]["delay"]["delay"] == 0.01
+    assert wire["netem"]["options"]["loss-random"]["loss"] == 0.25
+    assert wire["tbf"]["options"]["rate"] == 1_000_000 / 8
 
 
 def test_packets_in_flight_do_not_count_against_the_queue() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import IPython.display
 import pytest
 
@@ -27,7 +29,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Handle:
     monkeypatch.setattr(IPython.display, "display", display)
     monkeypatch.setattr(progress_bar, "DELAY_S", 0.0)
     monkeypatch.setattr(progress_bar, "PAUSE_S", 0.0)
-    monkeypatch.setitem(progress_bar.sys.modules, "ipykernel", object())
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
     monkeypatch.delenv("NETLAB_PROGRESS", raising=False)
     return handle
 

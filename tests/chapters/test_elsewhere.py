@@ -13,6 +13,7 @@ from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
 from netlab.chapters.elsewhere import Skips, names_given
 from netlab.engines import host_kernel
+from netlab.engines.library import LibraryEngine
 from netlab.engines.native import NativeEngine
 
 BEGIN = """
@@ -60,7 +61,7 @@ def test_on_another_processor_commands_are_skipped_and_everything_else_runs(monk
     ping = (
         'print(nl.run(nl.topologies.dumbbell(1, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=2).settings["engine"])'
     )
-    monkeypatch.setenv("NETLAB_LIBRARY", str(engines.LibraryEngine().kernel.path))
+    monkeypatch.setenv("NETLAB_LIBRARY", str(LibraryEngine().kernel.path))
     first, left_out, ran = said(monkeypatch, "", arm + BEGIN, command, ping)
     assert "library engine in virtual time" in first and "commands in hosts, live networks" in first
     assert left_out.startswith("Not on this machine. The library engine has no programs") and "native" in left_out

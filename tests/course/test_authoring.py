@@ -10,7 +10,6 @@ import pytest
 
 from netlab.course import authoring
 from netlab.course.authoring import (
-    AuthoringError,
     Chapter,
     build,
     differences,
@@ -19,6 +18,7 @@ from netlab.course.authoring import (
     read_source,
     student_notebook,
 )
+from netlab.course.marks import AuthoringError
 
 SOURCE = '''\
 # %% [markdown]

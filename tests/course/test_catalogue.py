@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ and BDP. *Runs on*: any machine."""
 def write(folder: Path, name: str, head: str = HEAD, keys: tuple[str, ...] = ("limit", "share")) -> Path:
     cells = [{"id": "title", "cell_type": "markdown", "metadata": {}, "source": head.splitlines(keepends=True)}]
     for key in keys:
-        code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        code: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
         cells += [{**code, "id": key, "source": "x = ..."}, {**code, "id": f"{key}-check", "source": f"check.{key}(x)"}]
     path = folder / name
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))

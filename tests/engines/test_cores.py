@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class Machine:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, cpus: set[int]) -> None:
         self.now_s, self.waited_s, self.runs_on = 100.0, 0.0, 1
         self.kept: list[set[int]] = []
-        monkeypatch.setattr(cores.time, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr(time, "monotonic", lambda: self.now_s)
         monkeypatch.setattr(cores, "family", lambda pid: [pid, pid + 1])
         monkeypatch.setattr(cores, "_waited_ns", lambda pid: int(self.waited_s * 1e9 / 2))
         monkeypatch.setattr(cores, "_runs_on", lambda pid: self.runs_on)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import platform
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
-from netlab.engines import host_kernel, native
+from netlab.engines import host_kernel
 from netlab.engines.native import NativeEngine
 from netlab.kernel.fragment import read_config
 from netlab.kernel.installed import PARTS
@@ -171,7 +172,7 @@ def test_a_run_is_refused_for_what_its_own_plan_needs_with_what_helps(
 def test_without_root_or_sudo_the_native_engine_says_so_and_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_kernel, "privilege", lambda: None)
     monkeypatch.setattr("subprocess.run", lambda *_words, **_more: pytest.fail("asked without root"))
-    monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
     found = {requirement.name: requirement for requirement in NativeEngine().requirements()}
     assert not found["root"].ok and "kernel" not in found and "namespaces" not in found
     assert "allow this user sudo without a password" in found["root"].remedy
@@ -185,7 +186,7 @@ def test_a_root_who_may_make_no_namespaces_is_not_told_of_modules(
     refused = "unshare: unshare failed: Operation not permitted"
     monkeypatch.setattr(host_kernel, "privilege", list)
     monkeypatch.setattr(host_kernel, "in_container", lambda: contained)
-    monkeypatch.setattr(native.shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, "", 1, refused)
     *_others, last = NativeEngine().requirements()
     assert (last.name, last.ok, last.seen) == ("namespaces", False, refused)

@@ -9,10 +9,9 @@ import signal
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -34,6 +33,7 @@ from netlab.engines.library.requests import (
     random_key,
 )
 from netlab.kernel import library
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.library
 
@@ -420,7 +420,7 @@ def test_a_sender_on_a_path_without_a_rate_is_ended_with_the_reason() -> None:
     """The guard counts computing time, so this takes half a minute of it."""
     network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
     plan = nl.Scenario(network, [nl.Tcp("h1", "h2", num_bytes=1)], 1.0).plan()
-    plan["traffic"][0]["num_bytes"] = None
+    cast("dict[str, Any]", plan["traffic"][0])["num_bytes"] = None
     with pytest.raises(RunError, match="Network time stands still.*Give the path a rate"):
         engine.LibraryEngine().execute(plan)
 
@@ -440,8 +440,7 @@ def test_a_cancelled_run_ends_at_once_and_leaves_no_process() -> None:
 
 def test_a_killed_program_is_told_as_such() -> None:
     def kill() -> None:
-        while not children():
-            time.sleep(0.01)
+        assert wait_for(children)
         for pid in children():
             os.kill(pid, signal.SIGKILL)
 
@@ -472,10 +471,7 @@ def test_it_dies_with_whoever_started_it(starter: subprocess.Popen[bytes]) -> No
     assert Path(f"/proc/{pid}").exists()
     starter.kill()
     starter.wait()
-    deadline_s = time.monotonic() + 60
-    while _is_running(pid) and time.monotonic() < deadline_s:
-        time.sleep(0.02)
-    assert not _is_running(pid)
+    assert wait_for(lambda: not _is_running(pid))
 
 
 def _is_running(pid: int) -> bool:

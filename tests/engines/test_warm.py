@@ -15,6 +15,7 @@ import pytest
 import netlab as nl
 from netlab import kernel
 from netlab.engines import warm
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.pocket, pytest.mark.usefixtures("in_pocket")]
 
@@ -108,11 +109,7 @@ def test_a_guest_that_was_not_needed_for_long_goes(spare: warm.Spare, monkeypatc
     assert spare._made is not None
     waiting = spare._made.result()
     assert waiting is not None
-    for _ in range(100):
-        if waiting.closed:
-            return
-        time.sleep(0.1)
-    raise AssertionError("it waits for ever")
+    assert wait_for(lambda: waiting.closed), "it waits for ever"
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 1.5])
@@ -148,8 +145,4 @@ def test_a_guest_that_waits_goes_with_its_process() -> None:
         assert child.stdout is not None
         guest_pid = int(child.stdout.readline())
         child.kill()
-    for _ in range(100):
-        if not Path(f"/proc/{guest_pid}").exists():
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"the guest {guest_pid} outlived its process")
+    assert wait_for(lambda: not Path(f"/proc/{guest_pid}").exists()), f"the guest {guest_pid} outlived its process"

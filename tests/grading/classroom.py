@@ -476,7 +476,7 @@ def more_hostile() -> list[Pupil]:
 
 def _with_newlines(document: Any) -> Any:
     """Lines that a pattern may cross, in a cell of the student's own."""
-    cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, Any] = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
     return {**document, "cells": [{**cell, "source": "\n" * 400_000}, *document["cells"]]}
 
 

@@ -168,7 +168,7 @@ def test_any_executor_will_do(lesson: Lesson, tmp_path: Path) -> None:
 def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
     lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def judge(job: grade.Job) -> dict[str, object]:
+    def judge(job: judging.Job) -> dict[str, object]:
         if job.student == "b":
             raise RuntimeError("the grader's own fault")
         return {**judging.without_marks(job, judging.UNREADABLE, "It is empty."), "file": "a"}

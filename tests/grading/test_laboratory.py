@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
         return SimpleNamespace(flows=pd.DataFrame({"sent_bytes": [0.0]}))
 
     monkeypatch.setattr(laboratory, "measured", measured)
-    monkeypatch.setattr(laboratory.time, "monotonic", lambda: float(next(clock_s)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock_s)))
     there = Laboratory("seed")
     for _ in range(3):
         there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)

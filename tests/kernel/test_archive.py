@@ -123,7 +123,7 @@ def test_a_library_kernel_travels_alone_and_for_its_own_processor_only(
     own: library.LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = archive.pack([own], tmp_path / "out")
-    monkeypatch.setattr(archive.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(KernelError, match="its netlab-library is for x86_64 and this machine is aarch64"):
         archive.unpack(file)
 
@@ -205,7 +205,7 @@ Change = Callable[[dict[str, bytes]], None]
 def repacked(file: Path, change: Change, top: str = "netlab-kernel", renew_sums: bool = True) -> Path:
     """The same file with its contents changed by somebody who also renews the sums inside."""
     with tarfile.open(file) as tar:
-        files = {m.name.partition("/")[2]: tar.extractfile(m).read() for m in tar if m.isreg()}  # type: ignore[union-attr]
+        files = {m.name.partition("/")[2]: tar.extractfile(m).read() for m in tar if m.isreg()}
     change(files)
     if renew_sums:
         lines = (f"{hashlib.sha256(d).hexdigest()}  {n}\n" for n, d in files.items() if n != "SHA256SUMS")

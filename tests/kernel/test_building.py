@@ -9,12 +9,13 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from netlab import kernel as kernel_room
 from netlab.base.errors import KernelError
-from netlab.kernel import archive, building, cache, edits, fragment, library, tree
+from netlab.kernel import apt, archive, building, cache, edits, fragment, library, tree
 from netlab.kernel.progress import BuildProgress
 from tests.waiting import wait_for
 
@@ -145,6 +146,8 @@ def test_the_kernel_that_is_missing_is_built_alone(takes_all: Path, tmp_path: Pa
     with tarfile.open(file, "w:gz") as tar:
         tar.add(takes_all, "linux-7.3")
     first = kernel_room.build(file)
+    there: Any
+    missing: Any
     for there, missing in ((first.pocket, first.library), (first.library, first.pocket)):
         kept_ns = there.path.stat().st_mtime_ns
         shutil.rmtree(missing.path.parent)
@@ -163,7 +166,7 @@ def test_the_library_kernel_can_be_had_first_and_the_pocket_kernel_later(takes_a
     assert kernel_room.build() == later
 
 
-def both(built: building.Kernels) -> list[object]:
+def both(built: building.Kernels) -> list[Any]:
     return [built.pocket, built.library]
 
 
@@ -237,7 +240,7 @@ def test_without_a_network_an_earlier_download_serves(
     def offline(*_: object) -> None:
         raise KernelError("apt offers no linux-source package.")
 
-    monkeypatch.setattr(building.apt, "find_package", offline)
+    monkeypatch.setattr(apt, "find_package", offline)
     with pytest.raises(KernelError, match="apt offers no"):
         kernel_room.build()
     (own_cache / "sources").mkdir(exist_ok=True)
@@ -294,7 +297,7 @@ def test_flags_of_a_calling_make_do_not_reach_the_build(takes_all: Path, monkeyp
 )
 def test_what_is_no_source_is_told(tmp_path: Path, make_it: object, says: str) -> None:
     home = tmp_path / "source"
-    make_it(home)  # type: ignore[operator]
+    make_it(home)
     with pytest.raises(KernelError, match=says):
         kernel_room.build(home)
 

@@ -24,7 +24,7 @@ def mnexec(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
     words = [str(word) for word in command]
-    return subprocess.run(words, capture_output=True, text=True, timeout=20, check=False, **options)  # type: ignore
+    return subprocess.run(words, capture_output=True, text=True, timeout=20, check=False, **options)
 
 
 def test_the_process_id_is_that_of_the_command(mnexec: Path) -> None:

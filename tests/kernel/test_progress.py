@@ -25,7 +25,7 @@ def test_progress_is_a_line_every_few_seconds_or_one_line_rewritten() -> None:
     for tty, newlines in ((False, 4), (True, 0)):
         now = [0.0]
         stream = Tty(tty)
-        line = ProgressLine(stream, clock=lambda now=now: now[0])  # type: ignore[arg-type, misc]
+        line = ProgressLine(stream, clock=lambda now=now: now[0])
         for second in range(16):
             now[0] = float(second)
             line.show(str(BuildProgress("compile", second / 100, 90.0 - second, "net/ipv4/tcp.o")), "compile")

@@ -8,18 +8,21 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import netlab as nl
 from netlab.base import scratch
 from netlab.base.errors import NetlabError, RunError, ScenarioError
+from netlab.engines.guests import Guest
 from netlab.lab import watch
 from netlab.lab.live import Lab
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.pocket
 
@@ -55,7 +58,7 @@ def test_nothing_moves_between_commands(shared: Lab) -> None:
 
 
 def _processor_s(lab: Lab) -> float:
-    fields = Path(f"/proc/{lab.session.guest.process.pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{cast('Guest', lab.session.guest).process.pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -212,7 +215,7 @@ def test_a_figure_that_cannot_be_is_refused_before_time_passes(shared: Lab) -> N
         shared.watch(5, quantities=("speed", "rtt_ms"), interfaces=("r9-eth1",))
     assert re.search(r"got 'r9-eth1'; allowed: .*r1-eth", str(told.value))
     with pytest.raises(ScenarioError, match=r"write \('rtt_ms',\)"):
-        shared.watch(5, quantities="rtt_ms")  # type: ignore[arg-type]
+        shared.watch(5, quantities="rtt_ms")
     with pytest.raises(ScenarioError, match="pace must be above 0"):
         shared.watch(5, pace=0)
     assert shared.now_s == before_s
@@ -258,10 +261,17 @@ def test_a_command_that_computes_for_ever_stops_at_the_wall_limit_and_the_lab_go
 
 
 def test_ctrl_c_stops_the_command_and_leaves_the_lab_usable(shared: Lab) -> None:
-    stopper = subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(1); os.kill({os.getpid()}, 2)"])
+    before_s = _processor_s(shared)
+
+    def stop() -> None:
+        assert wait_for(lambda: _processor_s(shared) > before_s + 0.2), "the command does not compute"
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
     with pytest.raises(KeyboardInterrupt):
         shared["h1"].run("while :; do :; done")
-    stopper.wait()
+    stopper.join()
     assert shared["h1"].run("echo usable") == "usable\n"
 
 
@@ -280,7 +290,7 @@ def story(seed: int, pauses: bool) -> tuple[list[str], bytes]:
     lossy = nl.Topology(
         hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, loss_rate=0.05, queue_packets=20)]
     )
-    texts = []
+    texts: list[Any] = []
     with nl.live(lossy, seed=seed) as lab:
         capture = lab.capture("h1", "h2")
         lab["h2"].start("python3 -m http.server 80")
@@ -340,7 +350,8 @@ def test_a_lab_that_is_killed_leaves_nothing_behind(how: signal.Signals, monkeyp
             time.sleep(1)
             child.kill()
         child.wait()
-        _soon(lambda pid=child.pid: not _guests_of(pid), f"guests of {child.pid} after {how.name}")
+        pid = child.pid
+        assert wait_for(lambda pid=pid: not _guests_of(pid)), f"guests of {pid} are still there after {how.name}"
         with scratch.run_directory() as fresh:
             # A new run clears what a killed one left.
             left = {path for path in Path(own.name).rglob("*") if not path.is_dir() and fresh not in path.parents}
@@ -362,11 +373,3 @@ def _guests_of(pid: int) -> list[str]:
             if parent in ("1", str(pid)):
                 found.append(str(path))
     return found
-
-
-def _soon(holds: object, what: str) -> None:
-    for _ in range(100):
-        if holds():  # type: ignore[operator]
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{what} are still there")

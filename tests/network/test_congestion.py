@@ -30,7 +30,7 @@ def test_an_unknown_control_is_refused_with_those_that_there_are() -> None:
     assert nl.Tcp("h1", "h2", congestion="prague").problems("flow 1") == [
         f"flow 1: congestion: got 'prague'; allowed: {allowed}"
     ]
-    (sentence,) = nl.Tcp("h1", "h2", congestion=["reno"]).problems("flow 1")  # type: ignore[arg-type]
+    (sentence,) = nl.Tcp("h1", "h2", congestion=["reno"]).problems("flow 1")
     assert f"allowed: {allowed}" in sentence
 
 

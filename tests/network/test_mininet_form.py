@@ -4,11 +4,12 @@ import ast
 
 import pytest
 
+import netlab.agent.network  # noqa: F401
 from netlab.agent import script  # noqa: F401 (stands in for what Mininet wants of old Pythons)
-from netlab.agent.network import Mininet  # noqa: F401
 from netlab.base.errors import ScenarioError
 from netlab.network import topologies
-from netlab.network.topology import Link, Topology
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 
 from mininet.node import Node  # isort: skip
 from mininet.topo import LinearTopo, Topo  # isort: skip
@@ -59,7 +60,7 @@ def read_script(text: str) -> Topology:
     tree = ast.parse(text)
     space: dict[str, object] = {}
     exec(compile(tree, "network.py", "exec"), space)  # noqa: S102 (our own script)
-    return Topology.from_mininet(space["Network"]())  # type: ignore[operator]
+    return Topology.from_mininet(space["Network"]())
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_a_shape_has_the_fields_of_a_links_direction() -> None:
     ],
     ids=lambda value: getattr(value, "kind", ""),
 )
-def test_an_item_of_the_plan_has_the_fields_of_its_kind_and_a_label(description: object, row: type) -> None:
+def test_an_item_of_the_plan_has_the_fields_of_its_kind_and_a_label(description: Any, row: Any) -> None:
     topology = nl.topologies.dumbbell(pairs=1)
     (item,) = nl.Scenario(topology, [description]).plan()["traffic"]
     # A field that is not required is left out unless somebody asks for it.

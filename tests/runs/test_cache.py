@@ -34,7 +34,7 @@ def changes(package: Path, path: Path) -> bool:
 
 def source(made: object) -> Path:
     """The file of a function or class, in the package."""
-    return Path(inspect.getfile(made)).relative_to(Path(nl.__file__).parent)  # type: ignore[arg-type]
+    return Path(inspect.getfile(made)).relative_to(Path(nl.__file__).parent)
 
 
 def imported(package: Path, roots: list[str]) -> set[Path]:

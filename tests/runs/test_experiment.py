@@ -9,6 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import RunCancelled, ScenarioError
+from netlab.base.version import VERSION
 from tests.stand_ins import Fake
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5)])
@@ -24,7 +25,7 @@ def test_a_run_keeps_its_scenario_and_what_ran_it(capsys: pytest.CaptureFixture[
         "engine": "fake",
         "clock": "virtual",
         "kernel": "7.0",
-        "netlab": nl.__version__,
+        "netlab": VERSION,
         "network_s": 2.0,
         "tc": {"h1": ["qdisc ..."]},
     }

@@ -143,7 +143,8 @@ def test_the_plan_waits_for_the_last_packet() -> None:
 
 def test_only_a_udp_flow_that_is_alone_is_spaced_evenly() -> None:
     def spacings(*items: Any) -> list[str]:
-        return [item["spacing"] for item in Scenario(TOPOLOGY, items).plan()["traffic"] if item["kind"] == "udp"]
+        planned: list[Any] = list(Scenario(TOPOLOGY, items).plan()["traffic"])
+        return [item["spacing"] for item in planned if item["kind"] == "udp"]
 
     one, other = nl.Udp("h1", "h2", rate_mbps=1), nl.Udp("h2", "h1", rate_mbps=1, spacing="even")
     assert spacings(one, TCP) == ["even"]
@@ -406,7 +407,7 @@ def test_a_network_may_be_a_topology_the_dict_of_one_or_in_a_scenario() -> None:
     for network in (whole, sound()):
         assert Scenario.given(network).to_dict() == whole.to_dict()
     with pytest.raises(ScenarioError, match="topology must be a netlab.Topology, got 'dumbbell'"):
-        network_of("dumbbell")  # type: ignore[arg-type]
+        network_of("dumbbell")
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab import engines
 from netlab.base.errors import NotHereError, RunError, ScenarioError
 from netlab.engines.base import OnProgress, Requirement, cancelled
 from netlab.runs import cache as run_cache
@@ -362,11 +363,9 @@ def test_without_a_wish_each_scenario_of_a_sweep_has_the_engine_of_a_single_run(
     def decide(wanted: Any = None, plans: Any = ()) -> str:
         return "pocket" if any(item["kind"] == "command" for own in plans for item in own["traffic"]) else "library"
 
-    monkeypatch.setattr(sweeps.engines, "decide", decide)
-    monkeypatch.setattr(
-        sweeps.engines, "choose", lambda wanted=None, plans=(): SimpleNamespace(name=wanted, clock="virtual")
-    )
-    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda engine: f"conditions of {engine.name}")
+    monkeypatch.setattr(engines, "decide", decide)
+    monkeypatch.setattr(engines, "choose", lambda wanted=None, plans=(): SimpleNamespace(name=wanted, clock="virtual"))
+    monkeypatch.setattr(run_cache, "conditions", lambda engine: f"conditions of {engine.name}")
     tasks = sweeps._tasks({"a": plain, "b": command}, None).values()
     assert [(task.engine, task.here) for task in tasks] == [
         ("library", "conditions of library"),
@@ -388,7 +387,7 @@ def test_without_a_wish_each_scenario_of_a_sweep_has_the_engine_of_a_single_run(
 def test_in_real_time_runs_over_slow_links_wait_for_the_clock_together(
     monkeypatch: pytest.MonkeyPatch, clock: str, rates_mbps: list[float | None], lanes: int
 ) -> None:
-    monkeypatch.setattr(sweeps.os, "sched_getaffinity", lambda _pid: {0, 1})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
     tasks = [
         sweeps._Task(
             nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=rate)]), [nl.Tcp("h1", "h2")]),
@@ -409,6 +408,6 @@ def test_a_sweep_that_the_machine_cannot_do_is_told_before_anything_starts(monke
         def execute(self, *_words: Any, **_more: Any) -> None:
             raise AssertionError("nothing must start")
 
-    monkeypatch.setattr(sweeps.run_cache, "conditions", lambda _engine: "here")
+    monkeypatch.setattr(run_cache, "conditions", lambda _engine: "here")
     with pytest.raises(NotHereError, match="no tahoe"):
         nl.sweep([udp(1)], engine=Refuses(), progress=False)

@@ -25,11 +25,11 @@ def run_all(*parts: UdpSender | UdpReceiver) -> list[threading.Thread]:
 def udp_receiver(**options: object) -> UdpReceiver:
     sock = socket.socket(type=socket.SOCK_DGRAM)
     sock.bind(("127.0.0.1", 0))
-    return UdpReceiver(sock, **options)  # type: ignore[arg-type]
+    return UdpReceiver(sock, **options)
 
 
 def udp_transfer(receiver: UdpReceiver, **options: object) -> UdpSender:
-    sender = UdpSender(socket.socket(type=socket.SOCK_DGRAM), receiver.sock.getsockname(), **options)  # type: ignore[arg-type]
+    sender = UdpSender(socket.socket(type=socket.SOCK_DGRAM), receiver.sock.getsockname(), **options)
     receiving, sending = run_all(receiver, sender)
     sending.join()
     receiver.stop()

@@ -34,7 +34,7 @@ def test_a_burst_of_a_round_takes_its_time_on_the_link() -> None:
 )
 def test_what_is_out_of_range_is_refused(call: object) -> None:
     with pytest.raises(theory.TheoryError):
-        call()  # type: ignore[operator]
+        call()
 
 
 @pytest.mark.pocket

@@ -86,4 +86,4 @@ def test_rts_pays_only_where_collisions_are_many() -> None:
 )
 def test_what_is_out_of_range_is_refused(call: object) -> None:
     with pytest.raises(theory.TheoryError):
-        call()  # type: ignore[operator]
+        call()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -117,8 +117,8 @@ def test_the_agent_runs_a_kind_by_its_row(tmp_path: Path) -> None:
     plan: Any = {**scenario.plan(), "clock": "virtual", "machine_sysctls": {}}
     network: Any = None
     made = flows.make_flows(plan, network, Keeper(tmp_path))
-    assert [flow.port for flow in made] == [5001, 5003, 5006]
-    assert [flow.address for flow in made] == [item["address"] for item in plan["traffic"]]
+    assert [flow.port for flow in cast("list[Any]", made)] == [5001, 5003, 5006]
+    assert [flow.address for flow in cast("list[Any]", made)] == [item["address"] for item in plan["traffic"]]
 
 
 @pytest.mark.usefixtures("_pages")

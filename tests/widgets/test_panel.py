@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import ipywidgets
 import pytest
@@ -199,7 +200,7 @@ def test_errors_appear_as_sentences_and_go_with_the_next_good_run(error, words):
 
 
 def test_progress_shows_while_a_run_is_under_way():
-    seen = []
+    seen: list[Any] = []
 
     def watched(*, x, progress, cancel):
         progress(3.0, 4.0)

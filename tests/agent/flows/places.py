@@ -33,7 +33,7 @@ class Network:
 def place(folder: Path, *, duration_s: float = 10.0, number: int = 1, nodes: dict[str, Any] | None = None) -> Place:
     """Where a flow runs: from h1 to h2."""
     plan: Any = {"duration_s": duration_s, "interval_s": 0.1, "seed": 1}
-    return Place(plan, Network(nodes), Keeper(folder), number, PORT)  # type: ignore[arg-type]
+    return Place(plan, Network(nodes), Keeper(folder), number, PORT)
 
 
 def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The panel runs what its controls say, draws it beside theory and says what limits. No kernel is needed."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -43,7 +44,7 @@ def test_frames_without_offload_are_a_command_before_the_transfer():
         flows = pd.DataFrame([{"flow": "h1-h2 reno", "kind": "tcp", "rtt_ms": 16.2, "retransmits": 0.0}])
         return SimpleNamespace(flows=flows, goodput_mbps=lambda after_s: pd.Series([24.0]))
 
-    kinds = []
+    kinds: list[Any] = []
     panel = bdp.begin().panel(run=fake)
     panel.controls["without_offload"].value = True
     panel.refresh()

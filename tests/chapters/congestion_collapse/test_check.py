@@ -58,7 +58,7 @@ def measured(**changes: Any) -> Any:
     scenario = nl.Scenario(words["network"], traffic, duration_s=words["duration_s"], interval_s=1)
     queues = pd.DataFrame({"interface": ["r1-eth2", "r2-eth2"], "drops": [50, words["died"]]})
     nothing = pd.DataFrame()
-    return Run(*[nothing] * 4, queues, nothing, nothing, settings={"scenario": scenario.to_dict()})
+    return Run(nothing, nothing, nothing, nothing, queues, nothing, nothing, settings={"scenario": scenario.to_dict()})
 
 
 def test_a_run_with_the_own_rate_passes() -> None:

@@ -20,7 +20,7 @@ CROSSING = list(settings.CROSSING)
 
 
 def transfers(*pairs: str) -> list[nl.Tcp]:
-    return [nl.Tcp(*pair.split("-"), start_s=0.02 * number) for number, pair in enumerate(pairs)]
+    return [nl.Tcp(*pair.split("-")[:2], start_s=0.02 * number) for number, pair in enumerate(pairs)]
 
 
 @pytest.mark.parametrize("pairs", [["h1-h4", "h2-h5"], ["h1-h4", "h7-h9"], ["h1-h4", "h2-h5", "h3-h6"]], ids="+".join)

@@ -66,7 +66,7 @@ def measured(tcp_mbps: float = 1.9, sensor_mbps: float = 1.0, **changes: Any) ->
     rows = [(flow, float(second), mbps) for flow, mbps in goodput_mbps.items() for second in range(1, 31)]
     nothing = pd.DataFrame()
     return Run(
-        flows, pd.DataFrame(rows, columns=["flow", "t_s", "goodput_mbps"]), *[nothing] * 5,
+        flows, pd.DataFrame(rows, columns=["flow", "t_s", "goodput_mbps"]), nothing, nothing, nothing, nothing, nothing,
         settings={"scenario": scenario.to_dict()},
     )  # fmt: skip
 
