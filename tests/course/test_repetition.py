@@ -36,7 +36,8 @@ def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | 
     """What `nl.repeat` might have returned: numbers drawn at random, a row for each flow and seed."""
     described = scenario or check.scenario()
     numbers = np.random.default_rng(1)
-    runs = {}
+    runs: dict[Any, Any] = {}
+    traffic: list[Any] = [*described.traffic]
     for seed in seeds:
         rows = [
             {
@@ -50,7 +51,7 @@ def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | 
                     for name in ("goodput_mbps", "rtt_ms", "rtt_max_ms", "delay_ms", "completion_s")
                 },
             }
-            for place, item in enumerate(described.traffic)
+            for place, item in enumerate(traffic)
         ]
         runs[seed] = FakeRun(pd.DataFrame(rows))
     return table_of(described, runs)  # type: ignore[arg-type]
