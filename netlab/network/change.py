@@ -90,6 +90,8 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
     def words(self) -> str:
         """What it does, in a few words, as plots mark it."""
         there, back = _short(self.direction), _short(self.reverse)
+        if back and not there and self.up is None:
+            return f"{self.link[1]}→{self.link[0]}: {', '.join(back)}"
         parts = [*there, *([f"back {', '.join(back)}"] if back else [])]
         if self.up is not None:
             parts.append("up" if self.up else "down")

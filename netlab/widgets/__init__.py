@@ -1,6 +1,7 @@
 """What answers to sliders: panels that run an experiment again, and live networks that change while they run."""
 
 from netlab.widgets.controls import LABELS, choice, log_slider, slider, toggle
+from netlab.widgets.live_panel import LivePanel, live
 from netlab.widgets.panel import Panel, PanelParts, Settings, panel_maker
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -8,10 +9,12 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 __all__ = [
     "LABELS",
     "WIDGET_VIEW",
+    "LivePanel",
     "Panel",
     "PanelParts",
     "Settings",
     "choice",
+    "live",
     "log_slider",
     "panel_maker",
     "slider",

@@ -1,0 +1,163 @@
+"""Curves that grow many times a second, as SVG text.
+
+A browser takes some tenths of a second for a figure of Plotly's, and a few thousandths for such a picture. It needs no script, so
+it is drawn wherever a page shows HTML.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections import defaultdict, deque
+from collections.abc import Collection, Sequence
+
+from netlab.plots.series import LABELS
+from netlab.plots.theme import COLOURS, GRID, TEXT
+
+WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 900, 62, 12, 120, 26, 20
+NAMES_IN_LINE = 4
+DASHES = ("", "2 3", "8 3 2 3", "14 3 2 3", "14 4")
+"""Those of `theme.DASHES`."""
+MOST_MARKS = 12
+STEPS = (1.0, 2.0, 5.0, 10.0)
+
+
+class Strips:
+    """Strips one above the other, with a curve for each series, over the last part of the time.
+
+    Parameters
+    ----------
+    quantities : sequence of str
+        A strip each: names of columns, such as cwnd_segments.
+    window_s : float
+        How much of the time is shown.
+    points : int
+        The most points that are kept of a curve.
+    names : sequence of str
+        Curves that will come, in the order in which they get their colours.
+    """
+
+    def __init__(self, quantities: Sequence[str], window_s: float, points: int, names: Sequence[str] = ()) -> None:
+        self._window_s = window_s
+        # As the picture has them, so that each is written once and not for each picture.
+        self._curves: dict[str, dict[str, deque[str]]] = {
+            quantity: defaultdict(lambda: deque(maxlen=points)) for quantity in quantities
+        }
+        self._styles = {name: style for style, name in enumerate(names)}
+        self._tops = dict.fromkeys(quantities, 0.0)
+        self._marks: list[tuple[float, str]] = []
+
+    @property
+    def names(self) -> Collection[str]:
+        """Those of all curves."""
+        return self._styles.keys()
+
+    def add(self, quantity: str, name: str, t_s: float, value: float) -> None:
+        """The next point of a curve."""
+        self._styles.setdefault(name, len(self._styles))
+        self._curves[quantity][name].append(f"{t_s:.7g},{value:.4g}")
+        # A scale that shrank again would make equal curves look different.
+        self._tops[quantity] = max(self._tops[quantity], value)
+
+    def mark(self, t_s: float, words: str) -> None:
+        """A thin line through all strips."""
+        self._marks = [*self._marks, (t_s, words)][-MOST_MARKS:]
+
+    def in_words(self) -> str:
+        """What the picture shows, for those who cannot see it: the newest value of each curve, and the changes."""
+        parts = []
+        for quantity, curves in self._curves.items():
+            newest = [f"{name} {curve[-1].partition(',')[2]}" for name, curve in curves.items()]
+            parts.append(f"{LABELS[quantity]}: {', '.join(newest) or 'nothing yet'}")
+        parts += [f"At {t_s:.4g} s {words}" for t_s, words in self._marks]
+        return ". ".join(parts) + "."
+
+    def svg(self, now_s: float) -> str:
+        """The picture at a moment, as an element of a page."""
+        begin_s = max(0.0, now_s - self._window_s)
+        scale = (WIDTH - LEFT - RIGHT) / self._window_s
+        lines = math.ceil(len(self._styles) / NAMES_IN_LINE)
+        top = LINE * lines + 24
+        parts = [self._names()]
+        for quantity, curves in self._curves.items():
+            parts.append(self._strip(quantity, curves, top, begin_s))
+            top += HEIGHT + GAP
+        bottom = top - GAP
+        parts += _time_axis(begin_s, self._window_s, bottom, scale)
+        for t_s, words in self._marks:
+            if t_s >= begin_s:
+                x = LEFT + (t_s - begin_s) * scale
+                parts.append(f'<path d="M{x:.1f} {LINE * lines + 20}V{bottom}" stroke="{TEXT}"/>')
+                anchor = "end" if x > WIDTH * 0.7 else "start"
+                parts.append(_text(x, LINE * lines + 16, words, anchor, 12))
+        height = bottom + 2 * LINE
+        return (
+            f'<svg viewBox="0 0 {WIDTH} {height}" style="width:100%;max-width:{WIDTH}px" role="img" '
+            f'aria-label="{html.escape(f"Figure: {now_s:.1f} s. {self.in_words()}")}" '
+            f'fill="none" font-family="system-ui,Helvetica,Arial,sans-serif">{"".join(parts)}</svg>'
+        )
+
+    def _names(self) -> str:
+        parts = []
+        width = (WIDTH - LEFT) / NAMES_IN_LINE
+        for name, style in self._styles.items():
+            line, place = divmod(style, NAMES_IN_LINE)
+            x, y = LEFT + place * width, 14 + line * LINE
+            parts.append(f'<path d="M{x:.0f} {y - 4}h26" {_stroke(style)}/>{_text(x + 32, y, name, "start", 13)}')
+        return "".join(parts)
+
+    def _strip(self, quantity: str, curves: dict[str, deque[str]], top: float, begin_s: float) -> str:
+        highest = _nice(self._tops[quantity])
+        bottom = top + HEIGHT
+        parts = [
+            f'<path d="M{LEFT} {y:.0f}H{WIDTH - RIGHT}" stroke="{GRID}"/>{_text(LEFT - 6, y + 4, f"{value:g}", "end", 12)}'
+            for value, y in ((0, bottom), (highest / 2, top + HEIGHT / 2), (highest, top))
+        ]
+        parts.append(
+            f'<text transform="translate(14 {top + HEIGHT / 2:.0f}) rotate(-90)" text-anchor="middle" fill="{TEXT}" '
+            f'font-size="13">{html.escape(LABELS[quantity])}</text>'
+        )
+        # In the units of the points: the picture scales them, and cuts off what is over.
+        parts.append(
+            f'<svg x="{LEFT}" y="{top - 1}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT + 2}" preserveAspectRatio="none" '
+            f'viewBox="{begin_s:.7g} {-highest:g} {self._window_s:g} {highest:g}"><g transform="scale(1 -1)">'
+        )
+        parts += [
+            f'<polyline points="{" ".join(curve)}" vector-effect="non-scaling-stroke" {_stroke(self._styles[name])}/>'
+            for name, curve in curves.items()
+        ]
+        return "".join([*parts, "</g></svg>"])
+
+
+def _time_axis(begin_s: float, window_s: float, bottom: float, scale: float) -> list[str]:
+    step_s = _nice(window_s / 12)
+    first = math.ceil(begin_s / step_s)
+    parts = [f'<path d="M{LEFT} {bottom}H{WIDTH - RIGHT}" stroke="{TEXT}"/>']
+    for number in range(first, math.floor((begin_s + window_s) / step_s + 1e-9) + 1):
+        x = LEFT + (number * step_s - begin_s) * scale
+        parts.append(f'<path d="M{x:.1f} {bottom}v4" stroke="{TEXT}"/>')
+        parts.append(_text(x, bottom + 18, f"{number * step_s:g}", "middle", 12))
+    return [*parts, _text((LEFT + WIDTH) / 2, bottom + 36, LABELS["t_s"], "middle", 13)]
+
+
+def _nice(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20, ... that is no smaller; 1 for nothing.
+
+    >>> [_nice(value) for value in (0, 0.3, 1.2, 40, 50.1)]
+    [1.0, 0.5, 2.0, 50.0, 100.0]
+    """
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in STEPS if step * power >= value * (1 - 1e-9))
+
+
+def _stroke(style: int) -> str:
+    dash = DASHES[style % len(DASHES)]
+    return f'stroke="{COLOURS[style % len(COLOURS)]}" stroke-width="2"' + (
+        f' stroke-dasharray="{dash}"' if dash else ""
+    )
+
+
+def _text(x: float, y: float, words: str, anchor: str, size: int) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{TEXT}" font-size="{size}">{html.escape(words)}</text>'

@@ -1,0 +1,382 @@
+"""A live network that plays: curves grow, sliders change its links meanwhile.
+
+The beat comes from the page: a `Play` widget, which counts in the browser, asks for each picture, and asks for the next when it has
+room for one. So a slow browser or connection gets fewer pictures and none pile up, nothing plays where nobody looks, a closed tab stops
+the traffic, and the kernel needs no thread, also where there are none (a browser's own Python).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import html
+import signal
+import sys
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from netlab import engines, plots
+from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.units import rate_mbps
+from netlab.base.values import is_number, shown
+from netlab.engines.base import Engine
+from netlab.network.topology import Topology
+from netlab.plots.chart import notebook_forms
+from netlab.plots.strips import Strips
+from netlab.protocol.plan import StreamSample
+from netlab.protocol.requests import Tables
+from netlab.runs.scenario import Scenario, network_of
+from netlab.traffic import Command, Traffic
+from netlab.widgets.link_controls import Controls, Sliders, facing, link_sliders
+
+if TYPE_CHECKING:
+    from netlab.lab.live import Lab
+
+QUANTITIES = ("goodput_mbps", "cwnd_segments", "backlog_packets")
+PACES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+LONGEST_S = 3600.0
+BEAT_S = 0.1
+LATEST_S = 0.3
+"""What a beat that came late makes up for."""
+WORK_S = 0.1
+"""How long a beat may work; a network that takes longer plays slower than asked."""
+PARTS = 10
+WALL_LIMIT_S = 20.0
+POINTS = 300
+MEAN_S = 1.0
+"""Goodput is the mean of so long: in an interval a slow flow has a handful of segments."""
+
+_by_cell: dict[object, LivePanel] = {}
+
+
+def live(
+    network: Topology | Scenario | Mapping[str, Any],
+    traffic: Sequence[Traffic],
+    controls: Controls | None = None,
+    *,
+    seed: int = 1,
+    pace: float = 10.0,
+    first_s: float = 10.0,
+    window_s: float = 60.0,
+    duration_s: float = 600.0,
+    engine: str | None = None,
+) -> LivePanel:
+    """A network whose traffic runs before one's eyes, with sliders that change its links meanwhile.
+
+    It shows its first seconds and waits for *Play*. What sliders did is marked in the curves; goodput is the mean of a second. A page
+    that shows no widgets has the first seconds as a figure.
+
+    Parameters
+    ----------
+    network : Topology
+        Also the dict of a topology file, or a scenario, of which the network counts. A link of it has a rate.
+    traffic : sequence of Traffic
+        What runs; no commands.
+    controls : mapping, optional
+        The sliders: names of fields by link, such as ``{("r1", "h2"): ["rate_mbps", "loss_rate"]}``, or with their ends,
+        ``{("r1", "h2"): {"rate_mbps": (1, 20)}}``. Fields are rate_mbps, delay_ms, jitter_ms, loss_rate, queue_packets and queue_bytes.
+        Left out, all that the links with a rate have. A slider sets the direction from the first node to the second, and the way back
+        where it is the same.
+    seed : int
+        Fixes all that is random.
+    pace : float
+        Network time in s for each second of wall-clock time, at first; from 0.1 to 100.
+    first_s, window_s, duration_s : float
+        Network time in s that has passed when it is shown, that the curves show, and at which it stops.
+    engine : str, optional
+        As for `netlab.live`; by default the quickest that can do it.
+
+    Returns
+    -------
+    LivePanel
+        Its `lab` is the live network, its `figure` all that was measured so far; `close()` ends it, and so does its cell when it is
+        run again.
+
+    Raises
+    ------
+    ScenarioError
+        With every mistake.
+    """
+    topology = network_of(network)
+    scenario = Scenario(topology, traffic, LONGEST_S, seed)
+    sliders, problems = link_sliders(topology, controls)
+    problems = scenario.problems() + problems
+    limits = {"pace": (pace, PACES[0], PACES[-1]), "first_s": (first_s, 0, LONGEST_S)}
+    limits |= {"window_s": (window_s, 1, LONGEST_S), "duration_s": (duration_s, 1, LONGEST_S)}
+    problems += [
+        f"{name} must be from {low:g} to {high:g}, got {shown(value)}"
+        for name, (value, low, high) in limits.items()
+        if not (is_number(value) and low <= value <= high)
+    ]
+    if isinstance(traffic, (list, tuple)) and any(isinstance(item, Command) for item in traffic):
+        problems.append("a panel runs no commands; open the network with netlab.live and run them in its hosts")
+    if problems:
+        raise ScenarioError(problems)
+    panel = LivePanel(scenario, sliders, engines.decide(engine, [scenario.plan()]), window_s, duration_s)
+    panel.pace = min(PACES, key=lambda one: abs(one - pace))
+    panel.pass_by(first_s)
+    return panel
+
+
+class LivePanel:
+    """A live network with a picture that grows and sliders; see `live`.
+
+    Attributes
+    ----------
+    lab : Lab
+        The network.
+    controls : dict
+        The sliders, by link and field.
+    message : str
+        The sentence that it shows, empty when all is well.
+    """
+
+    def __init__(
+        self, scenario: Scenario, controls: Sliders, engine: str | Engine, window_s: float, duration_s: float
+    ) -> None:
+        self.controls, self.pace, self.message = controls, 1.0, ""
+        self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
+        self._lock = threading.RLock()
+        self._loop = _running_loop()
+        self._beaten_s = 0.0
+        self._interval_s = max(0.01, round(window_s / POINTS, 3))
+        self._parts = 1
+        # Its own buttons have no names, so it stands unseen beside ours.
+        self.beat = ipywidgets.Play(interval=round(1000 * BEAT_S), max=2**31 - 1, layout={"display": "none"})
+        self.beat.observe(self._on_beat, names="value")
+        self.buttons: dict[str, ipywidgets.Button] = {}
+        for label, tooltip, do in (
+            ("Play", "let network time pass, or stand still", self._switch),
+            ("Step", "let a tenth of a second pass, at this speed", self.step),
+            ("Slower", "less network time in a second", functools.partial(self._shift, -1)),
+            ("Faster", "more network time in a second", functools.partial(self._shift, 1)),
+            ("Begin again", "start the network anew, as the sliders stand", self.begin_again),
+        ):
+            self.buttons[label] = ipywidgets.Button(description=label, tooltip=f"{label}: {tooltip}")
+            self.buttons[label].on_click(functools.partial(self._guarded, do))
+        for (link, field), control in controls.items():
+            control.observe(
+                functools.partial(self._guarded, functools.partial(self._change, link, field)), names="value"
+            )
+        self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML()
+        row = ipywidgets.Box([*self.buttons.values(), self.beat], layout={"flex_flow": "row wrap"})
+        self.box = ipywidgets.VBox([row, *controls.values(), self._alert, self._picture])
+        _close_earlier(self)
+        self._begin(scenario.topology)
+
+    @property
+    def figure(self) -> Any:
+        """All that was measured so far, as a figure that answers to the mouse."""
+        return plots.time_series(self.lab.run, QUANTITIES[:2])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = self.box._repr_mimebundle_(**kwargs) or {}
+        return {**bundle, **notebook_forms(self.figure), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return f"LivePanel({self.lab!r})"
+
+    # What it does -------------------------------------------------------------------------------------------
+
+    @property
+    def playing(self) -> bool:
+        """Whether network time passes by itself."""
+        return bool(self.beat.playing)
+
+    def play(self) -> None:
+        """Let network time pass, for whoever looks at the panel."""
+        self._beaten_s = time.monotonic()
+        # A page that was loaded anew beats only when this changes.
+        self.beat.playing = False
+        self.beat.playing = True
+        self.buttons["Play"].description = "Pause"
+
+    def pause(self) -> None:
+        """Let network time stand still."""
+        self.beat.playing = False
+        self.buttons["Play"].description = "Play"
+        self._look_at_interrupts()
+
+    def step(self) -> None:
+        """Let a tenth of a second's network time pass."""
+        self.pause()
+        self.pass_by(BEAT_S * self.pace)
+
+    def begin_again(self) -> None:
+        """Start the network anew, as the sliders stand."""
+        self.lab.close()
+        self._begin(self.lab.topology)
+        self._draw()
+
+    def close(self) -> None:
+        """End the network and remove the panel; a second time does nothing."""
+        self.pause()
+        with self._lock:
+            self.lab.close()
+        for widget in (
+            self.beat,
+            *self.buttons.values(),
+            *self.controls.values(),
+            self._alert,
+            self._picture,
+            self.box,
+        ):
+            widget.close()
+
+    def pass_by(self, duration_s: float, work_s: float = WALL_LIMIT_S) -> None:
+        """Let network time pass, as much as can be worked out in `work_s`, and draw."""
+        now_s, began_s = self.lab.session.now_s, time.monotonic()
+        until_s = min(now_s + duration_s, self._duration_s)
+        for part in range(1, self._parts + 1):
+            self.lab.session.request().advance(until_s=now_s + (until_s - now_s) * part / self._parts, progress_s=None)
+            if time.monotonic() - began_s > work_s:
+                break
+        # Each part is a way there and back between processes, which on a busy machine takes longer than a small network's work.
+        self._parts = PARTS if time.monotonic() - began_s > WORK_S / 2 else 1
+        if self.lab.session.now_s >= self._duration_s - 1e-6:
+            self.pause()
+        self._draw()
+
+    def _begin(self, topology: Topology) -> None:
+        # For Linux alone, and this module is imported on every system.
+        from netlab.lab.live import Lab
+
+        step_s, seed = self._interval_s, self._scenario.seed
+        self.lab: Lab = Lab(topology, seed, interval_s=step_s, wall_limit_s=WALL_LIMIT_S, engine=self._engine)
+        flows = [self.lab.start(item).label for item in self._scenario.traffic]
+        self._strips = Strips(QUANTITIES, self._window_s, round(self._window_s / step_s) + 1, flows)
+        self._seen = {"streams": 0, "queues": 0, "changes": 0}
+        self._received: dict[tuple[str, int], int] = defaultdict(int)
+        self._latest: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=max(1, round(MEAN_S / step_s))))
+        self._arrived_to: dict[str, int] = defaultdict(int)
+
+    def _switch(self) -> None:
+        # A page that was loaded anew shows a panel that plays, and does not beat.
+        if self.playing and time.monotonic() - self._beaten_s < 2:
+            self.pause()
+        else:
+            self.play()
+
+    def _shift(self, by: int) -> None:
+        self.pace = PACES[min(max(PACES.index(self.pace) + by, 0), len(PACES) - 1)]
+        self._draw()
+
+    def _change(self, link: tuple[str, str], field: str) -> None:
+        value = self.controls[link, field].value
+        if isinstance(value, float):
+            value = float(f"{value:.3g}")
+        there, back = facing(self.lab.topology, link)
+        if getattr(there, field) == getattr(back, field):
+            self.lab.link(*link).change(**{field: value})
+        else:
+            self.lab.link(link[1], link[0]).change(reverse={field: value})
+        self._draw()
+
+    def _on_beat(self, _change: Any) -> None:
+        now_s = time.monotonic()
+        passed_s, self._beaten_s = min(now_s - self._beaten_s, LATEST_S), now_s
+        if self.playing:
+            self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
+        self._look_at_interrupts()
+
+    def _guarded(self, what: Callable[[], None], _event: Any = None) -> None:
+        with self._lock:
+            self._say("")
+            try:
+                what()
+            except KeyboardInterrupt:
+                self.pause()
+            except NetlabError as error:
+                self.pause()
+                self._say(str(error))
+
+    def _say(self, sentence: str) -> None:
+        self.message = sentence
+        self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
+
+    def _look_at_interrupts(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            # Only the main thread has signals, and a notebook's kernel may answer widgets in another.
+            self._loop.call_soon_threadsafe(self._hear_interrupts)
+
+    def _hear_interrupts(self) -> None:
+        """Between cells a notebook's kernel ignores interrupts; while the network plays they stop it."""
+        handler = signal.getsignal(signal.SIGINT)
+        if self.playing and handler == signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._interrupted)
+        elif not self.playing and handler == self._interrupted:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _interrupted(self, _number: int, _frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.pause()
+
+    # What it shows ------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        found = self.lab.session.request().tables(streams=self._seen["streams"], queues=self._seen["queues"])
+        self._take_streams(found["streams"])
+        self._take_datagrams(found)
+        for sample in found["queues"]:
+            name = f"queue {sample['interface']}"
+            if sample["backlog_packets"] or name in self._strips.names:
+                self._strips.add("backlog_packets", name, sample["t_s"], sample["backlog_packets"])
+        for change in self.lab.changes[self._seen["changes"] :]:
+            self._strips.mark(change.at_s, change.words())
+        self._seen["streams"] += len(found["streams"])
+        self._seen["queues"] += len(found["queues"])
+        self._seen["changes"] = len(self.lab.changes)
+        speed = "real time" if self.pace == 1 else f"{self.pace:g} times real time"
+        self._picture.value = f"<div>{found['now_s']:.1f} s, {speed}</div>{self._strips.svg(found['now_s'])}"
+
+    def _take_streams(self, samples: Sequence[StreamSample]) -> None:
+        sums: dict[tuple[str, float], list[float]] = {}
+        for row in samples:
+            own = (row["flow"], row["stream"])
+            both = sums.setdefault((row["flow"], row["t_s"]), [0.0, 0.0])
+            received_bytes = row["received_bytes"] or 0
+            both[0] += received_bytes - self._received[own]
+            both[1] += row["cwnd_segments"] or 0
+            self._received[own] = received_bytes
+        for (flow, t_s), (fresh_bytes, window) in sums.items():
+            self._add_goodput(flow, t_s, fresh_bytes)
+            self._strips.add("cwnd_segments", flow, t_s, window)
+
+    def _take_datagrams(self, found: Tables) -> None:
+        whole = int(found["now_s"] / self._interval_s + 1e-6)
+        arrived = {(row["flow"], row["interval"]): row["bytes"] for row in found["datagrams"]}
+        for flow in (item["label"] for item in found["items"] if item["kind"] == "udp"):
+            for number in range(self._arrived_to[flow], whole):
+                self._add_goodput(flow, (number + 1) * self._interval_s, arrived.get((flow, number), 0))
+            self._arrived_to[flow] = whole
+
+    def _add_goodput(self, flow: str, t_s: float, fresh_bytes: float) -> None:
+        latest = self._latest[flow]
+        latest.append(fresh_bytes)
+        self._strips.add("goodput_mbps", flow, t_s, rate_mbps(sum(latest), len(latest) * self._interval_s))
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop of a notebook's kernel; None elsewhere, and where there are no signals."""
+    if sys.platform == "emscripten" or threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _close_earlier(panel: LivePanel) -> None:
+    """End the panel that the present cell of a notebook made before."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    cell = parent.get("metadata", {}).get("cellId")
+    if cell in _by_cell:
+        _by_cell.pop(cell).close()
+    if cell is not None:
+        _by_cell[cell] = panel
