@@ -352,6 +352,24 @@ print(chapter.settings.claims().round(2).to_string(index=False))
 # 3. Under random loss goodput goes with $1/\sqrt p$ and $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
 #    30 to 40 % on timeouts decide.
 
+# %% [markdown] id="live-text"
+# ## Optional: change the path under a running flow
+#
+# The window fits the path that it has met. **How long does it take until it fits another one?** One Reno flow over the path of part 1 has run
+# for 10 s. Press *Play*, move a slider while it runs, and *Pause* when you want to look; every change is marked. *Slower* helps with what is quick.
+#
+# - *Try*: set the rate to 5 Mbit/s. When the curves are regular again, set it to 50. Then, at 10, set a loss rate of 0.01.
+# - *Look for*: after which of the two changes of the rate is the link soon full again, and after which does it stay half empty for seconds? What does the
+#   queue do meanwhile? With random losses, does the window ever meet the queue?
+
+# %% id="live" tags=["nbval-ignore-output", "figure"]
+nl.widgets.live(
+    chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33),
+    [nl.Tcp("h1", "h3", congestion="reno")],
+    {("r1", "h3"): {"rate_mbps": (1, 50), "delay_ms": (0, 100), "loss_rate": (0, 0.05), "queue_packets": (1, 200)}},
+    pace=5,
+)
+
 # %% [markdown] id="ten-text"
 # ## Optional: ten flows, and luck
 #

@@ -310,6 +310,26 @@ chapter.panel()
 # echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
 # beside others. A queue for each flow protects each flow from all queues but its own.
 
+# %% [markdown] id="live-text"
+# ## Optional: take the rate away from a running queue
+#
+# CoDel is told a time, not a number of packets. **What does it do with a queue that was right, when the link becomes slow?** A download (CUBIC) has run for
+# 10 s over 20 Mbit/s. Press *Play* and move the sliders while it runs; every change is marked.
+#
+# - *Try*: set the rate to 2 Mbit/s. Wait until the queue is calm, and set it to 20 again. Then write `"fifo"` for
+#   `"codel"` in the cell, run it again, and do the same.
+# - *Look for*: how many packets are CoDel's 5 ms at each of the two rates? How high does the queue stand when the rate has just fallen, and how
+#   many seconds does CoDel need to have it down again? (It drops packets one at a time, the second 100 ms after the first.) How long do packets wait behind
+#   drop-tail, with room for 1000 of them?
+
+# %% id="live" tags=["nbval-ignore-output", "figure"]
+nl.widgets.live(
+    chapter.settings.one_link(aqm="codel"),
+    [nl.Tcp("h1", "h3", congestion="cubic")],
+    {("r1", "h3"): {"rate_mbps": (1, 100), "loss_rate": (0, 0.05), "queue_packets": (10, 1000)}},
+    pace=5,
+)
+
 # %% [markdown] id="open"
 # ## Open exercises
 #
