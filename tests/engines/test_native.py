@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import netlab as nl
+from netlab.engines.native import NativeEngine
 from tests.figures import agrees
 from tests.in_guest import told_by
 from tests.stand_ins import HOST_PARTS
@@ -45,6 +47,53 @@ def test_the_native_engine_inside_a_guest() -> None:
     agrees("goodput (Mbit/s)", flow.goodput_mbps, 2, relative=0.02)
     assert flow.loss_rate == 0
     agrees("RTT (ms)", inner.pings.rtt_ms.median(), 20.3, absolute=2)
+
+
+CHANGED = nl.Scenario(
+    nl.Topology(
+        hosts=["h1", "h2"],
+        routers=["r1"],
+        links=[nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=10, delay_ms=5, queue_packets=20)],
+    ),
+    [nl.Udp("h1", "h2", rate_mbps=20, spacing="even")],
+    duration_s=8,
+    changes=[
+        nl.Change(at_s=2, link=("r1", "h2"), rate_mbps=2),
+        nl.Change(at_s=4, link=("r1", "h2"), up=False),
+        nl.Change(at_s=5, link=("r1", "h2"), up=True),
+        nl.Change(at_s=6, link=("r1", "h2"), rate_mbps=nl.Trace([(0, 8), (1, 4)])),
+    ],
+)
+CHANGING = """
+import json, sys
+sys.path.extend({path!r})
+import netlab as nl
+print(json.dumps(nl.run(json.loads({scenario!r}), engine="native", progress=False).to_dict()))
+"""
+
+
+def follows_its_changes(run: nl.Run) -> None:
+    """Second by second, but for what the bucket and the wire hold at each step."""
+    rows = run.intervals[run.intervals.flow == run.flows.flow[0]]
+    measured = rows.groupby(np.ceil(rows.t_s - 1e-6)).goodput_mbps.mean().to_list()
+    limits = {mbps: nl.theory.udp_goodput_limit_mbps(mbps, 1000) for mbps in (10, 2, 8, 4)}
+    for second, mbps in ((1, 10), (2, 2), (3, 2), (6, 8), (7, 4)):
+        agrees(f"goodput in second {second} (Mbit/s)", measured[second], limits[mbps], relative=0.1)
+    agrees("goodput while the link is down (Mbit/s)", measured[4], 0, absolute=0.1)
+
+
+@pytest.mark.pocket
+def test_links_change_and_follow_a_trace_inside_a_guest() -> None:
+    told = told_by(CHANGING, within_s=(25, 150), scenario=json.dumps(CHANGED.to_dict()))
+    follows_its_changes(nl.Run.from_dict(told))
+
+
+@pytest.mark.root
+def test_links_change_and_follow_a_trace_on_this_machines_own_kernel() -> None:
+    lacking = [requirement for requirement in NativeEngine().requirements() if not requirement.ok]
+    if lacking:
+        pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].seen}")
+    follows_its_changes(nl.run(CHANGED, engine="native", progress=False))
 
 
 KILLED = """
