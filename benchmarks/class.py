@@ -16,16 +16,13 @@ import argparse
 import hashlib
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from harness import used_s
+from harness import busy, used_s
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -229,18 +226,6 @@ def digests(place: Path) -> dict[str, str]:
         for path in sorted(place.rglob("*"))
         if path.is_file() and not path.is_symlink()
     }
-
-
-@contextmanager
-def busy(number: int) -> Iterator[None]:
-    """Processes that never rest, as long as this lasts."""
-    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
-    try:
-        yield
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
 
 
 if __name__ == "__main__":

@@ -24,12 +24,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # The comparison of two runs is the tests' own.
 sys.path.insert(0, str(REPOSITORY))
+
+import harness  # noqa: E402
 
 import netlab as nl  # noqa: E402
 from netlab.base.errors import EngineError, NetlabError  # noqa: E402
@@ -119,18 +121,19 @@ def hour() -> tuple[bool, str]:
     return late - early < FLAT_MB and goodput > 9, said
 
 
-def runs(number: int = SHORT_RUNS) -> tuple[bool, str]:
+def runs() -> tuple[bool, str]:
     """Many short runs, one after the other: every result equal, no failure, no file or process left."""
     scenario = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2")], 0.2, interval_s=0.1)
     before = len(list(Path("/proc/self/fd").iterdir()))
     began_s = time.monotonic()
-    different = {measured(run(scenario)) for _ in range(number)}
+    different = {measured(run(scenario)) for _ in range(SHORT_RUNS)}
     took_s = time.monotonic() - began_s
     left = len(list(Path("/proc/self/fd").iterdir())) - before
-    said = f"{number} runs in {took_s:.0f} s ({1000 * took_s / number:.1f} ms each), {len(different)} result(s), "
-    return len(
-        different
-    ) == 1 and left == 0 and not children(), said + f"{left} files and {len(children())} processes left"
+    said = (
+        f"{SHORT_RUNS} runs in {took_s:.0f} s ({1000 * took_s / SHORT_RUNS:.1f} ms each), {len(different)} result(s), "
+    )
+    said += f"{left} files and {len(children())} processes left"
+    return len(different) == 1 and left == 0 and not children(), said
 
 
 def kills() -> tuple[bool, str]:
@@ -162,25 +165,32 @@ def kills() -> tuple[bool, str]:
     )
 
 
+def all_measured() -> dict[str, str]:
+    """What each of the twenty gives."""
+    return {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+
+
+def compared(alone: Mapping[str, str], there: Mapping[str, str]) -> tuple[bool, str]:
+    """Whether all that was measured elsewhere is the same, in words too."""
+    different = [name for name in alone if there.get(name) != alone[name]]
+    said = f"{len(alone) - len(different)} of {len(alone)} scenarios equal"
+    return not different, said + "".join(f"; {name} differs" for name in different)
+
+
 def busy() -> tuple[bool, str]:
     """The same results beside processes that take every processor."""
-    alone = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
-    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
-    try:
-        beside = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
-    finally:
-        for spinner in spinners:
-            spinner.kill()
-            spinner.wait()
-    return beside == alone, f"{sum(beside[name] == alone[name] for name in alone)} of {len(alone)} scenarios equal"
+    alone = all_measured()
+    with harness.busy(2 * (os.cpu_count() or 1)):
+        return compared(alone, all_measured())
 
 
 CAGED = """
 import os, sys
 sys.path.insert(0, {repository!r})
-from benchmarks.endurance import measured, run, scenarios
+sys.path.insert(0, {repository!r} + "/benchmarks")
+from endurance import all_measured
 import json
-print(json.dumps({{name: measured(run(scenario)) for name, scenario in scenarios().items()}}))
+print(json.dumps(all_measured()))
 """
 
 
@@ -188,7 +198,7 @@ def cage() -> tuple[bool, str]:
     """In namespaces of its own: no network, everything read-only, /tmp small and noexec, no privilege."""
     if not shutil.which("unshare") or not shutil.which("setpriv"):
         return False, "unshare and setpriv (util-linux) are needed"
-    alone = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    alone = all_measured()
     repository = str(Path(__file__).resolve().parent.parent)
     script = (
         "mount --make-rprivate / && mount -t tmpfs -o noexec,nosuid,size=64k tmpfs /tmp && "
@@ -204,21 +214,17 @@ def cage() -> tuple[bool, str]:
     )  # fmt: skip
     if done.returncode != 0:
         return False, f"status {done.returncode}: {done.stderr.strip()[-300:]}"
-    caged = json.loads(done.stdout)
-    equal = sum(caged[name] == alone[name] for name in alone)
-    return (
-        equal == len(alone) and "WRITABLE" not in done.stderr,
-        f"{equal} of {len(alone)} scenarios equal; {done.stderr.strip()[-100:] or 'nothing was writable'}",
-    )
+    equal, said = compared(alone, json.loads(done.stdout))
+    return equal and "WRITABLE" not in done.stderr, f"{said}; {done.stderr.strip()[-100:] or 'nothing was writable'}"
 
 
 PROFILE = Path("/usr/share/containers/seccomp.json")
 """Debian's golang-github-containers-common has it: what podman and buildah put upon containers, as Docker's own does."""
 
 
-def oci_seccomp(profile: Path) -> dict[str, object]:
+def oci_seccomp() -> dict[str, object]:
     """A container engine's profile for a container without a capability, as the runtime is told it."""
-    found = json.loads(profile.read_text())
+    found = json.loads(PROFILE.read_text())
     machine = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
     kept = [
         rule
@@ -226,7 +232,6 @@ def oci_seccomp(profile: Path) -> dict[str, object]:
         if not (rule.get("includes") or {}).get("caps")
         and machine in ((rule.get("includes") or {}).get("arches") or [machine])
     ]
-    names = {"names": "names", "action": "action", "args": "args", "errnoRet": "errnoRet"}
     return {
         "defaultAction": found["defaultAction"],
         "defaultErrnoRet": found.get("defaultErrnoRet", 1),
@@ -234,35 +239,27 @@ def oci_seccomp(profile: Path) -> dict[str, object]:
             row["architecture"] for row in found["archMap"] if os.uname().machine in row["architecture"].lower()
         ],
         "syscalls": [
-            {new: rule[old] for old, new in names.items() if rule.get(old) not in (None, [])} for rule in kept
+            {name: rule[name] for name in ("names", "action", "args", "errnoRet") if rule.get(name) not in (None, [])}
+            for rule in kept
         ],
     }
 
 
-def container(profile: Path = PROFILE) -> tuple[bool, str]:
+def container() -> tuple[bool, str]:
     """In a container: default seccomp profile, no capability, no network, everything read-only, /tmp small and noexec."""
     runtime = shutil.which("runc")
-    if os.geteuid() or not runtime or not profile.exists():
-        return False, f"root, runc and {profile} are needed"
-    alone = {name: measured(run(scenario)) for name, scenario in scenarios().items()}
+    if os.geteuid() or not runtime or not PROFILE.exists():
+        return False, f"root, runc and {PROFILE} are needed"
+    alone = all_measured()
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "rootfs"
         root.mkdir()
-        binds = [
-            path for path in Path("/").iterdir() if path.name not in {"proc", "sys", "dev", "tmp"} and path.exists()
-        ]
-        mounts = [{"destination": "/proc", "type": "proc", "source": "proc"}]
-        mounts += [
-            {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=64k"]}
-        ]
-        mounts += [
-            {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["noexec", "nosuid", "size=64k"]}
-        ]
-        mounts += [
-            {"destination": str(path), "type": "bind", "source": str(path.resolve()), "options": ["rbind", "ro"]}
-            for path in binds
-            if path.is_dir()
-        ]
+        binds = [path for path in Path("/").iterdir() if path.name not in {"proc", "sys", "dev", "tmp"}]
+        empty = [("/dev", ["nosuid", "mode=755", "size=64k"]), ("/tmp", ["noexec", "nosuid", "size=64k"])]
+        wanted = [("/proc", "proc", "proc", []), *((to, "tmpfs", "tmpfs", how) for to, how in empty)]
+        wanted += [(str(path), "bind", str(path.resolve()), ["rbind", "ro"]) for path in binds if path.is_dir()]
+        words = ("destination", "type", "source", "options")
+        mounts = [dict(zip(words, mount, strict=True)) for mount in wanted]
         for mount in mounts:
             (root / str(mount["destination"])[1:]).mkdir(exist_ok=True)
         tries = "try:\n    open('/var/tmp/x', 'w')\n    sys.exit('WRITABLE')\nexcept OSError:\n    pass\n"
@@ -278,7 +275,7 @@ def container(profile: Path = PROFILE) -> tuple[bool, str]:
             },
             "linux": {
                 "namespaces": [{"type": kind} for kind in ("pid", "mount", "network", "ipc", "uts")],
-                "seccomp": oci_seccomp(profile),
+                "seccomp": oci_seccomp(),
             },
         }  # fmt: skip
         (Path(place) / "config.json").write_text(json.dumps(spec))
@@ -286,9 +283,8 @@ def container(profile: Path = PROFILE) -> tuple[bool, str]:
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return False, f"status {done.returncode}: {done.stderr.strip()[-300:]}"
-    caged = json.loads(done.stdout)
-    equal = sum(caged[name] == alone[name] for name in alone)
-    return equal == len(alone), f"{equal} of {len(alone)} scenarios equal, under {runtime} and {profile}"
+    equal, said = compared(alone, json.loads(done.stdout))
+    return equal, f"{said}, under {runtime} and {PROFILE}"
 
 
 ENGINE_ALONE = """
@@ -322,9 +318,8 @@ def pythons() -> tuple[bool, str]:
         version, outcomes = json.loads(done.stdout)
         seen[version] = outcomes
     equal = all(outcomes == next(iter(seen.values())) for outcomes in seen.values())
-    return equal and len(
-        seen
-    ) > 1, f"{len(scenarios())} scenarios in Python {', '.join(seen)}: {'equal' if equal else 'different'}"
+    said = f"{len(scenarios())} scenarios in Python {', '.join(seen)}: {'equal' if equal else 'different'}"
+    return equal and len(seen) > 1, said
 
 
 def aarch64() -> tuple[bool, str]:
@@ -337,7 +332,7 @@ def aarch64() -> tuple[bool, str]:
     ]
     if not programs or not shutil.which(QEMU):
         return False, f"needs {QEMU} and 'netlab kernel build --cross aarch64'"
-    here = {name: run(scenario) for name, scenario in scenarios().items()}
+    here = all_measured()
     with tempfile.TemporaryDirectory() as place:
         wrapper = Path(place) / "library"
         wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(QEMU)} {programs[0]} "$@"\n')
@@ -345,12 +340,11 @@ def aarch64() -> tuple[bool, str]:
         os.environ["NETLAB_LIBRARY"] = str(wrapper)
         try:
             began_s = time.monotonic()
-            there = {name: run(scenario) for name, scenario in scenarios().items()}
+            there = all_measured()
         finally:
             del os.environ["NETLAB_LIBRARY"]
-    equal = [name for name in here if measured(here[name]) == measured(there[name])]
-    said = f"{len(equal)} of {len(here)} scenarios equal, {time.monotonic() - began_s:.0f} s in the emulator"
-    return len(equal) == len(here), said + "".join(f"; {name} differs" for name in here if name not in equal)
+    equal, said = compared(here, there)
+    return equal, f"{said}, {time.monotonic() - began_s:.0f} s in the emulator"
 
 
 def published_scenarios() -> list[tuple[str, nl.Scenario]]:
@@ -389,26 +383,11 @@ CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
-    parser.add_argument("--short-runs", type=int, default=SHORT_RUNS, help=f"how many of them (default: {SHORT_RUNS})")
-    parser.add_argument(
-        "--profile", type=Path, default=PROFILE, help=f"seccomp profile of 'container' (default: {PROFILE})"
-    )
-    parser.add_argument(
-        "--part",
-        type=int,
-        nargs=2,
-        default=(1, 1),
-        metavar=("K", "N"),
-        help="of the replication, every N-th scenario from K on",
-    )
+    said = "of the replication, every N-th scenario from K on"
+    parser.add_argument("--part", type=int, nargs=2, default=(1, 1), metavar=("K", "N"), help=said)
     arguments = parser.parse_args()
     chosen = arguments.checks or list(CHECKS)
-    checks = {
-        **CHECKS,
-        "runs": lambda: runs(arguments.short_runs),
-        "replication": lambda: replication(*arguments.part),
-        "container": lambda: container(arguments.profile),
-    }
+    checks = {**CHECKS, "replication": lambda: replication(*arguments.part)}
     unknown = [name for name in chosen if name not in CHECKS]
     if unknown:
         parser.error(f"{unknown[0]} is no check; there are {', '.join(CHECKS)}")

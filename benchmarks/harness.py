@@ -1,12 +1,15 @@
-"""What the benchmarks share: processor time, contestants in turns, and a table of medians."""
+"""What the benchmarks share: processor time, contestants in turns, a table of medians, a busy machine."""
 
 from __future__ import annotations
 
 import os
 import resource
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -50,3 +53,15 @@ def table(title: str, columns: Sequence[str], found: Mapping[str, Sequence[Seque
         print(f"{name:<48}" + "".join(f"{value:>14.3f}" for value in row) + part, flush=True)
     repetitions = len(next(iter(found.values())))
     print(f"medians of {repetitions}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
+@contextmanager
+def busy(number: int) -> Iterator[None]:
+    """Processes that never rest, as long as this lasts."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()

@@ -4,7 +4,6 @@
     python benchmarks/library.py --engine library pocket   # side by side (the large rows take minutes in the pocket kernel)
     python benchmarks/library.py --engine library pocket ns3   # ns-3 too: apt install g++ libns3-dev
     python benchmarks/library.py --rows small one     # rows by the words they begin with
-    python benchmarks/library.py --sweep              # a grid of 96 settings: what a run costs, and a sweep
 
 Each figure is the median of interleaved repetitions in one warm process; of netlab's it is that of a whole `nl.run`, of
 ns-3's that of a C++ program (dumbbell_ns3.cc, compiled here) without any samples. Processor time, of this process and of
@@ -14,12 +13,9 @@ the kernel's, does not change with what else the machine does as much as wall ti
 from __future__ import annotations
 
 import argparse
-import itertools
-import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,48 +107,12 @@ def side_by_side(names: list[str], engines: list[str], repetitions: int) -> None
     table("Whole runs", ["wall s", "cpu s", "Mbit/s"], found)
 
 
-def grid(duration_s: float, interval_s: float) -> list[nl.Scenario]:
-    """The 96 settings of a window's four parameters, as in the lab ECE 6110."""
-    settings = itertools.product((5, 10, 20, 40), (5, 10, 20, 40), (20, 50, 100), ("cubic", "reno"))
-    return [
-        nl.Scenario(
-            nl.topologies.dumbbell(pairs=1, rate_mbps=rate, delay_ms=delay, queue_packets=queue),
-            [nl.Tcp("h1", "h2", congestion=congestion)],
-            duration_s=duration_s,
-            interval_s=interval_s,
-        )
-        for rate, delay, queue, congestion in settings
-    ]
-
-
-def sweep(engine: str) -> None:
-    """One by one, without traffic's time (what a run costs beside its traffic), and as a sweep."""
-
-    def told(name: str, run_all: Callable[[], object]) -> None:
-        wall_s, cpu_s = cost(run_all)
-        print(f"{name:<48}{wall_s:>8.2f} s of wall time{cpu_s:>8.2f} s of processor{1000 * cpu_s / 96:>8.1f} ms each")
-
-    def one_by_one(scenarios: list[nl.Scenario]) -> None:
-        for scenario in scenarios:
-            nl.run(scenario, engine=engine, progress=False)
-
-    one_by_one(grid(1, 0.1)[:1])
-    told("96 settings of 10 s, one by one", lambda: one_by_one(grid(10, 0.1)))
-    told("96 settings of 1 ms, one by one", lambda: one_by_one(grid(0.001, 0.001)))
-    told("96 settings of 10 s, nl.sweep", lambda: nl.sweep(grid(10, 0.1), engine=engine, fresh=True, progress=False))
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket", "ns3"))
     parser.add_argument("--rows", nargs="*", default=[], metavar="WORD")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
-    parser.add_argument("--sweep", action="store_true")
     arguments = parser.parse_args()
-    if arguments.sweep:
-        sweep(arguments.engine[0])
-        return
     names = [name for name in ROWS if not arguments.rows or name.partition(":")[0] in arguments.rows]
     side_by_side(names, arguments.engine, arguments.repetitions)
 
