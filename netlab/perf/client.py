@@ -28,12 +28,12 @@ from netlab.perf.protocol import (
     Message,
     TestRequest,
     boot_id,
+    figures_by_index,
     greeting,
     hello_datagram,
     read_hello,
 )
 from netlab.perf.report import combine
-from netlab.perf.server import figures_by_index
 from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
 

@@ -17,8 +17,8 @@ from netlab.base.errors import ThroughputError
 from netlab.base.units import mbps_to_bps
 from netlab.perf.client import run_test
 from netlab.perf.protocol import DEFAULT_PORT, TestRequest
-from netlab.perf.report import FORMATS, IntervalTable, amount, summary
-from netlab.perf.server import MAX_CLIENTS, MAX_TIME_S, Server, describe
+from netlab.perf.report import FORMATS, IntervalTable, amount, describe, summary
+from netlab.perf.server import MAX_CLIENTS, MAX_TIME_S, Server
 
 DEFAULT_TIME_S = 25.0
 DEFAULT_RATE_MBPS = 1.0

@@ -9,8 +9,8 @@ The messages of a control connection, in their order (C the client, S the server
 
     C  HELLO      what to test (`TestRequest`)
     S  READY      token and first stream id, or REFUSED with a sentence
-    .             the client opens its streams (TCP), or greets with a datagram for each until it is
-    answered (UDP) S  STREAMS    all streams are there
+    .             the client opens its streams (TCP), or greets with a datagram for each until it is answered (UDP)
+    S  STREAMS    all streams are there
     C  START      the client's receivers run
     S  STARTED    the server's receivers run, its senders begin; the client's senders begin on hearing it
     S  DONE       the server's senders have delivered everything (only when the server sends)
@@ -214,6 +214,24 @@ class Channel:
         return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
 
 
+def figures_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
+    """The other side's figures of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
+    try:
+        figures = {entry["index"]: entry for entry in message["figures"]}
+        usable = all(
+            isinstance(index, int) and 0 <= index < request.streams and _plain(entry)
+            for index, entry in figures.items()
+        )
+    except (KeyError, TypeError):
+        usable = False
+    if not usable:
+        raise ThroughputError(f"The {message['type']} of the other side carries no usable figures.")
+    return {
+        index: {name: value for name, value in figures.get(index, {}).items() if name != "index"}
+        for index in range(request.streams)
+    }
+
+
 def greeting(*parts: object) -> bytes:
     """The first line of a connection."""
     return b" ".join([GREETING, *(str(part).encode() for part in parts)]) + b"\n"
@@ -272,6 +290,15 @@ def _notice_death(sock: socket.socket) -> None:
         (socket.TCP_NODELAY, 1),
     ):
         sock.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def _plain(entry: dict[str, object]) -> bool:
+    return all(
+        value is None
+        or (isinstance(value, str) and len(value) < 200)
+        or (isinstance(value, (int, float)) and abs(value) < 1e30)
+        for value in entry.values()
+    )
 
 
 def _decode(line: bytes) -> Message:

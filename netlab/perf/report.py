@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netlab.base.tables import text_table
-from netlab.base.units import rate_mbps
+from netlab.base.units import BITS_PER_MEGABIT, rate_mbps
 from netlab.perf.protocol import TestRequest
 
 Record = dict[str, Any]
@@ -28,6 +28,18 @@ _ADDED = (
     "duplicates",
     "buffer_drops",
 )
+
+
+def describe(request: TestRequest) -> str:
+    """A test in a line."""
+    way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
+    length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
+    rate = ""
+    if request.protocol == "udp":
+        speed = f"{request.rate_bps / BITS_PER_MEGABIT:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
+        rate = f", {request.payload_bytes}-byte datagrams, {speed}"
+    count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
+    return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"
 
 
 def combine(

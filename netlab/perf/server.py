@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from netlab.base.errors import ThroughputError
-from netlab.base.units import BITS_PER_MEGABIT
 from netlab.perf.endpoints import (
     PATIENCE_S,
     Endpoint,
@@ -33,12 +32,13 @@ from netlab.perf.protocol import (
     Message,
     TestRequest,
     boot_id,
+    figures_by_index,
     greeting,
     hello_datagram,
     read_greeting,
     read_hello,
 )
-from netlab.perf.report import combine
+from netlab.perf.report import combine, describe
 from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
 
@@ -423,45 +423,6 @@ class Session:
             raise ThroughputError(f"{self._peer} said {event['type'][:40]!r} where {type_!r} was due.")
         message: Message = event
         return message
-
-
-def figures_by_index(message: Message, request: TestRequest) -> dict[int, Figures]:
-    """The other side's figures of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
-    try:
-        figures = {entry["index"]: entry for entry in message["figures"]}
-        usable = all(
-            isinstance(index, int) and 0 <= index < request.streams and _plain(entry)
-            for index, entry in figures.items()
-        )
-    except (KeyError, TypeError):
-        usable = False
-    if not usable:
-        raise ThroughputError(f"The {message['type']} of the other side carries no usable figures.")
-    return {
-        index: {name: value for name, value in figures.get(index, {}).items() if name != "index"}
-        for index in range(request.streams)
-    }
-
-
-def describe(request: TestRequest) -> str:
-    """A test in a line."""
-    way = {"up": "client to server", "down": "server to client", "both": "both ways"}[request.direction]
-    length = f"{request.duration_s:g} s" if request.duration_s is not None else f"{request.num_bytes} bytes each"
-    rate = ""
-    if request.protocol == "udp":
-        speed = f"{request.rate_bps / BITS_PER_MEGABIT:g} Mbit/s each" if request.rate_bps else "as fast as it goes"
-        rate = f", {request.payload_bytes}-byte datagrams, {speed}"
-    count = f"{request.parallel} stream{'s' if request.parallel > 1 else ''}"
-    return f"{request.protocol.upper()}, {count}, {way}, {length}{rate}"
-
-
-def _plain(entry: dict[str, object]) -> bool:
-    return all(
-        value is None
-        or (isinstance(value, str) and len(value) < 200)
-        or (isinstance(value, (int, float)) and abs(value) < 1e30)
-        for value in entry.values()
-    )
 
 
 def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:

@@ -14,12 +14,12 @@ from netlab.base.errors import ThroughputError
 from netlab.perf.protocol import (
     MessageBuffer,
     TestRequest,
+    figures_by_index,
     greeting,
     hello_datagram,
     read_greeting,
     read_hello,
 )
-from netlab.perf.server import figures_by_index
 from netlab.sockets.datagrams import HEADER
 
 json_values = st.recursive(
