@@ -23,7 +23,7 @@ import netlab as nl
 from netlab import engines
 from netlab.base.errors import KernelError
 from netlab.commands import cli
-from netlab.course import catalogue, passed
+from netlab.course import catalogue, progress_store
 from netlab.kernel import installed, library
 from netlab.kernel.recipe_key import recipe_hash
 from netlab.measure.results import Run
@@ -138,8 +138,8 @@ def test_what_was_passed_is_still_passed(home: Path, capsys: pytest.CaptureFixtu
         total += done
     assert total >= 40
     assert record.read_bytes() == before
-    passed.record("udp_loss", "something-new")
-    assert passed.read() == {**known, "udp_loss": [*known["udp_loss"], "something-new"]}
+    progress_store.record("udp_loss", "something-new")
+    assert progress_store.read() == {**known, "udp_loss": [*known["udp_loss"], "something-new"]}
 
 
 def sweep(scenario: dict[str, Any]) -> tuple[Run, bool]:

@@ -11,7 +11,7 @@ MOST_BYTES = 64 << 20
 CHUNK_BYTES = 1 << 20
 
 
-class Keeper:
+class ArtifactStore:
     """Copies files into the folder that outlives the run.
 
     Parameters

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from netlab.agent import files
-from netlab.agent.artifacts import Keeper
+from netlab.agent.artifacts import ArtifactStore
 from netlab.agent.capture import Capture
 from netlab.agent.changer import Changer
 from netlab.agent.flows import FIRST_PORT, Flow, make_flows, runner_of
@@ -63,7 +63,7 @@ class Lab:
         self._gate = gate
         self._folder = folder
         self._packages = packages
-        self._keeper = Keeper(folder / files.ARTIFACTS, work=work)
+        self._keeper = ArtifactStore(folder / files.ARTIFACTS, work=work)
         self._programs: Programs | None = None
         self._script: Script | None = None
         self._lock = threading.Lock()

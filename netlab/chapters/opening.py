@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
-from netlab.course import passed
+from netlab.course import progress_store
 from netlab.course.checks import Check
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.widgets import Panel
 
 
@@ -35,7 +35,7 @@ class OpenChapter:
         The chapter's folder.
     token : str
         What the own figures are drawn from; "" for the printed ones.
-    own : Own
+    own : StudentValues
         The figures of this copy.
     check : Exercises
         The chapter's checks, each an attribute.
@@ -45,7 +45,7 @@ class OpenChapter:
 
     topic: str
     token: str
-    own: Own
+    own: StudentValues
     check: Exercises
     settings: ModuleType
     _panel: Callable[..., Panel] | None
@@ -78,7 +78,7 @@ class Begin(Protocol):
 
 
 def opener(
-    topic: str, settings: ModuleType, checks: Callable[[Own], Any], panel: Callable[..., Panel] | None = None
+    topic: str, settings: ModuleType, checks: Callable[[StudentValues], Any], panel: Callable[..., Panel] | None = None
 ) -> Begin:
     """Return the function `begin(token="")` by which a notebook opens a chapter.
 
@@ -106,7 +106,7 @@ def opener(
         made = _named(checks(own), topic)
         go_on()
         for check in made.values():
-            check.on_pass = lambda key: passed.record(topic, key)
+            check.on_pass = lambda key: progress_store.record(topic, key)
         return OpenChapter(topic, token, own, Exercises(**made), settings, panel)
 
     return begin

@@ -12,7 +12,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError, one_of
 from netlab.base.location import PACKAGE
-from netlab.course import passed
+from netlab.course import progress_store
 
 VARIABLE = "NETLAB_NOTEBOOKS"
 
@@ -125,7 +125,7 @@ def find(word: str, folder: Path | None = None) -> Entry:
 
 def progress(folder: Path | None = None) -> None:
     """Print every chapter with its minutes and how many of its exercises are passed on this machine."""
-    known = passed.read()
+    known = progress_store.read()
     rows = [(" ", "    chapter", "minutes", "passed")]
     for entry in chapters(folder):
         done = [key for key in entry.exercises if key in known.get(entry.topic, ())]

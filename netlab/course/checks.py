@@ -30,7 +30,7 @@ from netlab.course.diagnosis import clear, close, diagnose, direction, named_sli
 from netlab.course.prediction import predict
 from netlab.course.time_limit import TimeIsUpError, call_within
 
-__all__ = ["Check", "Choice", "Function", "Number", "Result", "Status", "Trap", "predict", "show_text"]
+__all__ = ["Check", "Choice", "Function", "Misconception", "Number", "Result", "Status", "predict", "show_text"]
 
 _T = TypeVar("_T")
 _WIDTH = 96
@@ -89,7 +89,7 @@ def show_text(text: str, colour: str) -> None:
 
 
 @dataclass(frozen=True)
-class Trap:
+class Misconception:
     """A wrong answer that is worth a sentence of its own.
 
     Attributes
@@ -215,7 +215,7 @@ class Number(Check):
         Its unit, as printed ("" for a fraction or a count).
     tolerance : float
         Largest relative error that passes (0.005 is half a per cent); where 0 is expected, the absolute one.
-    traps : sequence of Trap
+    misconceptions : sequence of Misconception
         Wrong figures with sentences of their own.
     right : str
         A sentence that a right answer earns: what to take along.
@@ -238,16 +238,16 @@ class Number(Check):
     expected: float | Callable[[], float]
     unit: str
     tolerance: float
-    traps: Sequence[Trap] = ()
+    misconceptions: Sequence[Misconception] = ()
     right: str = ""
     measured: bool = False
     harmless: Callable[[float], bool] | None = None
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
-        yield from ((_trap_number(trap, {}), trap.sentence) for trap in self.traps)
+        yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
-        return all(clear(_trap_number(trap, {}), self.figure(), self.tolerance) for trap in self.traps)
+        return all(clear(_wrong_number(trap, {}), self.figure(), self.tolerance) for trap in self.misconceptions)
 
     def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
         number = None if is_stub(answer) else as_number(answer)[0]
@@ -265,8 +265,8 @@ class Number(Check):
         got = with_unit(number, self.unit)
         if close(number, expected, self.tolerance):
             return self._result(Status.PASSED, f"{got} is right (within {_tolerance_text(self)}).", self.right)
-        traps = [(_trap_number(trap, {}), trap.sentence) for trap in self.traps]
-        return self._result(Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, traps))
+        misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
+        return self._result(Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions))
 
 
 @dataclass(kw_only=True, repr=False)
@@ -279,7 +279,7 @@ class Function(Check):
         The right function, called with keyword arguments.
     cases : sequence of mapping
         Keyword arguments of each trial.
-    unit, tolerance, traps, right
+    unit, tolerance, misconceptions, right
         As in `Number`; a trap's answer is a wrong function with the reference's signature.
     """
 
@@ -287,17 +287,17 @@ class Function(Check):
     cases: Sequence[Mapping[str, Any]]
     unit: str
     tolerance: float
-    traps: Sequence[Trap] = ()
+    misconceptions: Sequence[Misconception] = ()
     right: str = ""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
-        yield from ((trap.answer, trap.sentence) for trap in self.traps)
+        yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
         # A wrong formula may be right for some inputs; it must be wrong for one at least.
         return all(
-            any(clear(_trap_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
-            for trap in self.traps
+            any(clear(_wrong_number(trap, case), self.reference(**case), self.tolerance) for case in self.cases)
+            for trap in self.misconceptions
         )
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
@@ -352,8 +352,8 @@ class Function(Check):
         expected = self.reference(**case)
         if close(number, expected, self.tolerance):
             return None
-        traps = [(_trap_number(trap, case), trap.sentence) for trap in self.traps]
-        slip = named_slip(number, expected, self.tolerance, traps)
+        misconceptions = [(_wrong_number(trap, case), trap.sentence) for trap in self.misconceptions]
+        slip = named_slip(number, expected, self.tolerance, misconceptions)
         sentences = [slip or direction(number, expected)]
         if not first and not slip:
             sentences.append(
@@ -389,7 +389,7 @@ class Choice(Check):
         return self._result(status, f"{letter!r}: {self.reasons[letter]}")
 
 
-def _trap_number(trap: Trap, case: Mapping[str, Any]) -> float:
+def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
     return float(trap.answer(**case)) if callable(trap.answer) else float(trap.answer)
 
 

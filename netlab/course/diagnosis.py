@@ -50,17 +50,17 @@ def clear(wrong: float, expected: float, tolerance: float) -> bool:
     return not close(wrong, expected, _CLEAR * tolerance)
 
 
-def diagnose(number: float, expected: float, tolerance: float, traps: Iterable[tuple[float, str]]) -> str:
+def diagnose(number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]]) -> str:
     """Name the slip that leads from the right figure to this one; say which way it is off if none does."""
-    return named_slip(number, expected, tolerance, traps) or direction(number, expected)
+    return named_slip(number, expected, tolerance, misconceptions) or direction(number, expected)
 
 
-def named_slip(number: float, expected: float, tolerance: float, traps: Iterable[tuple[float, str]]) -> str:
+def named_slip(number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]]) -> str:
     """Name the slip that leads from the right figure to this one; nothing if none does."""
     # A slip must be matched more closely than the slips lie apart, or a sentence would be a guess.
     tight = min(tolerance, 0.01)
     # What was measured lies beside what the slip makes of theory: a wide tolerance says so.
-    for wrong, sentence in traps:
+    for wrong, sentence in misconceptions:
         if close(number, wrong, min(tolerance, 0.02)) and not close(wrong, expected, tolerance):
             return sentence
     if expected != 0:

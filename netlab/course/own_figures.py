@@ -17,7 +17,7 @@ from netlab.base.errors import NetlabError
 MOST_TRIES = 1000
 
 
-class Own(SimpleNamespace):
+class StudentValues(SimpleNamespace):
     """The numbers of one student's copy, each an attribute; what follows from them too, but it is not printed.
 
     Parameters
@@ -50,7 +50,7 @@ class OwnFigures:
     choices : mapping of str to sequence
         The values of each figure; the first of each is the printed one.
     holds : callable, optional
-        Takes the figures (an `Own`) and returns whether the lesson holds with them.
+        Takes the figures (an `StudentValues`) and returns whether the lesson holds with them.
     derive : callable, optional
         Takes the figures and returns further ones that follow from them, by name.
 
@@ -72,8 +72,8 @@ class OwnFigures:
         self,
         choices: Mapping[str, Sequence[Any]],
         *,
-        holds: Callable[[Own], bool] | None = None,
-        derive: Callable[[Own], Mapping[str, Any]] | None = None,
+        holds: Callable[[StudentValues], bool] | None = None,
+        derive: Callable[[StudentValues], Mapping[str, Any]] | None = None,
     ) -> None:
         for name, values in choices.items():
             if not values or len(set(values)) != len(values):
@@ -88,7 +88,7 @@ class OwnFigures:
         """How many combinations there are, with those in which the lesson fails."""
         return math.prod(len(values) for values in self._choices.values())
 
-    def draw(self, token: str = "", accept: Callable[[Own], bool] | None = None) -> Own:
+    def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
         """Return the figures of a token; without one the printed figures.
 
         Parameters
@@ -111,7 +111,7 @@ class OwnFigures:
                 return own
         raise NetlabError(f"None of {MOST_TRIES} combinations of own figures serves the lesson: widen the choices.")
 
-    def _serves(self, own: Own) -> bool:
+    def _serves(self, own: StudentValues) -> bool:
         return self._holds is None or self._holds(own)
 
     def _indices(self, token: str) -> Iterator[int]:
@@ -119,9 +119,9 @@ class OwnFigures:
             digest = hashlib.sha256(f"{token}\n{attempt}".encode()).digest()
             yield int.from_bytes(digest[:8], "big") % len(self)
 
-    def _at(self, index: int) -> Own:
+    def _at(self, index: int) -> StudentValues:
         drawn = {}
         for name, values in self._choices.items():
             index, place = divmod(index, len(values))
             drawn[name] = values[place]
-        return Own(drawn, self._derive(Own(drawn)) if self._derive else {})
+        return StudentValues(drawn, self._derive(StudentValues(drawn)) if self._derive else {})

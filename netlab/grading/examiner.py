@@ -18,7 +18,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.course.checks import Check, Function, Result
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 
 CASES = 6
 MOST_DRAWS = 50
@@ -95,7 +95,7 @@ class Exercise:
     edges: Sequence[Mapping[str, Any]] = ()
     edge_points: float = 0
     shares: Sequence[float] = ()
-    judge: Callable[[Check, Any, Own], Result] | None = None
+    judge: Callable[[Check, Any, StudentValues], Result] | None = None
     same_as: Sequence[str] = ()
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:

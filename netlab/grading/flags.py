@@ -23,7 +23,7 @@ SHINGLE = 4
 NEARLY = 0.9
 FEWEST_WORDS = 8
 _ACCESS = (
-    (r"\.\s*(expected|reference|figure|cases|traps|tells_apart|mistakes)\b", "looks into a check"),
+    (r"\.\s*(expected|reference|figure|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
     (r"\b(inspect|ctypes|subprocess|socket|gc|marshal)\b", "uses a module that answers have no need of"),

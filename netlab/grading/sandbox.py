@@ -28,10 +28,10 @@ from netlab.base.location import PACKAGE
 from netlab.engines import launcher
 from netlab.engines.guests import Guest
 from netlab.engines.paths import python_path
-from netlab.grading import plain, warden
+from netlab.grading import plain, supervisor
 from netlab.grading.helper import stopping
 
-PROGRAM = "netlab.grading.warden"
+PROGRAM = "netlab.grading.supervisor"
 MEMORY_MB = 768
 CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with what they build on
 START_CPU_S = 60.0
@@ -39,7 +39,7 @@ WALL_S = 3600.0
 POLL_S = 0.005
 LOOK_S = 0.25
 SEED = 1
-BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "warden.py", "desk.py")
+BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py")
 LEFT_OUT = ("commands", "replication", "perf")
 
 
@@ -60,7 +60,7 @@ class Outcome:
     ending : Ending
         How its code ended.
     message : dict
-        What it said last, by names as `desk` gives them; empty where it did not.
+        What it said last, by names as `runner` gives them; empty where it did not.
     reason : str
         Why there is no message.
     printed : str
@@ -98,7 +98,7 @@ class Sandbox:
         Parameters
         ----------
         exercises : sequence of mapping
-            As `desk.work` takes them.
+            As `runner.work` takes them.
         answer : callable
             Answers what student code asks.
 
@@ -214,12 +214,12 @@ class Watch:
         printed = (read_bounded(self._folder / f"printed-{number}") or b"").decode("utf-8", "replace")
         data = read_bounded(self._folder / f"answer-{number}")
         how = ended.decode("utf-8", "replace")[:80]
-        if how == warden.NO_CELL:
+        if how == supervisor.NO_CELL:
             raise RunError(
                 f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
             )
-        if how == warden.LATE:
-            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {warden.LONGEST_S:g} s", printed)
+        if how == supervisor.LATE:
+            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.LONGEST_S:g} s", printed)
         if data is None:
             return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}", printed)
         try:

@@ -8,7 +8,7 @@ from typing import Any
 from netlab.base.errors import RunError, one_of
 from netlab.measure import results
 from netlab.measure.artifacts import Artifacts
-from netlab.measure.base import Measure, Row, Seen, Tables
+from netlab.measure.base import Measure, Observations, Row, Tables
 from netlab.measure.command import CommandMeasure
 from netlab.measure.ping import PingMeasure
 from netlab.measure.results import Run
@@ -23,7 +23,7 @@ MEASURES: dict[str, type[Measure[Any, Any]]] = {
     "command": CommandMeasure,
 }
 
-__all__ = ["MEASURES", "Measure", "Seen", "Tables", "to_run"]
+__all__ = ["MEASURES", "Measure", "Observations", "Tables", "to_run"]
 
 
 def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
@@ -84,5 +84,5 @@ def _measures(raw: Counters, plan: Plan) -> list[Measure[Any, Any]]:
         label, kind = item["label"], item["kind"]
         if kind not in MEASURES:
             raise RunError(f"{label}: nothing here measures this kind of traffic: {one_of(kind, list(MEASURES))}.")
-        found.append(MEASURES[kind](item, totals[label], Seen(plan, samples[label], arrivals[label])))
+        found.append(MEASURES[kind](item, totals[label], Observations(plan, samples[label], arrivals[label])))
     return found

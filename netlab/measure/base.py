@@ -17,7 +17,7 @@ TotalsType = TypeVar("TotalsType", bound=Totals)
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observations:
     """All that was seen of one item of traffic.
 
     Parameters
@@ -43,10 +43,10 @@ class Measure(Generic[ItemType, TotalsType]):
         As it was planned.
     totals : Totals
         As they were counted.
-    seen : Seen
+    seen : Observations
     """
 
-    def __init__(self, item: ItemType, totals: TotalsType, seen: Seen) -> None:
+    def __init__(self, item: ItemType, totals: TotalsType, seen: Observations) -> None:
         self.item = item
         self.totals = totals
         self.seen = seen

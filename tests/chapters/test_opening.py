@@ -7,18 +7,20 @@ from types import ModuleType
 import pytest
 
 from netlab.chapters.opening import opener
-from netlab.course import passed
-from netlab.course.checks import Number, Trap
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course import progress_store
+from netlab.course.checks import Misconception, Number
+from netlab.course.own_figures import OwnFigures, StudentValues
 
 SETTINGS = ModuleType("settings")
 SETTINGS.FIGURES = OwnFigures({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})  # type: ignore[attr-defined]
 
 
 class Checks:
-    def __init__(self, own: Own) -> None:
-        traps = [Trap(own.wrong_mbps, "The other one.")]
-        self.limit = Number(name="limit", expected=lambda: own.rate_mbps, unit="", tolerance=0.01, traps=traps)
+    def __init__(self, own: StudentValues) -> None:
+        misconceptions = [Misconception(own.wrong_mbps, "The other one.")]
+        self.limit = Number(
+            name="limit", expected=lambda: own.rate_mbps, unit="", tolerance=0.01, misconceptions=misconceptions
+        )
 
 
 begin = opener("example", SETTINGS, Checks)
@@ -38,12 +40,12 @@ def test_a_draw_in_which_a_slip_lies_near_the_answer_is_not_used() -> None:
 
 
 def test_what_is_passed_in_a_notebook_is_recorded(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setenv(passed.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path))
     chapter = begin()
     chapter.check.limit(6)
-    assert passed.read() == {}
+    assert progress_store.read() == {}
     chapter.check.limit(5)
-    assert passed.read() == {"example": ["limit"]}
+    assert progress_store.read() == {"example": ["limit"]}
     assert "✓ limit" in capsys.readouterr().out
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.course import catalogue, passed
+from netlab.course import catalogue, progress_store
 
 HEAD = """# UDP loss
 
@@ -34,7 +34,7 @@ def write(folder: Path, name: str, head: str = HEAD, keys: tuple[str, ...] = ("l
 @pytest.fixture
 def notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(catalogue.VARIABLE, str(tmp_path))
-    monkeypatch.setenv(passed.VARIABLE, str(tmp_path / "data"))
+    monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path / "data"))
     write(tmp_path, "01_udp_loss.ipynb")
     write(tmp_path, "00_start_here.ipynb", "# Start here\n", ())
     write(tmp_path, "01_udp_loss (2026-01-01 10.00.00).ipynb")
@@ -63,11 +63,11 @@ def test_an_unknown_chapter_is_told_with_those_that_there_are(notebooks: Path) -
 
 
 def test_progress_counts_what_is_passed(notebooks: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    passed.record("udp_loss", "share")
-    passed.record("udp_loss", "gone_since")
+    progress_store.record("udp_loss", "share")
+    progress_store.record("udp_loss", "gone_since")
     catalogue.progress()
     assert capsys.readouterr().out.splitlines()[-1].split() == ["·", "1", "UDP", "loss", "75", "1", "of", "2"]
-    passed.record("udp_loss", "limit")
+    progress_store.record("udp_loss", "limit")
     catalogue.progress()
     assert capsys.readouterr().out.splitlines()[-1].startswith("✓")
 

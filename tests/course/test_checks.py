@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from netlab import theory
 from netlab.course import answers, checks, conditions
-from netlab.course.checks import Choice, Function, Number, Status, Trap
+from netlab.course.checks import Choice, Function, Misconception, Number, Status
 from netlab.course.conditions import Build, Condition
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -31,8 +31,8 @@ FUNCTION = Function(
     cases=[{"rate_mbps": 5, "payload_bytes": 1000}, {"rate_mbps": 100, "payload_bytes": 1470}],
     unit="Mbit/s",
     tolerance=0.001,
-    traps=[
-        Trap(
+    misconceptions=[
+        Misconception(
             lambda rate_mbps, payload_bytes: rate_mbps * payload_bytes / (payload_bytes + 66),
             "Preamble counted.",
         )
@@ -289,8 +289,8 @@ def test_a_function_that_does_not_come_back_is_stopped(monkeypatch: pytest.Monke
 
 
 def test_a_slip_near_the_right_answer_is_found() -> None:
-    near = Number(name="x", expected=1.0, unit="", tolerance=0.01, traps=[Trap(1.02, "Near.")])
-    far = Number(name="x", expected=1.0, unit="", tolerance=0.01, traps=[Trap(1.05, "Far.")])
+    near = Number(name="x", expected=1.0, unit="", tolerance=0.01, misconceptions=[Misconception(1.02, "Near.")])
+    far = Number(name="x", expected=1.0, unit="", tolerance=0.01, misconceptions=[Misconception(1.05, "Far.")])
     assert not near.tells_apart()
     assert far.tells_apart()
     assert FUNCTION.tells_apart()

@@ -342,7 +342,7 @@ def hostile(victim: Path) -> list[Pupil]:
     ]
 
 
-LINE = "import os\nfrom netlab.grading import desk\nline = desk.Laboratory.line\n"
+LINE = "import os\nfrom netlab.grading import runner\nline = runner.Laboratory.line\n"
 
 
 def _letter(name: str, code: str, *kinds: int, **more: Any) -> Pupil:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import netlab as nl
-from netlab.agent.artifacts import Keeper
+from netlab.agent.artifacts import ArtifactStore
 from netlab.base import scratch
 from netlab.base.errors import RunError, ScenarioError
 from netlab.engines.base import run_folder, take_artifacts
@@ -66,7 +66,7 @@ def test_a_keeper_copies_what_there_is_room_for_and_says_what_it_left(tmp_path: 
     for name, size_bytes in (("small", 40), ("large", 61), ("second", 60)):
         (tmp_path / name).write_bytes(b"x" * size_bytes)
     (tmp_path / "link").symlink_to(tmp_path / "small")
-    keeper = Keeper(tmp_path / "kept", most_bytes=100)
+    keeper = ArtifactStore(tmp_path / "kept", most_bytes=100)
     for name in ("small", "large", "second", "missing", "link", "kept"):
         keeper.keep(tmp_path / name, name)
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["second", "small"]

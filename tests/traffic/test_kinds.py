@@ -13,7 +13,7 @@ import pytest
 import netlab as nl
 from netlab import measure, traffic
 from netlab.agent import flows
-from netlab.agent.artifacts import Keeper
+from netlab.agent.artifacts import ArtifactStore
 from netlab.base.errors import RunError, ScenarioError
 from netlab.measure.base import Measure, Tables
 from netlab.traffic.base import Flow, time_problems
@@ -46,7 +46,7 @@ class Pages(Flow):
 class PagesFlow(flows.Flow[Any]):
     """Notes which ports it was given."""
 
-    def __init__(self, item: Any, place: flows.Place) -> None:
+    def __init__(self, item: Any, place: flows.FlowContext) -> None:
         super().__init__(item, place)
         self.port, self.address = place.port, item["address"]
 
@@ -116,7 +116,7 @@ def test_the_agent_runs_a_kind_by_its_row(tmp_path: Path) -> None:
     scenario = nl.Scenario(PAIR, [Pages("h1", "h2", pages=2), Pages("h2", "h1", pages=3), Pages("h1", "h2")])
     plan: Any = {**scenario.plan(), "clock": "virtual", "machine_sysctls": {}}
     network: Any = None
-    made = flows.make_flows(plan, network, Keeper(tmp_path))
+    made = flows.make_flows(plan, network, ArtifactStore(tmp_path))
     assert [flow.port for flow in cast("list[Any]", made)] == [5001, 5003, 5006]
     assert [flow.address for flow in cast("list[Any]", made)] == [item["address"] for item in plan["traffic"]]
 
@@ -151,7 +151,7 @@ def test_an_unknown_kind_is_refused_by_the_agent(tmp_path: Path) -> None:
     plan: Any = {"traffic": [UNKNOWN], "duration_s": 1.0}
     network: Any = None
     with pytest.raises(RunError, match=r"h1-h2 pages: the agent does not know this kind .* got 'pages'; allowed: tcp"):
-        flows.make_flows(plan, network, Keeper(tmp_path))
+        flows.make_flows(plan, network, ArtifactStore(tmp_path))
 
 
 def test_an_unknown_kind_is_refused_by_the_measure() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netlab.agent.artifacts import Keeper
-from netlab.agent.flows.base import Flow, Place
+from netlab.agent.artifacts import ArtifactStore
+from netlab.agent.flows.base import Flow, FlowContext
 from netlab.agent.flows.command import CommandFlow
 from netlab.agent.flows.ping import PingFlow
 from netlab.agent.flows.tcp import TcpFlow
@@ -26,7 +26,7 @@ RUNNERS: dict[str, type[Flow[Any]]] = {
 }
 FIRST_PORT = 5001
 
-__all__ = ["RUNNERS", "Flow", "Place", "make_flows", "runner_of"]
+__all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows", "runner_of"]
 
 
 def runner_of(item: Item) -> type[Flow[Any]]:
@@ -46,14 +46,14 @@ def runner_of(item: Item) -> type[Flow[Any]]:
 
 
 def make_flows(
-    plan: AgentPlan, network: Network, keeper: Keeper, number: int = 1, port: int = FIRST_PORT
+    plan: AgentPlan, network: Network, keeper: ArtifactStore, number: int = 1, port: int = FIRST_PORT
 ) -> list[Flow[Any]]:
     """One object for each item of the plan's traffic, with its sockets open; the first has this number and port."""
     made: list[Flow[Any]] = []
     for item in plan["traffic"]:
         runner = runner_of(item)
         try:
-            made.append(runner(item, Place(plan, network, keeper, number + len(made), port)))
+            made.append(runner(item, FlowContext(plan, network, keeper, number + len(made), port)))
         except (OSError, ThroughputError) as error:
             raise RunError(f"{item['label']} could not be set up: {error}") from None
         port += runner.ports(item)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from netlab.agent.artifacts import Keeper
+from netlab.agent.artifacts import ArtifactStore
 from netlab.agent.network import Network
 from netlab.base.errors import ThroughputError
 from netlab.base.units import NS_PER_S
@@ -18,7 +18,7 @@ ItemType = TypeVar("ItemType", bound=Item)
 
 
 @dataclass(frozen=True)
-class Place:
+class FlowContext:
     """Where an item of traffic runs.
 
     Parameters
@@ -26,7 +26,7 @@ class Place:
     plan : AgentPlan
     network : Network
         Running.
-    keeper : Keeper
+    keeper : ArtifactStore
         Takes the files that a flow leaves.
     number : int
         The item's place in the traffic, from 1.
@@ -36,7 +36,7 @@ class Place:
 
     plan: AgentPlan
     network: Network
-    keeper: Keeper
+    keeper: ArtifactStore
     number: int
     port: int
 
@@ -52,11 +52,11 @@ class Flow(Generic[ItemType]):
     ----------
     item : Item
         As the plan has it.
-    place : Place
+    place : FlowContext
         Where.
     """
 
-    def __init__(self, item: ItemType, place: Place) -> None:
+    def __init__(self, item: ItemType, place: FlowContext) -> None:
         self.item = item
         self.label = item["label"]
         own_s = cast("float | None", item.get("duration_s"))

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netlab.agent.flows.base import Flow, Place, sleep_until
+from netlab.agent.flows.base import Flow, FlowContext, sleep_until
 
 if TYPE_CHECKING:
     from netlab.traffic.command import CommandItem, CommandTotals
@@ -19,7 +19,7 @@ PATIENCE_S = 5.0
 class CommandFlow(Flow["CommandItem"]):
     """A command in a node's shell."""
 
-    def __init__(self, item: CommandItem, place: Place) -> None:
+    def __init__(self, item: CommandItem, place: FlowContext) -> None:
         super().__init__(item, place)
         self._node = place.network.nodes[item["host"]]
         self._keeper = place.keeper

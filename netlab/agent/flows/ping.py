@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from netlab.agent.echo import Pinger
-from netlab.agent.flows.base import Flow, Place
+from netlab.agent.flows.base import Flow, FlowContext
 from netlab.agent.namespaces import visit
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class PingFlow(Flow["PingItem"]):
     """Echo requests."""
 
-    def __init__(self, item: PingItem, place: Place) -> None:
+    def __init__(self, item: PingItem, place: FlowContext) -> None:
         super().__init__(item, place)
         with visit(place.pid(item["src"])):
             raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from netlab.agent.flows.base import Flow, Place, sleep_until
+from netlab.agent.flows.base import Flow, FlowContext, sleep_until
 from netlab.agent.namespaces import visit
 from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
 from netlab.protocol.plan import StreamSample, StreamState
@@ -142,7 +142,7 @@ class _Ended(NamedTuple):
 class TcpFlow(Flow["TcpItem"]):
     """One or more connections with the same ends."""
 
-    def __init__(self, item: TcpItem, place: Place) -> None:
+    def __init__(self, item: TcpItem, place: FlowContext) -> None:
         super().__init__(item, place)
         src, dst, address = place.pid(item["src"]), place.pid(item["dst"]), item["address"]
         self.streams = [

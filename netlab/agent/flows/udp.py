@@ -6,7 +6,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, cast
 
-from netlab.agent.flows.base import Flow, Place, sleep_until
+from netlab.agent.flows.base import Flow, FlowContext, sleep_until
 from netlab.agent.namespaces import visit
 from netlab.base.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.base.units import mbps_to_bps
@@ -23,7 +23,7 @@ SEND_BUFFER_BYTES = 1 << 28
 class UdpFlow(Flow["UdpItem"]):
     """Datagrams at a constant rate."""
 
-    def __init__(self, item: UdpItem, place: Place) -> None:
+    def __init__(self, item: UdpItem, place: FlowContext) -> None:
         super().__init__(item, place)
         self._seed = place.plan["seed"]
         address, port = item["address"], place.port

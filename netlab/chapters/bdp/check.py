@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
-from netlab.course.checks import Function, Number, Result, Trap
+from netlab.course.checks import Function, Misconception, Number, Result
 from netlab.course.conditions import Condition, Measurement, duration, is_plain, not_plain, rates, sending, way
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import Repetition, repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -22,7 +22,7 @@ _LEAST_QUEUE_PACKETS = 1000
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self.rtt = _rtt()
         self.repeated = _repeated(own)
         self.overfull = _overfull(own)
@@ -51,57 +51,57 @@ def _rtt() -> Function:
         ],
         unit="ms",
         tolerance=0.0005,
-        traps=[
-            Trap(
+        misconceptions=[
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2
                 ),
                 "This is one way. The echo comes back over the same links.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     2 * sum(delays_ms) + _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
                 ),
                 "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
                 ),
                 "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: 2 * sum(delays_ms),
                 "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
                 "them in a millisecond at 1 Mbit/s.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     2 * sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes)
                 ),
                 "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     2 * sum(delays_ms) + 2 * _in_transmission_ms([min(rates_mbps)], payload_bytes + _PING_HEADERS_BYTES)
                 ),
                 "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     2 * sum(delays_ms)
                     + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
                 ),
                 "A byte has 8 bits, and the rates are in bits.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     2 * sum(delays_ms)
                     + 2 * MS_PER_S * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
                 ),
                 "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
             ),
-            Trap(
+            Misconception(
                 lambda rates_mbps, delays_ms, payload_bytes: (
                     2 * sum(delays_ms)
                     + 2
@@ -118,7 +118,7 @@ def _rtt() -> Function:
     )
 
 
-def _repeated(own: Own) -> Repetition:
+def _repeated(own: StudentValues) -> Repetition:
     return repetition(
         name="a window beside somebody",
         scenario=lambda: beside_somebody(own),
@@ -149,7 +149,7 @@ def _slow(run: Run) -> list[LinkShape]:
     return [shape for shape in _hops(run) if shape.rate_mbps is not None]
 
 
-def _overfull(own: Own) -> Measurement:
+def _overfull(own: StudentValues) -> Measurement:
     window_bytes = 1000 * own.window_kb
     return Measurement(
         name="a measurement of your own",
@@ -223,7 +223,7 @@ def _overfull(own: Own) -> Measurement:
     )
 
 
-def _waiting(own: Own) -> Number:
+def _waiting(own: StudentValues) -> Number:
     frame_bytes = theory.tcp_wire_bytes()
     segments = 1000 * own.window_kb // theory.MSS_BYTES
     whole_ms = segments * theory.transmission_delay_ms(frame_bytes, own.rate_mbps)
@@ -233,10 +233,12 @@ def _waiting(own: Own) -> Number:
         expected=lambda: whole_ms - empty_ms,
         unit="ms",
         tolerance=0.05,
-        traps=[
-            Trap(whole_ms, "This is the whole round-trip time. How much of it is there without any queue?"),
-            Trap(2 * own.delay_ms, "This is the round-trip time of the empty path. How much more did you measure?"),
-            Trap(
+        misconceptions=[
+            Misconception(whole_ms, "This is the whole round-trip time. How much of it is there without any queue?"),
+            Misconception(
+                2 * own.delay_ms, "This is the round-trip time of the empty path. How much more did you measure?"
+            ),
+            Misconception(
                 whole_ms - own.delay_ms,
                 "The delay counts there and back: of the round-trip time it takes away twice `delay_ms`.",
             ),
@@ -308,20 +310,20 @@ def _window() -> Search:
         ],
         unit="bytes",
         tolerance=0.01,
-        traps=[
-            Trap(
+        misconceptions=[
+            Misconception(
                 lambda transfer: theory.bdp_bytes(transfer.rate_mbps, transfer.rtt_ms),
                 "This is the BDP, headers included. The window counts data only: use the goodput.",
             ),
-            Trap(
+            Misconception(
                 lambda transfer: transfer.answer_bytes() / 1000,
                 "This is in kB. Asked for are bytes.",
             ),
-            Trap(
+            Misconception(
                 lambda transfer: LARGEST_WINDOW_BYTES,
                 "This is the largest window allowed. It fills the path, and the queue as well. Which is the smallest?",
             ),
-            Trap(
+            Misconception(
                 lambda transfer: transfer.answer_bytes() * BITS_PER_BYTE,
                 "These are bits. A window is in bytes.",
             ),

@@ -23,7 +23,7 @@ from netlab.chapters.bdp.settings import (
     transfer,
     transfer_starts_s,
 )
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
@@ -183,11 +183,11 @@ class Transfers:
 
     Parameters
     ----------
-    own : Own
+    own : StudentValues
         The student's figures.
     """
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self._path = hidden_path(own)
         self._log: list[tuple[float, float, float]] = []
 
@@ -217,7 +217,7 @@ class Transfers:
         return "\n".join(lines)
 
 
-def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: Own) -> str:
+def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: StudentValues) -> str:
     """What a search finds on the real hidden path; a sentence while there is none that passes its check."""
     if search is None:
         return "Solve exercise 5 first; then run this cell again."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlab.base.units import BITS_PER_BYTE
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.link import Link
@@ -33,12 +33,12 @@ WITHOUT_OFFLOAD = Command("h1", "ip link set dev h1-eth0 gso_max_segs 1")
 ACKNOWLEDGE_EACH = Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
 
 
-def _derived(own: Own) -> Mapping[str, Any]:
+def _derived(own: StudentValues) -> Mapping[str, Any]:
     bdp_kb = own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE
     return {"window_kb": int(round(own.filling * bdp_kb, -1)), "half_kb": int(round(bdp_kb / 2, -1))}
 
 
-def _holds(own: Own) -> bool:
+def _holds(own: StudentValues) -> bool:
     """The window must be some 30 frames larger than the path: by one or two of them a run differs from theory."""
     return bool(own.window_kb - own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE >= LEAST_WAITING_KB)
 
@@ -68,7 +68,7 @@ def transfer(window_bytes: int | None, network: Topology, before: Sequence[Comma
     return Scenario(network, [*before, flow], duration_s=5.5, interval_s=0.5)
 
 
-def beside_somebody(own: Own) -> Scenario:
+def beside_somebody(own: StudentValues) -> Scenario:
     """A transfer from h1 to h2 with a window of half of what the path holds, and a UDP flow with datagrams at random moments."""
     flows: list[Traffic] = [
         Tcp("h1", "h2", window_bytes=1000 * own.half_kb),
@@ -117,7 +117,7 @@ def three_links(last_queue_packets: int) -> Topology:
     )
 
 
-def hidden_path(own: Own) -> Topology:
+def hidden_path(own: StudentValues) -> Topology:
     """A path from h1 to h2 whose rate the student does not know, with room in its queue for every window allowed."""
     slow = Link("r1", "h2", rate_mbps=own.hidden_mbps, delay_ms=HIDDEN_DELAY_MS, queue_packets=1000)
     return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])

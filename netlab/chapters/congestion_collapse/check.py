@@ -12,9 +12,9 @@ from netlab.chapters.congestion_collapse.settings import (
     SEND_PAIRS,
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.course.checks import Function, Number, Trap
+from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Build, Condition, Measurement, duration, sending, sent, slow_links
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -60,7 +60,7 @@ def _drops(run: Run, interface: str) -> float:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self.repeated = repetition(
             name="goodput behind two routers",
             scenario=lambda: settings.two_udp(own),
@@ -85,16 +85,16 @@ class Checks:
             expected=lambda: MIDDLE_MBPS / own.share - MODEST_MBPS,
             unit="Mbit/s",
             tolerance=0.01,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
                     "There h1 gets this share of what it sends. Asked is that of what it gets alone, and that is less than 1 Mbit/s.",
                 ),
-                Trap(
+                Misconception(
                     MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
                     "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
                 ),
-                Trap(MIDDLE_MBPS / own.share, "This is what both send together. How much of it is h2's?"),
+                Misconception(MIDDLE_MBPS / own.share, "This is what both send together. How much of it is h2's?"),
             ],
             right="Nothing of what h2 sends beyond 0.5 Mbit/s arrives anywhere.",
             hints=[
@@ -154,20 +154,20 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.001,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     lambda gap_ms, service_ms, offered_mbps: offered_mbps * (1 - gap_ms / service_ms),
                     "This is the chance that the place became free at another time: then h2 has taken it.",
                 ),
-                Trap(
+                Misconception(
                     lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
                     "This is the share of h1's datagrams. Asked is the goodput: multiply by what h1 offers.",
                 ),
-                Trap(
+                Misconception(
                     lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
                     "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
                 ),
-                Trap(
+                Misconception(
                     lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
                     "8 ms lie between h1's datagrams. But places become free every service_ms.",
                 ),

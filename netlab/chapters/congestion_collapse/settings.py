@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -60,7 +60,7 @@ FIGURES = OwnFigures(
 )
 
 
-def two_udp(own: Own) -> Scenario:
+def two_udp(own: StudentValues) -> Scenario:
     """1 Mbit/s of UDP from h1 to h4 beside the rate of this copy from h2 to h3, with its payload, 30 s."""
     flows = [
         Udp("h1", "h4", rate_mbps=MODEST_MBPS, payload_bytes=own.payload_bytes),

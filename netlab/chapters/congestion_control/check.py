@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s, random_loss
-from netlab.course.checks import Function, Number, Trap
+from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
@@ -33,7 +33,7 @@ def _times(factor: float) -> Callable[..., float]:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         rtt_ms = 2 * own.delay_ms
         self.cost = Function(
             name="cost of one loss",
@@ -46,40 +46,40 @@ class Checks:
             ],
             unit="segments",
             tolerance=0.01,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     _times(1 / 4),
                     "This is half the window for all of the climb. The gap closes on the way: a triangle, not a rectangle.",
                 ),
-                Trap(
+                Misconception(
                     _times(3 / 8),
                     "This is what is sent during the climb. The exercise asks for what is not sent: the gap above it.",
                 ),
-                Trap(
+                Misconception(
                     _times(1 / 2),
                     "This is a climb from zero. The loss leaves half of the window.",
                 ),
-                Trap(
+                Misconception(
                     lambda rate_mbps, rtt_ms: _window(rate_mbps, rtt_ms) / 2,
                     "This is the gap just after the loss, once. How many round trips does it last, and how does it close?",
                 ),
-                Trap(
+                Misconception(
                     lambda rate_mbps, rtt_ms: _cost_segments(rate_mbps, rtt_ms) * theory.MSS_BYTES,
                     "These are bytes of data. Asked are segments.",
                 ),
-                Trap(
+                Misconception(
                     lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms, 1448)),
                     "The window is counted in segments of 1448 bytes. On this link each takes 1514.",
                 ),
-                Trap(
+                Misconception(
                     lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),
                     "This takes the way there only. A window is what is in flight in a whole round trip.",
                 ),
-                Trap(
+                Misconception(
                     lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(8 * _window(rate_mbps, rtt_ms)),
                     "The window is 8 times too large: are these bits where bytes are meant?",
                 ),
-                Trap(
+                Misconception(
                     lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms) / 1000),
                     "The window is a thousand times too small: Mbit/s times ms are kilobits.",
                 ),
@@ -155,12 +155,12 @@ class Checks:
             expected=lambda: _window(own.rate_mbps, rtt_ms),
             unit="packets",
             tolerance=0.1,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     bdp_packets * theory.tcp_wire_bytes(),
                     "These are bytes. A queue is counted in packets here, of 1514 bytes.",
                 ),
-                Trap(
+                Misconception(
                     0.43 * bdp_packets,
                     "This would do for CUBIC, which keeps 0.7 of its window. Reno keeps half.",
                 ),

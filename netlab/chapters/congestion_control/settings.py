@@ -11,7 +11,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -221,7 +221,7 @@ def claims() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def random_loss(own: Own) -> Scenario:
+def random_loss(own: StudentValues) -> Scenario:
     """One Reno flow over 100 Mbit/s that loses packets at random, at the rate and round-trip time of this copy."""
     network = path(100, own.lossy_ms / 2, 1000, own.lost_per_thousand / 1000)
     return Scenario(network, [Tcp("h1", "h3", congestion="reno")], duration_s=lasting(45, real_s=12))

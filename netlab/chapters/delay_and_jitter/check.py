@@ -8,9 +8,9 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES
-from netlab.course.checks import Function, Number, Trap
+from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement, sending, sent
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.measure.results import Run
 
 _INITIAL_SEGMENTS = 10
@@ -49,7 +49,7 @@ def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self.fill = Function(
             name="time to fill the path",
             reference=fill_time_s,
@@ -61,40 +61,40 @@ class Checks:
             ],
             unit="s",
             tolerance=0.001,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     lambda goodput_mbps, rtt_s: rtt_s * math.log2(_path_segments(goodput_mbps, rtt_s) / 10),
                     "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: rtt_s * math.floor(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)),
                     "In that round the window is still too small: round up, not down.",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s))),
                     "The first window has 10 segments, not 1.",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: (
                         rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) * 8 / 10))
                     ),
                     "A segment has 1448 bytes, and a byte has 8 bits.",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log(_path_segments(goodput_mbps, rtt_s) / 10)),
                     "`math.log` has the base e. The window doubles, so the base is 2: `math.log2`.",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: float(math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10))),
                     "This is the number of rounds. How long is each?",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: (
                         rtt_s * (1 + math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)))
                     ),
                     "One round too many: rounds are counted from 0, and asked is when the round begins.",
                 ),
-                Trap(
+                Misconception(
                     lambda goodput_mbps, rtt_s: (
                         rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 1e6 / 10))
                     ),
@@ -119,58 +119,58 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.001,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 67.5),
                     "The backoff is missing: 7.5 slots of 9 µs on average.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 44),
                     "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 34),
                     "The last row of the table is missing: the ACK frame takes its time too.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: (
                         8 * payload_bytes / (_FIXED_US + (_cycle_us(payload_bytes, rate_mbps) - _FIXED_US) / 4)
                     ),
                     "The number of symbols is in; each of them takes 4 µs.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: (
                         8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=0)
                     ),
                     "The headers are missing: 64 bytes travel in the frame beside the payload.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: (
                         8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=36)
                     ),
                     "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: (
                         8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, whole=False)
                     ),
                     "A symbol is sent whole: round their number up.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) + 67.5),
                     "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: 8 * payload_bytes / _cycle_us(payload_bytes, 54),
                     "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: (
                         8 * payload_bytes / (_FIXED_US + 4 * math.ceil((payload_bytes + 64 + 22) / (4 * rate_mbps)))
                     ),
                     "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
                 ),
-                Trap(
+                Misconception(
                     lambda payload_bytes, rate_mbps: rate_mbps,
                     "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
                 ),
@@ -186,12 +186,12 @@ class Checks:
             expected=lambda: smallest_payload_bytes(own.target_mbps, own.air_mbps),
             unit="bytes",
             tolerance=0.01,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     _LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(_LONGEST_BYTES, own.air_mbps),
                     "This takes goodput and payload as proportional. Look at the figure: they are not.",
                 ),
-                Trap(
+                Misconception(
                     _LONGEST_BYTES * own.target_mbps / own.air_mbps,
                     "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
                 ),
@@ -228,7 +228,7 @@ def _limit_packets(run: Run) -> int:
     return int(found.group(1)) if found else 1000
 
 
-def _buffer(own: Own) -> Measurement:
+def _buffer(own: StudentValues) -> Measurement:
     wait = re.compile(rf"netem\b.*\bdelay {own.wait_ms:g}(\.0)?ms")
     return Measurement(
         name="a buffer that is large enough",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netlab import theory
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 
@@ -27,13 +27,13 @@ TCP_VARIANTS: dict[str, tuple[bool, dict[str, int]]] = {
 """By name: whether packets may overtake each other, and the kernel settings that make TCP what it was."""
 
 
-def _holds(own: Own) -> bool:
+def _holds(own: StudentValues) -> bool:
     # The default buffer must be far too small, and the payload that is asked for must be neither tiny nor the largest.
     easiest_mbps = theory.wifi_udp_limit_mbps(1472, {"rate_mbps": own.air_mbps})
     return bool(own.needed_packets > 1.2 * NETEM_PACKETS and 0.3 * easiest_mbps < own.target_mbps < 0.9 * easiest_mbps)
 
 
-def _derive(own: Own) -> Mapping[str, Any]:
+def _derive(own: StudentValues) -> Mapping[str, Any]:
     packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
     return {"needed_packets": packets}
 

@@ -6,9 +6,9 @@ import pandas as pd
 
 from netlab import theory
 from netlab.chapters.fairness.settings import far_and_near
-from netlab.course.checks import Number, Trap
+from netlab.course.checks import Misconception, Number
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -35,7 +35,7 @@ def _goodputs_mbps(run: Run) -> list[float]:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         self.repeated = repetition(
             name="what distance costs",
@@ -63,20 +63,20 @@ class Checks:
             expected=lambda: (root - 0.5) * rtt_ms,
             unit="ms",
             tolerance=0.01,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     lambda: root * rtt_ms,
                     "This is the round-trip time that the short flows need. A part of it comes from the other host.",
                 ),
-                Trap(
+                Misconception(
                     lambda: root * rtt_ms / 2,
                     "This makes the host's delay longer by that factor. It is the round-trip time that must be.",
                 ),
-                Trap(
+                Misconception(
                     lambda: 1.5 * rtt_ms,
                     "This doubles the short flows' round-trip time. Twice the loss rate does not halve Reno's rate.",
                 ),
-                Trap(
+                Misconception(
                     lambda: (root - 1) * rtt_ms,
                     "This is what must be added to h2's delay. Asked for is its whole delay.",
                 ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -80,7 +80,7 @@ def two_distances(
     )
 
 
-def far_and_near(own: Own) -> Scenario:
+def far_and_near(own: StudentValues) -> Scenario:
     """A far and a near Reno flow behind the gentle RED, at the distances of this copy."""
     flows = [Tcp("h1", "h3", congestion="reno"), Tcp("h2", "h3", congestion="reno")]
     return Scenario(two_distances("gentle RED", own.far_ms, own.near_ms), flows, duration_s=lasting(120, real_s=30))

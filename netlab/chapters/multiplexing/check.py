@@ -9,8 +9,8 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.multiplexing.settings import transfer_and_ping
-from netlab.course.checks import Function, Number, Trap
-from netlab.course.own_figures import Own
+from netlab.course.checks import Function, Misconception, Number
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 
 Capacities = Mapping[str, float]
@@ -24,9 +24,9 @@ class _Shares(Function):
 
     def mistakes(self) -> Iterator[tuple[object, str]]:
         """Yield what a student would pass: functions that return all flows' rates."""
-        for trap in self.traps:
+        for trap in self.misconceptions:
 
-            def shares(capacities_mbps: Capacities, routes: Routes, trap: Trap = trap) -> dict[str, float]:
+            def shares(capacities_mbps: Capacities, routes: Routes, trap: Misconception = trap) -> dict[str, float]:
                 return {flow: _trap_mbps(trap, capacities_mbps, routes, flow) for flow in routes}
 
             yield shares, trap.sentence
@@ -48,7 +48,7 @@ class _Shares(Function):
         return value[case["flow"]]
 
 
-def _trap_mbps(trap: Trap, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
+def _trap_mbps(trap: Misconception, capacities_mbps: Capacities, routes: Routes, flow: str) -> float:
     assert callable(trap.answer)
     return trap.answer(capacities_mbps, routes, flow)
 
@@ -100,7 +100,7 @@ def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         own_network = (
             {"L1": own.wide_mbps, "L2": 30, "L3": own.narrow_mbps},
             {"a": ["L1", "L2"], "b": ["L2", "L3"], "c": ["L3"], "d": ["L1"]},
@@ -115,22 +115,22 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.001,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     _equal_split_mbps,
                     "This splits every link evenly among all its flows. But a flow that is stopped elsewhere leaves some of its "
                     "part here, and the others may rise further.",
                 ),
-                Trap(
+                Misconception(
                     _narrowest_first_mbps,
                     "This begins with the link of the smallest rate. A wide link with many flows may fill before it: compare the "
                     "room per flow.",
                 ),
-                Trap(
+                Misconception(
                     lambda capacities_mbps, routes, flow: min(capacities_mbps[link] for link in routes[flow]),
                     "This is what the flow gets when it is alone. Who shares its links?",
                 ),
-                Trap(
+                Misconception(
                     lambda capacities_mbps, routes, flow: (
                         _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
                     ),
@@ -172,24 +172,24 @@ class Checks:
             unit="packets",
             # One packet more would break the promise.
             tolerance=0.999 / room_packets,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     _queue_packets(own.most_ms),
                     "This leaves all of the time to the queue. The empty path takes a part of it, there and back.",
                 ),
-                Trap(
+                Misconception(
                     _queue_packets(own.most_ms - EMPTY_MS / 2),
                     "The empty path is counted one way. A round trip passes each link twice.",
                 ),
-                Trap(
+                Misconception(
                     _queue_packets(wait_ms, 40),
                     "This is computed with L1's rate. Which link is the slowest on the way?",
                 ),
-                Trap(
+                Misconception(
                     _queue_packets(wait_ms, 20),
                     "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
                 ),
-                Trap(
+                Misconception(
                     _queue_packets(wait_ms) * theory.tcp_wire_bytes(),
                     "These are bytes. A queue is counted in packets here, of 1514 bytes.",
                 ),

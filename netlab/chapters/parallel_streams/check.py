@@ -8,9 +8,9 @@ from typing import Any, cast
 from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab.course.checks import Number, Trap
+from netlab.course.checks import Misconception, Number
 from netlab.course.conditions import Condition, Measurement, duration, sending
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -29,7 +29,7 @@ def _link(run: Run) -> dict[str, Any]:
     return cast("dict[str, Any]", link)
 
 
-def _of_own_path(run: Run, own: Own) -> bool:
+def _of_own_path(run: Run, own: StudentValues) -> bool:
     link = _link(run)
     back_ms = (link.get("reverse") or {}).get("delay_ms", link.get("delay_ms"))
     return link["rate_mbps"] == own.run_mbps and math.isclose(link["delay_ms"] + back_ms, own.run_delay_ms)
@@ -38,7 +38,7 @@ def _of_own_path(run: Run, own: Own) -> bool:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)
 
         def window_mbps(run: Run) -> float:
@@ -105,14 +105,18 @@ class Checks:
             expected=lambda: float(settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate)),
             unit="",
             tolerance=0.005,
-            traps=[
-                Trap(filling(own.big_mbps), "The link's rate carries headers, too: of 1514 bytes 1448 are data."),
-                Trap(
+            misconceptions=[
+                Misconception(
+                    filling(own.big_mbps), "The link's rate carries headers, too: of 1514 bytes 1448 are data."
+                ),
+                Misconception(
                     filling(big_limit_mbps, theory.MATHIS_C),
                     "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
                 ),
-                Trap(filling(big_limit_mbps) * 8, "A segment has bytes, a rate counts bits: a byte has 8 bits."),
-                Trap(
+                Misconception(
+                    filling(big_limit_mbps) * 8, "A segment has bytes, a rate counts bits: a byte has 8 bits."
+                ),
+                Misconception(
                     filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
                     "Divide one connection's rate by the square root of the loss rate, not by the loss rate.",
                 ),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -77,7 +77,7 @@ def most_free(neighbours: int, loss_rate: float) -> int:
     return math.floor(theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(loss_rate)) - neighbours
 
 
-def _derived(own: Own) -> Mapping[str, Any]:
+def _derived(own: StudentValues) -> Mapping[str, Any]:
     return {
         "free_one_mbps": one_mbps(own.free_loss_rate),
         "most_free": most_free(own.neighbours, own.free_loss_rate),
@@ -85,7 +85,7 @@ def _derived(own: Own) -> Mapping[str, Any]:
     }
 
 
-def _serves(own: Own) -> bool:
+def _serves(own: StudentValues) -> bool:
     # A whole number of connections must not just fill the link.
     filling = theory.tcp_goodput_limit_mbps(SLOW_MBPS) / one_mbps(own.free_loss_rate)
     return 0.1 < filling % 1 < 0.9

@@ -10,7 +10,7 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab.chapters.queues.settings import call_beside_download
 from netlab.course.conditions import Condition, Measurement, duration, sent, slow_links
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -43,7 +43,7 @@ def _added_rtt_ms(run: Run) -> float:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms
         limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
         self.repeated = repetition(

@@ -8,7 +8,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.base.headers import FRAME_BYTES
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -29,7 +29,7 @@ def bdp_frames(rate_mbps: float, base_rtt_ms: float) -> float:
     return theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES
 
 
-def _derived(own: Own) -> dict[str, float]:
+def _derived(own: StudentValues) -> dict[str, float]:
     frame_ms = theory.transmission_delay_ms(FRAME_BYTES, own.rate_mbps)
     return {
         "bdp_frames": bdp_frames(own.rate_mbps, own.base_rtt_ms),
@@ -71,7 +71,7 @@ def one_link(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, **q
     )
 
 
-def call_beside_download(own: Own) -> Scenario:
+def call_beside_download(own: StudentValues) -> Scenario:
     """A download of h1 and a call of h2 (UDP, datagrams at random moments) behind one long drop-tail queue."""
     network = one_link(own.rate_mbps, own.base_rtt_ms, queue_packets=own.queue_packets)
     call = Udp("h2", "h3", rate_mbps=1, payload_bytes=500, spacing="random")

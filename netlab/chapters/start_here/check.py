@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from netlab import theory
 from netlab.chapters.start_here.settings import DELAYS_MS, three_hosts
-from netlab.course.checks import Number, Trap
-from netlab.course.own_figures import Own
+from netlab.course.checks import Misconception, Number
+from netlab.course.own_figures import StudentValues
 
 
 class Checks:
     """The checks of the chapter."""
 
-    def __init__(self, own: Own) -> None:  # noqa: ARG002 (every chapter's checks are made from own figures)
+    def __init__(self, own: StudentValues) -> None:  # noqa: ARG002 (every chapter's checks are made from own figures)
         self.rtt = _rtt()
 
 
@@ -22,12 +22,14 @@ def _rtt() -> Number:
         expected=lambda: theory.ping_rtt_ms(three_hosts().path_hops("h2", "h3")),
         unit="ms",
         tolerance=0.01,
-        traps=[
-            Trap(one_way_ms, "This is one way. The answer comes back over the same two links."),
-            Trap(2 * DELAYS_MS["h3"], "One link is missing: the way from h2 to h3 has two."),
-            Trap(2 * DELAYS_MS["h2"], "One link is missing: the way from h2 to h3 has two."),
-            Trap(2 * (DELAYS_MS["h1"] + DELAYS_MS["h3"]), "This is the way from h1 to h3. Asked for is h2 to h3."),
-            Trap(2 * sum(DELAYS_MS.values()), "The ping does not pass the link of h1."),
+        misconceptions=[
+            Misconception(one_way_ms, "This is one way. The answer comes back over the same two links."),
+            Misconception(2 * DELAYS_MS["h3"], "One link is missing: the way from h2 to h3 has two."),
+            Misconception(2 * DELAYS_MS["h2"], "One link is missing: the way from h2 to h3 has two."),
+            Misconception(
+                2 * (DELAYS_MS["h1"] + DELAYS_MS["h3"]), "This is the way from h1 to h3. Asked for is h2 to h3."
+            ),
+            Misconception(2 * sum(DELAYS_MS.values()), "The ping does not pass the link of h1."),
         ],
         right="So every check answers: it says what is right, and what to take along.",
         hints=[

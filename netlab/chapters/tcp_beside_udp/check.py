@@ -7,9 +7,9 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab.course.checks import Function, Number, Trap
+from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -18,7 +18,7 @@ _SAVED_MBPS = 1.7
 _SAFE_SENSOR_MBPS = 0.93
 
 
-def _video_with(own: Own, goodput_mbps: float) -> float:
+def _video_with(own: StudentValues, goodput_mbps: float) -> float:
     """The video's rate, had the update to have this goodput."""
     return settings.video_mbps(goodput_mbps * 60 * own.update_minutes / 8, own.update_minutes)
 
@@ -39,7 +39,7 @@ def _goodput_mbps(run: Run, kind: str, src: str) -> float:
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)
 
         self.repeated = repetition(
@@ -64,32 +64,32 @@ class Checks:
             expected=lambda: settings.video_mbps(own.update_mb, own.update_minutes),
             unit="Mbit/s",
             tolerance=0.005,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     settings.video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
                     "This is what both UDP flows may send together. The sensor has its part of it.",
                 ),
-                Trap(
+                Misconception(
                     RATE_MBPS - goodput_mbps - SENSOR_MBPS,
                     "No header is paid for: neither UDP's 42 of 1042 bytes nor TCP's 66 of 1514.",
                 ),
-                Trap(
+                Misconception(
                     RATE_MBPS - goodput_mbps,
                     "This is the link less the update. The sensor sends too, and headers take room.",
                 ),
-                Trap(
+                Misconception(
                     (RATE_MBPS - goodput_mbps / _DATA_SHARE) - SENSOR_MBPS,
                     "UDP's headers are not paid for: 1000 bytes of data take 1042 of the link.",
                 ),
-                Trap(
+                Misconception(
                     _video_with(own, goodput_mbps * _DATA_SHARE),
                     "TCP's headers are not paid for: 1448 bytes of data take 1514 of the link.",
                 ),
-                Trap(
+                Misconception(
                     _video_with(own, goodput_mbps / 8),
                     "The update is in megabytes: a byte has 8 bits.",
                 ),
-                Trap(
+                Misconception(
                     _video_with(own, goodput_mbps * 2**20 / 1e6),
                     "A megabyte is 1,000,000 bytes here, not 1024 * 1024.",
                 ),
@@ -112,26 +112,26 @@ class Checks:
             ],
             unit="ms",
             tolerance=0.001,
-            traps=[
-                Trap(
+            misconceptions=[
+                Misconception(
                     lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate / (1 - loss_rate),
                     "Here all timers are equally long. Each one is twice as long as the one before.",
                 ),
-                Trap(
+                Misconception(
                     lambda first_timer_ms, loss_rate: first_timer_ms / (1 - 2 * loss_rate),
                     "The series begins too early: the first timer runs only if the segment is lost.",
                 ),
-                Trap(
+                Misconception(
                     lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate,
                     "This is the first timer alone. What is sent again may be lost again.",
                 ),
-                Trap(
+                Misconception(
                     lambda first_timer_ms, loss_rate: (
                         first_timer_ms * loss_rate * (1 - loss_rate) / (1 - 2 * loss_rate)
                     ),
                     "The k-th timer runs when the segment was lost k times at least; what comes after does not matter.",
                 ),
-                Trap(
+                Misconception(
                     lambda first_timer_ms, loss_rate: 2 * first_timer_ms * loss_rate / (1 - 2 * loss_rate),
                     "The first timer is first_timer_ms long; only the second one is twice as long.",
                 ),

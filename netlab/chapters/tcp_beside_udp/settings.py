@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -61,13 +61,13 @@ def wait_ms(first_timer_ms: float, loss_rate: float) -> float:
     return first_timer_ms * loss_rate / (1 - 2 * loss_rate) if loss_rate < 0.5 else math.inf
 
 
-def _derived(own: Own) -> Mapping[str, Any]:
+def _derived(own: StudentValues) -> Mapping[str, Any]:
     return {
         "worked_wait_ms": wait_ms(own.wait_timer_ms, own.wait_loss_rate),
     }
 
 
-def _serves(own: Own) -> bool:
+def _serves(own: StudentValues) -> bool:
     # Where less is left than 1.2, TCP's own trials push the video aside, and a run would not be near the formula; at 2.333
     # two slips give the same figure.
     return bool(1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3)

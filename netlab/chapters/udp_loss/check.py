@@ -12,9 +12,9 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.course.checks import Function, Number, Result, Trap
+from netlab.course.checks import Function, Misconception, Number, Result
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 
@@ -78,7 +78,7 @@ class Search(Function):
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self.limit = _limit()
         self.overload = _overload(own)
         self.counted = _counted(own)
@@ -97,36 +97,36 @@ def _limit() -> Function:
         ],
         unit="Mbit/s",
         tolerance=0.001,
-        traps=[
-            Trap(
+        misconceptions=[
+            Misconception(
                 lambda rate_mbps, payload_bytes, framing_bytes: (
                     rate_mbps * payload_bytes / (payload_bytes + framing_bytes)
                 ),
                 "The IP header (20 bytes) and the UDP header (8 bytes) travel too; the framing is not all.",
             ),
-            Trap(
+            Misconception(
                 lambda rate_mbps, payload_bytes, framing_bytes: (
                     rate_mbps * payload_bytes / (payload_bytes + _HEADERS_BYTES)
                 ),
                 "The IP and UDP headers are in; framing_bytes is not yet.",
             ),
-            Trap(
+            Misconception(
                 lambda rate_mbps, payload_bytes, framing_bytes: (
                     payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
                 ),
                 "This is the part of a frame that is data. Asked for are Mbit/s: which part of which rate?",
             ),
-            Trap(
+            Misconception(
                 lambda rate_mbps, payload_bytes, framing_bytes: rate_mbps,
                 "This is the rate itself: no header has been paid for yet.",
             ),
-            Trap(
+            Misconception(
                 lambda rate_mbps, payload_bytes, framing_bytes: (
                     rate_mbps * (payload_bytes + _HEADERS_BYTES + framing_bytes) / payload_bytes
                 ),
                 "The fraction is upside down: no more data can arrive than the link carries in all.",
             ),
-            Trap(
+            Misconception(
                 lambda rate_mbps, payload_bytes, framing_bytes: (
                     rate_mbps * (payload_bytes + _HEADERS_BYTES) / (payload_bytes + _HEADERS_BYTES + framing_bytes)
                 ),
@@ -149,7 +149,7 @@ def _slow(run: Run) -> list[LinkShape]:
     return [shape for shape in way(run, "h1", "h2") if shape.rate_mbps is not None]
 
 
-def _overload(own: Own) -> Measurement:
+def _overload(own: StudentValues) -> Measurement:
     return Measurement(
         name="a measurement of your own",
         conditions=[
@@ -210,31 +210,31 @@ def _sending_s(run: Run) -> list[float]:
     return [flow["duration_s"] or whole_s - flow["start_s"] for flow in _flows(run)]
 
 
-def _counted(own: Own) -> Number:
+def _counted(own: StudentValues) -> Number:
     payload = own.payload_bytes
     return Number(
         name="bytes that the link counted",
         expected=lambda: theory.udp_wire_bytes(payload, "tc"),
         unit="bytes",
         tolerance=0.002,
-        traps=[
-            Trap(
+        misconceptions=[
+            Misconception(
                 theory.udp_wire_bytes(payload, "ethernet"),
                 "This is what a real wire carries. Turn the formula round and put in the goodput that you measured.",
             ),
-            Trap(
+            Misconception(
                 payload + _HEADERS_BYTES,
                 "This is the IP packet. The measured goodput says that the link counted a little more.",
             ),
-            Trap(
+            Misconception(
                 theory.udp_wire_bytes(payload, "tc") - payload,
                 "These are the headers. Asked for are they and the payload together.",
             ),
-            Trap(
+            Misconception(
                 payload**2 / theory.udp_wire_bytes(payload, "tc"),
                 "The fraction is upside down: a datagram takes more bytes than its payload.",
             ),
-            Trap(
+            Misconception(
                 theory.FRAMING_BYTES["tc"],
                 "This is the framing alone. Asked for is all that one datagram took from the rate.",
             ),
@@ -255,12 +255,12 @@ def _search() -> Search:
         cases=[{"probe": PaperProbe(rate_mbps)} for rate_mbps in (30.0, 5.0, 2.2, 55.0)],
         unit="Mbit/s",
         tolerance=0.01,
-        traps=[
-            Trap(
+        misconceptions=[
+            Misconception(
                 lambda probe: theory.udp_goodput_limit_mbps(probe.rate_mbps, PAYLOAD_BYTES),
                 "This is the goodput at the bottleneck. Its rate is larger: put the headers back in.",
             ),
-            Trap(
+            Misconception(
                 lambda probe: _FASTEST_MBPS,
                 "This is the fastest rate that the path may have, or the rate that you offered. What came out at the other end?",
             ),

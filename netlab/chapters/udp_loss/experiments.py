@@ -19,7 +19,7 @@ from netlab.chapters.udp_loss.settings import (
     RIVAL_TOO_FAST,
     hidden_path,
 )
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
@@ -236,11 +236,11 @@ class Prober:
 
     Parameters
     ----------
-    own : Own
+    own : StudentValues
         The student's figures.
     """
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self._path = hidden_path(own)
         self._log: list[dict[str, float]] = []
 
@@ -270,7 +270,7 @@ class Prober:
         )
 
 
-def on_the_hidden_path(search: Callable[[Prober], float] | None, own: Own) -> str:
+def on_the_hidden_path(search: Callable[[Prober], float] | None, own: StudentValues) -> str:
     """What a search finds on the real hidden path; a sentence while there is none that passes its check."""
     if search is None:
         return "Solve exercise 5 first; then run this cell again."

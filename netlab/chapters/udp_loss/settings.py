@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.course.own_figures import Own, OwnFigures
+from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -27,7 +27,7 @@ RIVAL_TOO_FAST = 1.023
 """How much a link that counts a wire's framing would have to be too fast, to carry as much at 1000 bytes."""
 
 
-def _derived(own: Own) -> Mapping[str, Any]:
+def _derived(own: StudentValues) -> Mapping[str, Any]:
     rival_mbps = RIVAL_TOO_FAST * theory.udp_goodput_limit_mbps(own.rate_mbps, own.payload_bytes, "ethernet")
     return {"rival_mbps": rival_mbps, "rival_bytes": own.rate_mbps * own.payload_bytes / rival_mbps}
 
@@ -54,7 +54,7 @@ def cable(framing: theory.Framing) -> Topology:
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
-def hidden_path(own: Own) -> Topology:
+def hidden_path(own: StudentValues) -> Topology:
     """A path from h1 to h2 over four links, the slowest of which the student is to find by probing."""
     return topologies.chain([90.0, 41.0, own.hidden_mbps, 64.0], [2.0, 5.0, 3.0, 1.0], HIDDEN_QUEUE_PACKETS)
 

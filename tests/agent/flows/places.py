@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from netlab.agent.artifacts import Keeper
+from netlab.agent.artifacts import ArtifactStore
 from netlab.agent.flows import ping, tcp, udp
-from netlab.agent.flows.base import Flow, Place
+from netlab.agent.flows.base import Flow, FlowContext
 
 # All of 127.0.0.0/8 is this machine's: each process of a test run has its own address, so ports do not meet.
 ADDRESS = f"127.77.{os.getpid() // 256 % 256}.{os.getpid() % 256}"
@@ -30,10 +30,12 @@ class Network:
         return os.getpid()
 
 
-def place(folder: Path, *, duration_s: float = 10.0, number: int = 1, nodes: dict[str, Any] | None = None) -> Place:
+def place(
+    folder: Path, *, duration_s: float = 10.0, number: int = 1, nodes: dict[str, Any] | None = None
+) -> FlowContext:
     """Where a flow runs: from h1 to h2."""
     plan: Any = {"duration_s": duration_s, "interval_s": 0.1, "seed": 1}
-    return Place(plan, Network(nodes), Keeper(folder), number, PORT)
+    return FlowContext(plan, Network(nodes), ArtifactStore(folder), number, PORT)
 
 
 def stay_here(monkeypatch: pytest.MonkeyPatch) -> None:

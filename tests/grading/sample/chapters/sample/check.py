@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from netlab.chapters.sample.settings import MOST_PROBES
 
-from netlab.course.checks import Choice, Function, Number, Trap
+from netlab.course.checks import Choice, Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement
-from netlab.course.own_figures import Own
+from netlab.course.own_figures import StudentValues
 
 
 class Probe:
@@ -31,14 +31,18 @@ def limit_mbps(rate_mbps: float, payload_bytes: float) -> float:
 class Checks:
     """The checks, for one student's figures."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, own: StudentValues) -> None:
         self.limit = Function(
             name="goodput limit",
             reference=limit_mbps,
             cases=[{"rate_mbps": 10, "payload_bytes": 500}, {"rate_mbps": 5, "payload_bytes": 1000}],
             unit="Mbit/s",
             tolerance=0.001,
-            traps=[Trap(lambda rate_mbps, payload_bytes: rate_mbps, "This is the rate itself: no header is paid for.")],
+            misconceptions=[
+                Misconception(
+                    lambda rate_mbps, payload_bytes: rate_mbps, "This is the rate itself: no header is paid for."
+                )
+            ],
             hints=["Of all bits, which part is payload?"],
         )
         self.counted = Number(
@@ -46,7 +50,7 @@ class Checks:
             expected=lambda: own.payload_bytes + 42,
             unit="bytes",
             tolerance=0.002,
-            traps=[Trap(own.payload_bytes + 28, "This is the IP packet; the frame is larger.")],
+            misconceptions=[Misconception(own.payload_bytes + 28, "This is the IP packet; the frame is larger.")],
         )
         self.overload_run = Measurement(
             name="the overload",

@@ -260,11 +260,11 @@ class Laboratory:
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
     """Let the chapter open with its figures, and with stand-ins for its checks and its panel."""
-    from netlab.course.own_figures import Own
+    from netlab.course.own_figures import StudentValues
 
     topic = exercise["topic"]
     figures = plain.decode(exercise["figures"])
-    own = Own({name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
+    own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
 
     def opener(_topic: str, settings: Any, _checks: Any, _panel: Any = None) -> Callable[..., Any]:
         opened = types.SimpleNamespace(

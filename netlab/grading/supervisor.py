@@ -21,7 +21,7 @@ from pathlib import Path
 
 from netlab.agent.gate import Gate
 from netlab.base.libc import check, libc
-from netlab.grading import desk
+from netlab.grading import runner
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000
@@ -57,7 +57,7 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
     gate.new_seed(words["seed"])
     gate.remove()
     protect()
-    desk.prepare(words["exercises"])
+    runner.prepare(words["exercises"])
     asked = 0
     for number, exercise in enumerate(words["exercises"]):
         _write(Path(folder) / f"begun-{number}", b"")
@@ -67,25 +67,25 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
 
 def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int) -> int:
     """Run one exercise; returns how many questions have been asked until now."""
-    to_student, from_warden = os.pipe()
-    to_warden, from_student = os.pipe()
+    to_student, from_supervisor = os.pipe()
+    to_supervisor, from_student = os.pipe()
     printed_end, print_end = os.pipe()
     who_end, tell_who = os.pipe()
     keeper = os.fork()
     if keeper == 0:
-        for end in (from_warden, to_warden, printed_end, who_end):
+        for end in (from_supervisor, to_supervisor, printed_end, who_end):
             os.close(end)
         keep(folder, exercise, to_student, from_student, print_end, tell_who)
     for end in (to_student, from_student, print_end, tell_who):
         os.close(end)
     inmate = int(os.read(who_end, 32) or b"0")
     os.close(who_end)
-    wall = Wall(folder, from_warden, to_warden, printed_end, asked)
+    wall = Wall(folder, from_supervisor, to_supervisor, printed_end, asked)
     late = wall.watch()
     if late and inmate:
         os.kill(inmate, signal.SIGKILL)
     # Closed before waiting: whoever still writes gets an error instead of an ear.
-    for end in (from_warden, to_warden, printed_end):
+    for end in (from_supervisor, to_supervisor, printed_end):
         os.close(end)
     _, status = os.waitpid(keeper, 0)
     if not wall.ready:
@@ -143,11 +143,11 @@ class Wall:
             line, _, rest = bytes(self._buffer).partition(b"\n")
             self._buffer = bytearray(rest)
             kind, content = line[:1], line[1:]
-            if kind == desk.READY:
+            if kind == runner.READY:
                 self.ready = True
-            elif kind == desk.ANSWER:
+            elif kind == runner.ANSWER:
                 self.answer = content
-            elif kind == desk.ASK:
+            elif kind == runner.ASK:
                 self._ask(content)
             else:
                 self.fault = "spoke out of turn"
@@ -183,8 +183,8 @@ def keep(
         if inmate == 0:
             os.close(tell_who)
             enter(folder, print_end)
-            os.write(from_student, desk.READY + b"\n")
-            desk.work(exercise, to_student, from_student)
+            os.write(from_student, runner.READY + b"\n")
+            runner.work(exercise, to_student, from_student)
             os._exit(0)
         os.write(tell_who, str(inmate).encode())
         for end in (tell_who, to_student, from_student, print_end):
