@@ -133,7 +133,7 @@ def stage(context: Path, packed: Path | None) -> None:
 
 
 def builder_words(architecture: str, base: str) -> list[str]:
-    """What the builder is told of the processor."""
+    """The processor, as the builder takes it."""
     words = ["--isolation", "chroot", "--arch", architecture, "--build-arg", f"BASE={base}"]
     return [*words, "--build-arg", f"QEMU_CPU={EMULATED}"] if architecture == "arm64" else words
 
@@ -212,7 +212,7 @@ def seccomp(profile: dict[str, Any]) -> dict[str, Any]:
 def specification(
     name: str, rootfs: Path, settings: dict[str, Any], home: Path, tmp: Path, profile: Path, words: Sequence[str]
 ) -> dict[str, Any]:
-    """What the runtime is told of a container as a hub makes it."""
+    """A container as a hub makes it, for the runtime."""
 
     def bind(source: Path, target: str, *more: str) -> dict[str, Any]:
         return {

@@ -39,7 +39,7 @@ class ArtifactStore:
     def keep(self, path: Path, name: str) -> None:
         """Keep a regular file under a name, or note why not."""
         try:
-            # Nothing that a link names: the agent may read more than whoever asked.
+            # Nothing that a link names: the agent may read more than its user.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 self._copy(handle, name)

@@ -52,7 +52,7 @@ class Changer:
             self.schedule.add(changes, now_ns)
             self._make_due(now_ns)
         if any(isinstance(change["shape"].get("rate_mbps"), dict) for change in changes):
-            # Whoever follows others already sleeps to their next moment.
+            # The thread that follows other changes already sleeps to their next moment.
             self.start(self._origin_s)
 
     def start(self, origin_s: float) -> None:

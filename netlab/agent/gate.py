@@ -21,7 +21,7 @@ FOREGROUND = 0x40044E02
 
 
 class Gate:
-    """Messages to and from whoever started this guest.
+    """Messages to and from the process that started this guest.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Gate:
         while len(self._buffer) < size:
             got = os.read(self._device, 1 << 16)
             if not got:
-                # Whoever started this guest is gone.
+                # The process that started this guest is gone.
                 self.power_off()
             self._buffer += got
         data, self._buffer = self._buffer[:size], self._buffer[size:]
@@ -90,7 +90,7 @@ def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
             answer = answerer(request["do"])(**request["words"])
         except NetlabError as error:
             gate.put(error=str(error))
-        except Exception as error:  # noqa: BLE001 (whatever it is, whoever asked must hear of it)
+        except Exception as error:  # noqa: BLE001 (whatever it is, the host must hear of it)
             gate.put(error=f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         else:
             gate.put(answer=answer)

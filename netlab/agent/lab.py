@@ -1,4 +1,4 @@
-"""The agent of a lab: it builds a network, sends, samples and captures as it is asked, whoever asks.
+"""The agent of a lab: it builds a network, sends, samples and captures as it is asked, by a script or by a person.
 
 It has a method for each request of `netlab.protocol`. Network time passes while it works on one; between requests the guest
 stands still, and on this machine's own kernel time goes on.

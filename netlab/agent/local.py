@@ -62,7 +62,7 @@ def _connect(path: str) -> socket.socket:
 
 
 def main(folder: str, packages: list[str]) -> None:
-    """Serve a lab until whoever started this goes away."""
+    """Serve a lab until the process that started this ends."""
     gate = LocalGate(folder)
     try:
         # In memory: what commands write there goes with this process's namespaces.

@@ -14,7 +14,7 @@ from netlab.agent.network import batch
 
 
 def work(gate: Gate, folder: str, packages: list[str]) -> None:
-    """Serve the gate until whoever started this guest goes away."""
+    """Serve the gate until the process that started this guest ends."""
     # A controller and its switches talk over this machine's own address.
     batch("ip", ["link set dev lo up"], None)
     serve(gate, Lab(gate, Path(folder), packages).request)

@@ -236,7 +236,7 @@ def _file(node: str, path: str, mode: str) -> IO[bytes]:
 
 def _environment(home: str) -> dict[str, str]:
     return {
-        # What a plain machine lacks (ifconfig, iptables, telnet) is stood in for.
+        # What a plain machine lacks (ifconfig, iptables, telnet) is replaced by stubs.
         "PATH": stand_ins.search_path(BINARIES),
         "HOME": home,
         "SHELL": "/bin/bash",

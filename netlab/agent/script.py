@@ -1,7 +1,7 @@
 """Run a Mininet script in the guest, as it is.
 
 It runs in a process of its own with Mininet's own classes; what a plain machine lacks (ifconfig, brctl, control groups) is
-stood in for. Files that it writes where it was started are copied to the run's artifacts.
+replaced by stubs. Files that it writes where it was started are copied to the run's artifacts.
 """
 
 from __future__ import annotations

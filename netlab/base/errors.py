@@ -82,8 +82,8 @@ class RunError(NetlabError):
     """A run started and did not finish."""
 
 
-class RunCancelled(RunError):  # noqa: N818 (whoever stopped a run made no error)
-    """A run was stopped by whoever started it."""
+class RunCancelled(RunError):  # noqa: N818 (stopping a run is no error)
+    """A run was stopped by its caller."""
 
 
 class ThroughputError(NetlabError):

@@ -109,7 +109,7 @@ def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 def kept_directory() -> Path:
     """A fresh directory for files that outlive their run.
 
-    Whoever takes it removes it. What is left when this process ends goes then, and where it is killed, with the next run.
+    The caller removes it. What is left when this process ends goes then, and where it is killed, with the next run.
     """
     with _keeping:
         own = _kept.get(os.getpid())

@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nnetlab: stopped; nothing of it is kept.", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output (`| head`) has enough; the interpreter must not fail again when it flushes at its end.
+        # The reader of our output (`| head`) has enough; the interpreter must not fail again when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     return status

@@ -129,7 +129,7 @@ class Check:
     hints : sequence of str
         From a nudge to nearly the answer; `hint()` gives one more at each call.
     key : str
-        The name under which a notebook calls it; whoever opens the chapter fills it in.
+        The name under which a notebook calls it; `begin()` fills it in.
     on_pass : callable or None
         Called with the key when an answer is right; for the record of what was passed.
     """

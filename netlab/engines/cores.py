@@ -1,7 +1,7 @@
 """A guest's CPU: one of its own while there is one, and another where something else computes on it.
 
 A guest's kernel and its programs hand over to each other all the time; on one CPU that costs a third. But the system's scheduler
-cannot help a guest that may run on one CPU only, so whoever waits for the guest looks now and then.
+cannot help a guest that may run on one CPU only, so the process that waits for the guest looks now and then.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def last_words(folder: Path, log: Path) -> str:
             "This kernel is too old for this machine's processor, whose registers outgrew it; build a 7.x with "
             "`netlab kernel build`."
         )
-    # Addresses of a kernel's call trace say nothing to whoever reads this.
+    # Addresses of a kernel's call trace say nothing to a reader.
     lines = [line for line in text.splitlines() if "[<" not in line][-LOG_LINES:]
     return "The end of its log:\n" + "\n".join(lines or ["(nothing)"])
 

@@ -207,7 +207,7 @@ class Examination:
         box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
         outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
         blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
-        # Whoever says that a provided cell raised may have made it up: those cells are asked again, without the answer.
+        # A report that a provided cell raised may be made up: those cells are asked again, without the answer.
         alone = [{**requests[key], "answer": f"{requests[key]['name']} = None", "calls": []} for key in blamed]
         faults = dict(zip(blamed, box.work(alone, self.answer), strict=True)) if blamed else {}
         found = {}

@@ -84,7 +84,7 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int
     late = wall.watch()
     if late and inmate:
         os.kill(inmate, signal.SIGKILL)
-    # Closed before waiting: whoever still writes gets an error instead of an ear.
+    # Closed before waiting: what still writes gets an error.
     for end in (from_supervisor, to_supervisor, printed_end):
         os.close(end)
     _, status = os.waitpid(keeper, 0)

@@ -51,7 +51,7 @@ class AddressPlan:
     routes: list[Route]
 
     def neighbours(self) -> Iterable[tuple[Port, Port]]:
-        """Every two ports that can send frames to each other: nobody needs to ask (ARP), whoever talks to whom."""
+        """Every two ports that can send frames to each other: nobody needs to ask (ARP)."""
         together = _by_subnet(self.ports)
         for here in self.ports:
             for there in together[here.subnet]:
@@ -85,7 +85,7 @@ class Paths:
         self._ports_of = _by_node(ports)
         self._port_on: dict[str, dict[int, Port]] = {}
         for port in ports:
-            # Of two interfaces in one subnet the kernel uses the one it was told of first.
+            # Of two interfaces in one subnet the kernel uses the one that was configured first.
             self._port_on.setdefault(port.node, {}).setdefault(port.subnet, port)
         self._ways = _Ways(wiring, ports)
         self._crossings = _Crossings(wiring)

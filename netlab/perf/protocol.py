@@ -17,8 +17,8 @@ The messages of a control connection, in their order (C the client, S the server
     C  BYE        with the client's figures
     S  ACK: BYE   with the server's figures
 
-At any time the server may say ERROR with a sentence. Whoever sees the control connection end before that
-ends the test.
+At any time the server may say ERROR with a sentence. The side that sees the control connection end before
+that ends the test.
 """
 
 from __future__ import annotations

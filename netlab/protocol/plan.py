@@ -239,7 +239,7 @@ class Counters(_Stations):
 class Outcome(Counters):
     """The counters, and under `engine` what is to be known of how they came about.
 
-    `artifacts` is a directory with the files that the run left, which whoever takes the outcome removes; None without any.
+    `artifacts` is a directory with the files that the run left, which the caller removes; None without any.
     """
 
     engine: dict[str, Any]

@@ -299,9 +299,9 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
     """What flows with different round-trip times get of one full link: shares as T**(-exponent).
 
     Between two losses Reno adds 1/T a second to its window, and a loss takes half; CUBIC's window climbs back by
-    the clock. From this balance follow the exponents (`RTT_EXPONENTS`). *By lot*, each packet is lost with the same
-    chance, and who sends more loses more often: 1 for Reno, 1/4 for CUBIC. *In step*, all flows lose at the same
-    moments: 2 for Reno, 1 for CUBIC. Real queues lie between. Misleads where the link is not full all the time
+    the clock. From this balance follow the exponents (`RTT_EXPONENTS`). With *random losses* each packet is lost with the
+    same chance, so a flow that sends more loses more often: 1 for Reno, 1/4 for CUBIC. With *synchronized losses* all flows lose at
+    the same moments: 2 for Reno, 1 for CUBIC. Real queues lie between. Misleads where the link is not full all the time
     (then the ratio may hold, not the sum), and for CUBIC on short paths, where it is as Reno is.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Checks of the chapter "BDP" (window, delay and the bandwidth-delay product). Whoever reads on finds the answers."""
+"""Checks of the chapter "BDP" (window, delay and the bandwidth-delay product). The answers are below."""
 
 from __future__ import annotations
 

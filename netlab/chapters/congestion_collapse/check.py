@@ -1,4 +1,4 @@
-"""Checks of the chapter "Congestion collapse". Whoever reads on finds the answers."""
+"""Checks of the chapter "Congestion collapse". The answers are below."""
 
 from __future__ import annotations
 

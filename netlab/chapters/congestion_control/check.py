@@ -1,4 +1,4 @@
-"""Checks of the chapter "Congestion control". Whoever reads on finds the answers."""
+"""Checks of the chapter "Congestion control". The answers are below."""
 
 from __future__ import annotations
 

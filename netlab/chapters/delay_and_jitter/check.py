@@ -1,4 +1,4 @@
-"""Checks of the chapter "Delay and jitter". Whoever reads on finds the answers."""
+"""Checks of the chapter "Delay and jitter". The answers are below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the chapter "Parallel streams". Whoever reads on finds the answers."""
+"""Checks of the chapter "Parallel streams". The answers are below."""
 
 from __future__ import annotations
 

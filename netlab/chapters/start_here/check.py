@@ -1,4 +1,4 @@
-"""The check of "Start here". Whoever reads on finds the answer."""
+"""The check of "Start here". The answer is below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the chapter "TCP beside UDP". Whoever reads on finds the answers."""
+"""Checks of the chapter "TCP beside UDP". The answers are below."""
 
 from __future__ import annotations
 

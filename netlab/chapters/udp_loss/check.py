@@ -1,4 +1,4 @@
-"""Checks of the chapter "UDP loss". Whoever reads on finds the answers."""
+"""Checks of the chapter "UDP loss". The answers are below."""
 
 from __future__ import annotations
 

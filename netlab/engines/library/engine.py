@@ -22,7 +22,7 @@ FEW_STREAMS = 16
 FEW_DATAGRAM_FLOWS = 3
 """Each may have 32 MB of datagrams unread."""
 FEW_PACKETS = 4000
-"""Under way: with what their senders and receivers keep of each, 8 kB at most."""
+"""In flight: with what their senders and receivers keep of each, 8 kB at most."""
 USUAL_QUEUE_PACKETS = 1000
 
 
