@@ -42,7 +42,7 @@ def shown_progress(
         yield progress
         return
     wanted = bool(progress) and os.environ.get("NETLAB_PROGRESS") != "0"
-    if wanted and "ipykernel" in sys.modules:
+    if wanted and in_a_page():
         with _shown_in_a_page(whole, unit, done, what) as tell:
             yield tell
         return
@@ -55,6 +55,13 @@ def shown_progress(
             bar.update(done - bar.n)
 
         yield tell
+
+
+def in_a_page() -> bool:
+    """Whether this is a notebook's Python, whose output stands in a page."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"
 
 
 @contextmanager

@@ -12,11 +12,11 @@ import atexit
 import concurrent.futures
 import contextlib
 import os
-import sys
 import threading
 from collections.abc import Iterator
 
 from netlab.base.errors import NetlabError
+from netlab.base.progress_bar import in_a_page
 from netlab.engines.guests import Guest
 from netlab.kernel import Kernel
 
@@ -54,7 +54,7 @@ class Spare:
             with self._lock:
                 self._under_way -= 1
                 self._runs += 1
-                ahead = self._under_way == 0 and (self._runs > 1 or "ipykernel" in sys.modules)
+                ahead = self._under_way == 0 and (self._runs > 1 or in_a_page())
             if ahead:
                 self.prepare(kernel)
 

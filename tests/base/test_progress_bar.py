@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import IPython.display
 import pytest
 
@@ -29,7 +27,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Handle:
     monkeypatch.setattr(IPython.display, "display", display)
     monkeypatch.setattr(progress_bar, "DELAY_S", 0.0)
     monkeypatch.setattr(progress_bar, "PAUSE_S", 0.0)
-    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(IPython, "get_ipython", object)
     monkeypatch.delenv("NETLAB_PROGRESS", raising=False)
     return handle
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 import time
-import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,8 +33,6 @@ def spare(monkeypatch: pytest.MonkeyPatch) -> Iterator[warm.Spare]:
     own = warm.Spare()
     monkeypatch.setattr(warm, "_spare", own)
     monkeypatch.setenv("NETLAB_WARM", "1")
-    # A plugin of pytest's brings it in, as a notebook does.
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     yield own
     own.drop()
 
@@ -68,7 +65,7 @@ def test_a_script_boots_ahead_from_its_second_run_on_and_a_notebook_from_its_fir
     assert spare._made is not None
     spare.drop()
     spare._runs = 0
-    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.setattr(warm, "in_a_page", lambda: True)
     with spare.guest(here):
         pass
     assert spare._made is not None

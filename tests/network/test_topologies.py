@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -138,3 +139,12 @@ def test_two_routers_may_leave_access_open_and_queue_fairly() -> None:
     assert not network.problems()
     assert math.isinf(network.capacities_mbps()["h2-eth0"])
     assert [way.shape.aqm for way in network.hops() if (way.src, way.dst) == ("r1", "r2")] == ["fq_codel"]
+
+
+def test_every_public_function_is_named_as_one() -> None:
+    public = [
+        name
+        for name, value in vars(nl.topologies).items()
+        if inspect.isfunction(value) and value.__module__ == nl.topologies.__name__ and not name.startswith("_")
+    ]
+    assert sorted(public) == sorted(nl.topologies.__all__)
