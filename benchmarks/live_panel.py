@@ -33,7 +33,8 @@ COMPUTES = "import time\nend = time.monotonic() + 3\nwhile time.monotonic() < en
 STATE = "print(panel.playing, round(panel.lab.now_s), [change.words() for change in panel.lab.changes])"
 WATCH = """() => {
   window.pictures = [];
-  const seen = new MutationObserver(() => requestAnimationFrame(() => window.pictures.push(performance.now())));
+  const note = now => { if (window.pictures.at(-1) !== now) window.pictures.push(now); };  // two in one frame are one picture
+  const seen = new MutationObserver(() => requestAnimationFrame(note));
   seen.observe(document.querySelector('svg[role=img]').closest('.widget-html-content'), {childList: true});
 }"""
 RUN_CELL = """async number => {

@@ -1,8 +1,8 @@
 """A live network that plays: curves grow, sliders change its links meanwhile.
 
-The beat comes from the page: a `Play` widget, which counts in the browser, asks for each picture, and asks for the next when it has
-room for one. So a slow browser or connection gets fewer pictures and none pile up, nothing plays where nobody looks, a closed tab stops
-the traffic, and the kernel needs no thread, also where there are none (a browser's own Python).
+The beat comes from the page: a `Play` widget counts in the browser, and its next message waits for the answer to the last. For each
+the kernel's loop makes a few pictures at most, for on a busy machine the way there and back is long. So none pile up before a slow
+browser or connection, nothing plays where nobody looks, a closed tab stops the traffic, and the kernel needs no thread.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ LONGEST_S = 3600.0
 BEAT_S = 0.1
 LATEST_S = 0.3
 """What a beat that came late makes up for."""
+AHEAD = 3
+"""Pictures for each beat of the page's, where its beats are late."""
 WORK_S = 0.1
 """How long a beat may work; a network that takes longer plays slower than asked."""
 PARTS = 10
@@ -143,7 +145,7 @@ class LivePanel:
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
         self._lock = threading.RLock()
         self._loop = _running_loop()
-        self._beaten_s = 0.0
+        self._beaten_s, self._credit, self._armed = 0.0, 0, False
         self._interval_s = max(0.01, round(window_s / POINTS, 3))
         self._parts = 1
         # Its own buttons have no names, so it stands unseen beside ours.
@@ -200,7 +202,7 @@ class LivePanel:
         """Let network time stand still."""
         self.beat.playing = False
         self.buttons["Play"].description = "Play"
-        self._look_at_interrupts()
+        self._tell_loop()
 
     def step(self) -> None:
         """Let a tenth of a second's network time pass."""
@@ -278,11 +280,35 @@ class LivePanel:
         self._draw()
 
     def _on_beat(self, _change: Any) -> None:
+        self._credit = AHEAD
+        # The loop does not come to it while a cell computes; the page's messages may, in another thread.
+        if self._loop is None or time.monotonic() - self._beaten_s > 2 * BEAT_S:
+            self._go_on()
+        self._tell_loop()
+
+    def _tell_loop(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._await_moment)
+
+    def _await_moment(self) -> None:
+        """In the loop: be called for the next picture, and hear of interrupts meanwhile."""
+        if sys.platform != "emscripten":
+            self._hear_interrupts()
+        if self._loop is not None and self.playing and self._credit > 0 and not self._armed:
+            self._armed = True
+            self._loop.call_later(max(0.0, self._beaten_s + BEAT_S - time.monotonic()), self._at_moment)
+
+    def _at_moment(self) -> None:
+        self._armed = False
+        self._credit -= 1
+        self._go_on()
+        self._await_moment()
+
+    def _go_on(self) -> None:
         now_s = time.monotonic()
         passed_s, self._beaten_s = min(now_s - self._beaten_s, LATEST_S), now_s
         if self.playing:
             self._guarded(functools.partial(self.pass_by, passed_s * self.pace, WORK_S))
-        self._look_at_interrupts()
 
     def _guarded(self, what: Callable[[], None], _event: Any = None) -> None:
         with self._lock:
@@ -298,11 +324,6 @@ class LivePanel:
     def _say(self, sentence: str) -> None:
         self.message = sentence
         self._alert.value = f'<div role="alert">⚠ {html.escape(sentence)}</div>' if sentence else ""
-
-    def _look_at_interrupts(self) -> None:
-        if self._loop is not None and not self._loop.is_closed():
-            # Only the main thread has signals, and a notebook's kernel may answer widgets in another.
-            self._loop.call_soon_threadsafe(self._hear_interrupts)
 
     def _hear_interrupts(self) -> None:
         """Between cells a notebook's kernel ignores interrupts; while the network plays they stop it."""
@@ -362,8 +383,8 @@ class LivePanel:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop of a notebook's kernel; None elsewhere, and where there are no signals."""
-    if sys.platform == "emscripten" or threading.current_thread() is not threading.main_thread():
+    """The loop of a notebook's kernel; None elsewhere."""
+    if threading.current_thread() is not threading.main_thread():
         return None
     try:
         return asyncio.get_running_loop()

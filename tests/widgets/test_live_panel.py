@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import types
+from typing import Any
 
 import pytest
 
@@ -141,6 +142,23 @@ def test_a_beat_that_comes_late_makes_up_for_a_little_only(panel, clock):
     panel.play()
     beat(panel, clock, seconds=60)
     assert panel.lab.now_s == pytest.approx(2 + 10 * live_panel.LATEST_S)
+
+
+def test_the_kernel_makes_a_few_pictures_for_each_beat_of_a_page_that_is_late(panel, clock):
+    waits: list[tuple[float, Any]] = []
+    panel._loop = types.SimpleNamespace(
+        is_closed=lambda: False, call_soon_threadsafe=lambda call: call(), call_later=lambda *wait: waits.append(wait)
+    )
+    panel.play()
+    beat(panel, clock)
+    for _ in range(9):
+        if waits:
+            seconds, call = waits.pop()
+            clock.s += seconds
+            call()
+    assert panel.lab.now_s == pytest.approx(2 + live_panel.AHEAD * 0.1 * 10) and not waits
+    beat(panel, clock, seconds=0.05)
+    assert [seconds for seconds, _ in waits] == pytest.approx([0.05]), "pictures keep their distance"
 
 
 def test_it_stops_at_its_end():

@@ -67,14 +67,14 @@ class Page:
             if wanted(message):
                 return message
 
-    def updated(self, name: str, holds: Any) -> None:
-        """Wait until a widget's state is so."""
+    def updated(self, name: str | None, holds: Any) -> None:
+        """Wait until a widget's state is so; None is any widget."""
 
         def wanted(message: dict[str, Any]) -> bool:
             content = message["content"]
             return (
                 message["msg_type"] == "comm_msg"
-                and content["comm_id"] == self.models[name]
+                and (name is None or content["comm_id"] == self.models[name])
                 and content["data"]["method"] == "update"
                 and holds(content["data"]["state"])
             )
@@ -117,6 +117,7 @@ def test_a_panel_plays_in_a_notebook_and_an_interrupt_or_its_cell_end_that(page:
         page.beat(value)
     assert page.run("print(panel.playing)") == "True\n", "other cells run meanwhile"
     page.beat(6)
+    page.updated(None, lambda state: "<svg" in str(state.get("value")))
     assert float(page.run("print(panel.lab.now_s)")) > 1
     page.manager.interrupt_kernel()
     page.updated("PlayModel", lambda state: state.get("playing") is False)
