@@ -1,22 +1,16 @@
-"""How long whole runs take in the library kernel, beside the pocket kernel and ns-3: wall and processor seconds.
+"""How long whole runs take in the library kernel, beside the pocket kernel: wall and processor seconds.
 
     python benchmarks/library.py                      # every row in the library kernel
     python benchmarks/library.py --engine library pocket   # side by side (the large rows take minutes in the pocket kernel)
-    python benchmarks/library.py --engine library pocket ns3   # ns-3 too: apt install g++ libns3-dev
     python benchmarks/library.py --rows small one     # rows by the words they begin with
 
-Each figure is the median of interleaved repetitions in one warm process; of netlab's it is that of a whole `nl.run`, of
-ns-3's that of a C++ program (dumbbell_ns3.cc, compiled here) without any samples. Processor time, of this process and of
+Each number is the median of interleaved repetitions of a whole `nl.run` in one warm process. Processor time, of this process and of
 the kernel's, does not change with what else the machine does as much as wall time.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
 from harness import cost, in_turns, table
@@ -25,7 +19,6 @@ import netlab as nl
 
 REPETITIONS = 3
 DELAY_MS = 10
-NS3_PARTS = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
 
 
 class Row(NamedTuple):
@@ -59,57 +52,28 @@ ROWS = {
 }
 
 
-def ns3_program(place: Path) -> Path | None:
-    """Compile the same dumbbell for ns-3; None, and a sentence, where ns-3 or a compiler is missing."""
-    source = Path(__file__).with_name("dumbbell_ns3.cc")
-    if not shutil.which("g++") or not Path("/usr/include/ns3/core-module.h").exists():
-        print("ns-3 is left out: it needs Debian's packages g++ and libns3-dev (apt install g++ libns3-dev).")
-        return None
-    program = place / "dumbbell_ns3"
-    libraries = [f"-lns3-{part}" for part in NS3_PARTS]
-    command = ["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *libraries]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        print(f"ns-3 is left out: {source.name} does not compile: {done.stderr.strip().splitlines()[:1]}")
-        return None
-    return program
-
-
-def measure(row: Row, engine: str, ns3: Path | None = None) -> tuple[float, float, float]:
+def measure(row: Row, engine: str) -> tuple[float, float, float]:
     """Wall seconds, processor seconds and goodput of one run."""
-    scenario, found_mbps = row.scenario(), []
-
-    def run() -> None:
-        if engine == "ns3":
-            words = (row.pairs, row.streams, row.rate_mbps, DELAY_MS, row.queue_packets, row.duration_s)
-            found_mbps.append(
-                float(subprocess.run([str(ns3), *map(str, words)], check=True, capture_output=True).stdout)
-            )
-        else:
-            found_mbps.append(float(nl.run(scenario, engine=engine, progress=False).flows.goodput_mbps.sum()))
-
-    return *cost(run), found_mbps[0]
+    found: list[nl.Run] = []
+    spent = cost(lambda: found.append(nl.run(row.scenario(), engine=engine, progress=False)))
+    return *spent, float(found[0].flows.goodput_mbps.sum())
 
 
 def side_by_side(names: list[str], engines: list[str], repetitions: int) -> None:
     """Every row in every engine, in turns."""
-    with tempfile.TemporaryDirectory() as place:
-        ns3 = ns3_program(Path(place)) if "ns3" in engines else None
-        engines = [engine for engine in engines if engine != "ns3" or ns3]
-        for engine in engines:
-            measure(Row(1, 5, 1), engine, ns3)
-        contestants = {
-            f"{name} ({engine})": lambda name=name, engine=engine: measure(ROWS[name], engine, ns3)
-            for name in names
-            for engine in engines
-        }
-        found = in_turns(contestants, repetitions)
-    table("Whole runs", ["wall s", "cpu s", "Mbit/s"], found)
+    for engine in engines:
+        measure(Row(1, 5, 1), engine)
+    contestants = {
+        f"{name} ({engine})": lambda name=name, engine=engine: measure(ROWS[name], engine)
+        for name in names
+        for engine in engines
+    }
+    table("Whole runs", ["wall s", "cpu s", "Mbit/s"], in_turns(contestants, repetitions))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket", "ns3"))
+    parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket"))
     parser.add_argument("--rows", nargs="*", default=[], metavar="WORD")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     arguments = parser.parse_args()
