@@ -18,7 +18,7 @@ WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 900, 62, 12, 120, 26, 20
 NAMES_IN_LINE = 4
 DASHES = ("", "2 3", "8 3 2 3", "14 3 2 3", "14 4")
 """Those of `theme.DASHES`."""
-MOST_MARKS = 12
+MOST_MARKS, MARK = 12, 150
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -84,12 +84,16 @@ class Strips:
             top += HEIGHT + GAP
         bottom = top - GAP
         parts += _time_axis(begin_s, self._window_s, bottom, scale)
-        for t_s, words in self._marks:
+        free = math.inf
+        for t_s, words in reversed(self._marks):
             if t_s >= begin_s:
                 x = LEFT + (t_s - begin_s) * scale
                 parts.append(f'<path d="M{x:.1f} {LINE * lines + 20}V{bottom}" stroke="{TEXT}"/>')
-                anchor = "end" if x > WIDTH * 0.7 else "start"
-                parts.append(_text(x, LINE * lines + 16, words, anchor, 12))
+                # The newest words, and of the others those that do not stand on them.
+                middle = min(max(x, LEFT + MARK / 2), WIDTH - MARK / 2)
+                if middle + MARK / 2 <= free:
+                    parts.append(_text(middle, LINE * lines + 16, words, "middle", 12))
+                    free = middle - MARK / 2
         height = bottom + 2 * LINE
         return (
             f'<svg viewBox="0 0 {WIDTH} {height}" style="width:100%;max-width:{WIDTH}px" role="img" '

@@ -121,7 +121,11 @@ def live(
         raise ScenarioError(problems)
     panel = LivePanel(scenario, sliders, engines.decide(engine, [scenario.plan()]), window_s, duration_s)
     panel.pace = min(PACES, key=lambda one: abs(one - pace))
-    panel.pass_by(first_s)
+    try:
+        panel.pass_by(first_s)
+    except BaseException:
+        panel.close()
+        raise
     return panel
 
 
@@ -168,8 +172,8 @@ class LivePanel:
         self._picture, self._alert = ipywidgets.HTML(), ipywidgets.HTML()
         row = ipywidgets.Box([*self.buttons.values(), self.beat], layout={"flex_flow": "row wrap"})
         self.box = ipywidgets.VBox([row, *controls.values(), self._alert, self._picture])
-        _close_earlier(self)
         self._begin(scenario.topology)
+        _close_earlier(self)
 
     @property
     def figure(self) -> Any:

@@ -89,12 +89,13 @@ def test_sliders_change_links_while_the_network_runs_and_the_curves_mark_it(pane
     panel.play()
     beat(panel, clock)
     panel.controls[PAIR, "rate_mbps"].value = 2
+    beat(panel, clock, count=12)
     panel.controls[PAIR, "queue_packets"].value = 7
     beat(panel, clock, count=3)
     link = panel.lab.topology.links[1]
     assert (link.forward.rate_mbps, link.backward.rate_mbps, link.forward.queue_packets) == (2, 2, 7)
     assert panel.playing and panel.message == ""
-    assert panel.lab.queues.query("interface == 'r1-eth1' and t_s > 4").backlog_packets.max() <= 7
+    assert panel.lab.queues.query("interface == 'r1-eth1' and t_s > 16").backlog_packets.max() <= 7
     assert "r1-h2: 2 Mbit/s" in picture(panel) and "r1-h2: 7 packets" in picture(panel)
     assert panel.figure.layout.shapes[0].x0 == pytest.approx(3)
 
@@ -167,6 +168,19 @@ def test_it_stops_at_its_end():
     panel.step()
     assert panel.lab.now_s == pytest.approx(4.5) and not panel.playing
     panel.close()
+
+
+def test_what_stops_its_first_seconds_leaves_no_network_open(monkeypatch):
+    made: list[live_panel.LivePanel] = []
+
+    def interrupted(panel: live_panel.LivePanel, _duration_s: float) -> None:
+        made.append(panel)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(live_panel.LivePanel, "pass_by", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        live(line(), [nl.Tcp("h1", "h2")])
+    assert made[0].lab.closed
 
 
 def test_what_goes_wrong_is_a_sentence_in_the_panel(panel):
