@@ -149,7 +149,7 @@ class LivePanel:
         self._scenario, self._engine, self._window_s, self._duration_s = scenario, engine, window_s, duration_s
         self._lock = threading.RLock()
         self._loop = _running_loop()
-        self._beaten_s, self._credit, self._armed = 0.0, 0, False
+        self._beaten_s, self._credit, self._asked, self._armed = 0.0, 0, False, False
         self._interval_s = max(0.01, round(window_s / POINTS, 3))
         self._parts = 1
         # Its own buttons have no names, so it stands unseen beside ours.
@@ -285,9 +285,10 @@ class LivePanel:
 
     def _on_beat(self, _change: Any) -> None:
         self._credit = AHEAD
-        # The loop does not come to it while a cell computes; the page's messages may, in another thread.
-        if self._loop is None or time.monotonic() - self._beaten_s > 2 * BEAT_S:
+        # While a cell computes, the loop does not come to it; the page's messages may, in another thread.
+        if self._loop is None or self._asked:
             self._go_on()
+        self._asked = True
         self._tell_loop()
 
     def _tell_loop(self) -> None:
@@ -296,6 +297,7 @@ class LivePanel:
 
     def _await_moment(self) -> None:
         """In the loop: be called for the next picture, and hear of interrupts meanwhile."""
+        self._asked = False
         if sys.platform != "emscripten":
             self._hear_interrupts()
         if self._loop is not None and self.playing and self._credit > 0 and not self._armed:

@@ -162,6 +162,13 @@ def test_the_kernel_makes_a_few_pictures_for_each_beat_of_a_page_that_is_late(pa
     assert [seconds for seconds, _ in waits] == pytest.approx([0.05]), "pictures keep their distance"
 
 
+def test_it_plays_on_while_a_cell_holds_the_kernel_s_loop(panel, clock):
+    panel._loop = types.SimpleNamespace(is_closed=lambda: False, call_soon_threadsafe=lambda call: None)
+    panel.play()
+    beat(panel, clock, count=4)
+    assert panel.lab.now_s == pytest.approx(2 + 4 * 0.1 * 10)
+
+
 def test_it_stops_at_its_end():
     panel = live(line(), [nl.Tcp("h1", "h2")], first_s=4, duration_s=4.5)
     panel.play()
