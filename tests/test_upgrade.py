@@ -307,7 +307,10 @@ def test_kernels_by_another_recipe_are_built_anew_and_how_long_that_takes_is_sai
 ) -> None:
     assert setup.program.main() == 0
     said = capsys.readouterr().out
-    assert "the kernels; as this version of netlab needs others than are here, this takes 4 to 8 minutes" in said
+    assert (
+        "the pocket kernel and the library kernel; as this version of netlab needs others than are here, this takes 4 to 8 minutes"
+        in said
+    )
     assert (setup.built, setup.pip) == (1, "")
 
 

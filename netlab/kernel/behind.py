@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import subprocess
@@ -38,6 +37,8 @@ def underway() -> BuildProgress | None:
     """How far the build is; None when none is at work."""
     if sys.platform != "linux":
         return None
+    import fcntl
+
     try:
         with _path().open("r+") as file:
             try:
@@ -69,6 +70,8 @@ def _said(text: str) -> dict[str, Any]:
 
 def main() -> int:
     """Build it and tell how far it is; returns the exit code."""
+    import fcntl
+
     os.nice(19)
     cache.root().mkdir(parents=True, exist_ok=True)
     last_s = float("-inf")
