@@ -107,20 +107,22 @@ nl.progress()
 # %% [markdown] id="chapters"
 # ## The chapters
 #
+# Read them in this order: the eighth comes second, because it says why there must be congestion control.
+#
 # | chapter | the question | builds on |
 # |---|---|---|
 # | [1 UDP loss](01_udp_loss.ipynb) | Which rate would you choose, and what does a wrong choice cost? | this page |
+# | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
 # | [2 Delay and jitter](02_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
 # | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
 # | [4 Congestion control](04_congestion_control.ipynb) | What is one lost packet worth? | 3 |
 # | [5 Multiplexing](05_multiplexing.ipynb) | Which flow gets what when paths cross? | 3, 4 |
 # | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 3, 4 |
 # | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the flow that slows down? | 1, 4 |
-# | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
 # | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 4, 5 |
 # | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 3, 4 |
 #
-# Each takes at most 90 minutes. What comes after its summary is optional.
+# Each says how many minutes it takes, 70 to 100. What comes after its summary is optional.
 
 # %% [markdown] id="labs"
 # ## The published labs

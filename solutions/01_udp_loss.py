@@ -319,14 +319,6 @@ print(experiments.on_the_hidden_path(chapter.check.search.take(find_rate_mbps, N
 # %% [markdown] id="hidden-why"
 # What leaves a bottleneck leaves it at the bottleneck's rate, so a short burst is enough. Bandwidth tests use such *packet trains* (Dovrolis and others,
 # 2004). The trick has a limit: when others send through the same link, the goodput of your burst is your share (part 3).
-#
-# ## Explore
-#
-# The panel runs 10 s of UDP into 5 Mbit/s. Earlier runs stay, faded. **Which rate would you choose?** Find the highest one with a mean
-# delay below 20 ms.
-
-# %% id="panel" tags=["figure", "nbval-ignore-output"]
-chapter.panel()
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -335,6 +327,15 @@ chapter.panel()
 #    under `tc`, 38 on a wire.
 # 2. Whatever UDP offers above that is lost; before the loss comes the wait, and a queue hides an overload until it is full.
 # 3. A sender that sends too much takes it from the others as well; a short burst finds an unknown limit without harm.
+
+# %% [markdown] id="panel-text"
+# ## Optional: explore
+#
+# The panel runs 10 s of UDP into 5 Mbit/s. Earlier runs stay, faded. **Which rate would you choose?** Find the highest one with a mean
+# delay below 20 ms.
+
+# %% id="panel" tags=["figure", "nbval-ignore-output"]
+chapter.panel()
 
 # %% [markdown] id="more-rival"
 # ## Optional: the rival at six sizes

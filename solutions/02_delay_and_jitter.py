@@ -357,17 +357,15 @@ wifi_prediction.compare(tcp_mbps, theory=nl.theory.wifi_tcp_limit_mbps(segments_
 # **Why do they differ?** Three small things, all counted. The receiver acknowledges a little more often than every second segment. Sometimes both stations
 # draw the same slot: their frames *collide*, neither gets an ACK, and both try again with twice the window of slots. On the other hand, both count
 # their backoffs at the same time, which saves some. The formula with all three agrees within a per cent.
-#
-# ## Explore
-#
-# The panel sends UDP over 802.11g for half a second. **When is a second sender a gain?**
-#
-# 1. One sender at 54 Mbit/s, then two. Is the sum of two larger or smaller? Look at the table of parts: which of them do they share?
-# 2. *RTS/CTS* asks for the medium with two short frames before each data frame, so that a collision costs little. Here they have a rate that
-#    802.11b understands too. What does it cost one sender, at large and at small payloads?
 
-# %% id="panel" tags=["figure", "nbval-ignore-output"]
-chapter.panel()
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. Delay takes nothing from UDP and, once the window has grown, nothing from TCP; what the lab saw was slow start in a short test, and very likely a
+#    buffer of its tool that was too small.
+# 2. Jitter harms TCP where packets overtake each other: late looks like lost, and the answer to a loss is half the window; SACK, RACK and DSACK wait, and
+#    undo mistakes.
+# 3. On a shared medium each packet pays its turn: 802.11g leaves UDP 30 and TCP 24 of 54 Mbit/s, and less with protection.
 
 # %% [markdown] id="published"
 # ## What the lab measured
@@ -385,14 +383,17 @@ print(experiments.tcp_over_air().round(1).to_string(index=False))
 # Protection for 802.11b is enough to explain the lab's result: between its two preambles lies 14.4. It is no proof. A slower rate (24 Mbit/s), frames
 # repeated because of noise, or neighbours on channel 3 would do it too. What is certain: it is not TCP that performs poorly. It gets what the rules of the medium leave.
 
-# %% [markdown] id="summary"
-# ## Summary
+# %% [markdown] id="panel-text"
+# ## Optional: explore
 #
-# 1. Delay takes nothing from UDP and, once the window has grown, nothing from TCP; what the lab saw was slow start in a short test, and very likely a
-#    buffer of its tool that was too small.
-# 2. Jitter harms TCP where packets overtake each other: late looks like lost, and the answer to a loss is half the window; SACK, RACK and DSACK wait, and
-#    undo mistakes.
-# 3. On a shared medium each packet pays its turn: 802.11g leaves UDP 30 and TCP 24 of 54 Mbit/s, and less with protection.
+# The panel sends UDP over 802.11g for half a second. **When is a second sender a gain?**
+#
+# 1. One sender at 54 Mbit/s, then two. Is the sum of two larger or smaller? Look at the table of parts: which of them do they share?
+# 2. *RTS/CTS* asks for the medium with two short frames before each data frame, so that a collision costs little. Here they have a rate that
+#    802.11b understands too. What does it cost one sender, at large and at small payloads?
+
+# %% id="panel" tags=["figure", "nbval-ignore-output"]
+chapter.panel()
 
 # %% [markdown] id="more-errors"
 # ## Optional: what the air does to a packet

@@ -326,14 +326,14 @@ print(f"h1-h4 from 25 to 50 s: {late_mbps:.2f} Mbit/s, limit {nl.theory.tcp_good
 # queue is $0.67\,B$: no gap by the formula, and none after 25 s (last line). So what the table above misses was lost in the first 25 s.
 #
 # So there is a third answer: **a short queue makes the window small.**
-#
-# ## Explore
-#
-# 1. At 50 kB make the link twice as fast. Then halve the delay instead. Which helps?
-# 2. At 300 kB shorten the queue until segments are lost. Is it where BDP + queue = window?
 
-# %% id="panel" tags=["figure", "nbval-ignore-output"]
-chapter.panel()
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. A transfer sends one window in each round-trip time of its own (a little longer than a ping's), until the link is full: the
+#    window limits below the BDP, the link above it.
+# 2. What is more than the pipe holds is in the queue and makes everyone wait; what is more than pipe and queue hold is lost.
+# 3. The window is the smaller of what the receiver allows and what the sender trusts the path with, and a short queue makes the latter small.
 
 # %% [markdown] id="published-text"
 # ## What the labs measured, beside ours
@@ -343,13 +343,14 @@ chapter.panel()
 # %% id="published"
 print(experiments.published_table(one_by_one, lab, windows_kb, by_window).to_string(index=False))
 
-# %% [markdown] id="summary"
-# ## Summary
+# %% [markdown] id="panel-text"
+# ## Optional: explore
 #
-# 1. A transfer sends one window in each round-trip time of its own (a little longer than a ping's), until the link is full: the
-#    window limits below the BDP, the link above it.
-# 2. What is more than the pipe holds is in the queue and makes everyone wait; what is more than pipe and queue hold is lost.
-# 3. The window is the smaller of what the receiver allows and what the sender trusts the path with, and a short queue makes the latter small.
+# 1. At 50 kB make the link twice as fast. Then halve the delay instead. Which helps?
+# 2. At 300 kB shorten the queue until segments are lost. Is it where BDP + queue = window?
+
+# %% id="panel" tags=["figure", "nbval-ignore-output"]
+chapter.panel()
 
 # %% [markdown] id="more-buffer"
 # ## Optional: where the receive window comes from

@@ -273,7 +273,7 @@ print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits']
 
 # %% id="random" tags=["figure"]
 random = chapter.settings.at_random()
-chapter.settings.losses_figure(random, title="Goodput of one flow under random loss")
+chapter.settings.losses_figure(random, title="Reno and its formulas under random loss")
 
 # %% id="random-table"
 print(random.drop(columns="rtt_ms").round(3).to_string(index=False))
@@ -316,16 +316,16 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="rarity-why"
 # How rare must a loss be to let Reno fill 10 Gbit/s over 100 ms? RFC 3649: one loss in five thousand million packets, or in an hour and 40 minutes, "an unrealistic
 # constraint". CUBIC was made for such paths.
-#
-# ## Explore
-#
-# One flow, 12 s, 10 Mbit/s.
-#
-# 1. Find the smallest queue that keeps CUBIC above 99 % at 20 ms. By which factor is it smaller than Reno's?
-# 2. Give BBR, then Reno, a queue of 5 packets. Who needs it?
 
-# %% id="panel" tags=["nbval-ignore-output", "figure"]
-chapter.panel()
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. A loss halves Reno's window $W$, and it takes $W/2$ round trips to climb back: one lost packet costs $W^2/8$ others, unless a queue
+#    of one BDP fills the gap.
+# 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC gives way less, BBR looks at
+#    rate and delay instead; and losses of many segments at once want SACK.
+# 3. Under random loss goodput goes with $1/\sqrt p$ and $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
+#    30 to 40 % on timeouts decide.
 
 # %% [markdown] id="claims-text"
 # ### What the published assignment says, beside ours
@@ -342,15 +342,16 @@ chapter.panel()
 print("Goodput in Mbit/s; window, queue and segment in bytes")
 print(chapter.settings.claims().round(2).to_string(index=False))
 
-# %% [markdown] id="summary"
-# ## Summary
+# %% [markdown] id="panel-text"
+# ## Optional: explore
 #
-# 1. A loss halves Reno's window $W$, and it takes $W/2$ round trips to climb back: one lost packet costs $W^2/8$ others, unless a queue
-#    of one BDP fills the gap.
-# 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC gives way less, BBR looks at
-#    rate and delay instead; and losses of many segments at once want SACK.
-# 3. Under random loss goodput goes with $1/\sqrt p$ and $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
-#    30 to 40 % on timeouts decide.
+# One flow, 12 s, 10 Mbit/s.
+#
+# 1. Find the smallest queue that keeps CUBIC above 99 % at 20 ms. By which factor is it smaller than Reno's?
+# 2. Give BBR, then Reno, a queue of 5 packets. Who needs it?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
 
 # %% [markdown] id="live-text"
 # ## Optional: change the path under a running flow

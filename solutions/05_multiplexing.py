@@ -43,11 +43,13 @@ long_prediction = nl.checks.predict("goodput of the flow over three links", my_l
 # ## The network
 #
 # It is the network of `simpleperf`: Simpleperf, portfolio 1 of DATA2410, OsloMet, 2023. Only the links between the routers have a
-# rate, a delay and a queue: L1, L2 and L3, from the left.
+# rate, a delay and a queue: L1, L2 and L3.
 
 # %% id="network" tags=["figure"]
 network = nl.topologies.portfolio()
-nl.plots.topology(network, title="Nine hosts, four routers in a row")
+nl.plots.topology(
+    network, title="Nine hosts, four routers in a row", link_names={("r1", "r2"): "L1", ("r2", "r3"): "L2", ("r3", "r4"): "L3"}
+)
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -255,15 +257,15 @@ long_prediction.compare(
 )
 
 # %% [markdown] id="crossing-why"
-# **Fair queues** bring all six flows to max-min within a few per cent. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
+# **Fair queues** bring all six flows to max-min within [[a few per cent = float((chapter.settings.crossing_table(crossed)["fair queues"] / chapter.settings.crossing_table(crossed)["max-min"] - 1).abs().max()) | 0 .. 0.035]]. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow near Reno's optimum of 2 Mbit/s: it gets two to three times what drop-tail leaves it. (All together carry less than the
+# **RED** brings the long flow near Reno's optimum of 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All together carry less than the
 # optimum: RED drops before the links are full.)
 #
-# **Drop-tail** gives the long flow a third of Reno's optimum. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
+# **Drop-tail** gives the long flow [[a third of Reno's optimum = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
 # not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
-# the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut about eight times as often; the interval (`+-`, five draws) leaves
-# no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut about twice as often.
+# the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut [[about eight times = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[0]) | 6.5 .. 9.5]] as often; the interval (`+-`, five draws) leaves
+# no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
 #
 # A full queue does not drop at random. It drops what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
 # call this a *bias*. A little randomness makes it smaller; here RED does not remove it.
@@ -287,8 +289,16 @@ long_prediction.compare(
 # - chooses a queue and says who pays for the choice.
 # <!-- END SOLUTION -->
 
+# %% [markdown] id="summary"
+# ## Summary
+#
+# 1. When flows cross, the sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
+# 2. How long packets wait follows from the one queue that fills.
+# 3. Fair queues lead to max-min; Reno tends to another optimum, which weighs each flow by $1/T^2$ and charges it for each link; and drop-tail queues
+#    add a bias that no optimum explains.
+
 # %% [markdown] id="panel-text"
-# ## Explore
+# ## Optional: explore
 #
 # The six flows, with CUBIC, for 10 s. The bars are the max-min shares of *your* links. Three things to try:
 #
@@ -298,14 +308,6 @@ long_prediction.compare(
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
-
-# %% [markdown] id="summary"
-# ## Summary
-#
-# 1. When flows cross, the sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
-# 2. How long packets wait follows from the one queue that fills.
-# 3. Fair queues lead to max-min; Reno tends to another optimum, which weighs each flow by $1/T^2$ and charges it for each link; and drop-tail queues
-#    add a bias that no optimum explains.
 
 # %% [markdown] id="first-text"
 # ## Optional: which flow was first?

@@ -278,8 +278,8 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
 # **Why do they differ?** The shares are random. Which flow a loss hits is chance, and 25 s are some 270 round trips of 92 ms (60 ms and the queue),
-# too few for chance to even out. (Their sum may pass 28.69: each counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about
-# half of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
+# too few for chance to even out. (Their sum may pass 28.69: each counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about half
+# of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
 
 # %% [markdown] id="free-text"

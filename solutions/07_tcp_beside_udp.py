@@ -158,11 +158,11 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 # %% [markdown] id="sweep-why"
 # **Why do they differ?** *Up to 2 Mbit/s of video* hardly: TCP takes what is left.
 #
-# *At 3 and 3.5* TCP gets more than is left. To find its rate it keeps the queue full, and a full queue drops datagrams too:
+# *At 3 and 3.5* TCP gets [[more than is left = bool(measured.loc[3, "TCP"].mean() > left(4, 5, 1000) and measured.loc[3.5, "TCP"].mean() > left(4.5, 5, 1000))]]. To find its rate it keeps the queue full, and a full queue drops datagrams too:
 # look at the video's column.
 #
 # *From 4 on* UDP alone is more than the link carries. In B2 TCP still finds a gap now and then; in B3 it gets almost
-# nothing. (Five draws are few. Where the interval of B3 is wider than its mean, read it as "between 0 and the sum of the two".) The lab's TCP (published) got more, 920 and 45 kbit/s. After the
+# nothing. The lab's TCP (published) got more, 920 and 45 kbit/s. After the
 # summary we look for a reason. **A flow that alone slows down gets what the others leave.**
 
 # %% [markdown] id="video-text"
@@ -179,7 +179,7 @@ update_mbps = own.update_mb * 8 / (own.update_minutes * 60)
 my_video_mbps = (5 - update_mbps * 1514 / 1448) / 1.042 - 1
 # END SOLUTION
 
-# %% id="video-check" tags=["minutes-12"]
+# %% id="video-check"
 chapter.check.video(my_video_mbps)
 
 # %% id="video-run" tags=["folded"]
@@ -213,7 +213,7 @@ chapter.settings.windows_figure(windows, "TCP's congestion window in three cases
 
 # %% [markdown] id="windows-why"
 # In B1 the window is CUBIC's saw. When the start is over, between which numbers of segments does it move in B2, and in B3? (The axis is logarithmic.) Keep
-# them for exercise 4. (In B3 the line begins late: the first packets of the handshake were lost too.)
+# them for exercise 4.
 #
 # TCP notices a loss in two ways (chapter on congestion control): by three duplicate acknowledgements, or by its *retransmission timer*.
 # In Linux the first timer takes a round trip and at least 0.2 s more: with the lab's 60 ms it takes 260 ms, with a full queue longer. If the segment is lost again, the
@@ -242,8 +242,7 @@ chapter.check.wait(wait_ms)
 # ### Run it
 #
 # A path with a known loss rate: 60 ms, no queue, no UDP, each segment lost at random. Reno, because the formula was derived for
-# Reno's saw; CUBIC's has another shape. Four connections at once, which do not disturb each other, so four draws. A run takes from
-# half a minute to more than an hour of network time, all nine together a few seconds of yours (in virtual time).
+# Reno's saw; CUBIC's has another shape. Four connections at once: four draws.
 #
 # - *square root* is the formula above, with 1.31 instead of 1.22, because losses at random moments are less even than a saw's; *too high* says how many times;
 # - *timeouts per loss* is timeouts divided by segments sent again;
@@ -259,10 +258,10 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # %% [markdown] id="losses-why"
 # **Why do they differ?**
 #
-# - *Up to 2 %* there is hardly a timeout. The square root is right within a sixth.
-# - *5 to 10 %*: still few, but the windows are small. The square root is too high by a quarter to a half.
-# - *20 to 30 %*: it is wrong by a factor of two to more than three.
-# - *From 40 % on* the goodput falls off a cliff. At 50 % the formula is more than ten times too high.
+# - *Up to 2 %* there is hardly a timeout. The square root is right [[within a sixth = float((losses["square root"] / losses["measured"] - 1).iloc[:2].abs().max()) | 0 .. 0.167]].
+# - *5 to 10 %*: still few, but the windows are small. The square root is too high [[by a quarter to a half = bool((losses["square root"] / losses["measured"]).iloc[2:4].between(1.2, 1.55).all())]].
+# - *20 to 30 %*: it is wrong by [[a factor of two to more than three = bool((losses["square root"] / losses["measured"]).iloc[4:6].between(1.9, 4).all())]].
+# - *From 40 % on* the goodput falls off a cliff. At 50 % the formula is [[more than ten times = float((losses["square root"] / losses["measured"]).iloc[7]) | 10 .. 100]] too high.
 #
 # **The square-root formula is for losses of a few per cent. Up to 10 % it is too high, by a half at most.** Why there is a cliff, and where, your own formula can tell you.
 
@@ -274,8 +273,6 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # the formula assumes about the window, what TCP really waits for, and why more than half of the packets lost is a special
 # place.
 #
-# Then read "The cliff" after the summary, and compare.
-#
 # <!-- BEGIN SOLUTION -->
 # The formula describes a window that grows by one segment per round trip and is halved at each loss; it needs a window of
 # several segments, so that a loss is noticed by the acknowledgements of later ones. At 52 % loss it asks for a mean window of
@@ -286,7 +283,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # Rubric:
 #
 # - the formula's assumption: a window of several segments, halved at a loss that later acknowledgements report;
-# - what happens instead: a window of about one segment, so that many losses are noticed by a timeout only (about one of two, by the table above);
+# - what happens instead: a window of about one segment, so that many losses are noticed by a timeout only ([[about one of two = float(losses["timeouts per loss"].iloc[7]) | 0.4 .. 0.6]], by the table above);
 # - the timer doubles with each loss in a row, and at a loss rate of one half and more the mean wait is bounded only by the
 #   longest timer.
 # <!-- END SOLUTION -->
@@ -298,14 +295,14 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue: `nl.topologies.three_pcs(rate_mbps=5, aqm="...")`. Three serve flows in turn:
 # `fq`, `sfq` (*stochastic fairness queueing*) and `fq_codel` (which also keeps each queue short). They share their room between the flows.
 #
-# One of them does not protect here. Which one, do you think? Ask what each drops when its room is full (`man tc-fq`, `man tc-sfq`, `man tc-fq_codel`). The result should be *max-min fair*: a flow that asks for less than an equal share gets all that it asks for,
+# One of them does not protect here. Which one, do you think? The result should be *max-min fair*: a flow that asks for less than an equal share gets all that it asks for,
 # and the others share the rest equally.
 #
 # ### Exercise 5: save TCP
 #
 # Make a run of your own: the same three senders, a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
 # least 30 s. Change the queue alone (its kind, and its room if you like), so that TCP gets at least 1.7 Mbit/s and the sensor loses nearly
-# nothing. It is enough to read the counters once a second (`interval_s=1`). Keep what `nl.run(...)` returns in `my_run`.
+# nothing. Keep what `nl.run(...)` returns in `my_run`.
 
 # %% id="my_run"
 my_run = ...

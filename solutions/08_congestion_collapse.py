@@ -148,7 +148,7 @@ h1_prediction.compare(collapsed["h1"].mean(), theory=collapse_mbps(10)[0])
 total_prediction.compare(collapsed.sum(axis=1).mean(), theory=collapse_mbps(10).sum())
 
 # %% [markdown] id="collapse-why"
-# Host `h1` asked for 1 Mbit/s, and its path could carry 0.96. It gets about an eighth of that. Both together get 0.6 Mbit/s out of a link that carries 1.44. Yet that
+# Host `h1` asked for 1 Mbit/s, and its path could carry 0.96. It gets [[about an eighth = collapsed["h1"].mean() | 0.11 .. 0.14]] of that. Both together get [[0.6 = collapsed.sum(axis=1).mean() | .1f]] Mbit/s out of a link that carries 1.44. Yet that
 # link was never idle. What did it carry?
 #
 # ### Exercise 2: count where they are dropped
@@ -178,9 +178,7 @@ if my_run is not ...:
 
 # %% [markdown] id="graves-why"
 # A third or more of what crosses the shared link is `h2`'s and is dropped at the next router. Each such datagram took a place from `h1` and gave nothing to
-# `h2`. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999). There is another
-# kind: senders that repeat packets which had not been lost (Nagle, 1984). In October 1986 the throughput between two sites in Berkeley, 400 yards apart,
-# fell from 32 kbit/s to 40 bit/s (Jacobson, 1988).
+# `h2`. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999).
 
 # %% [markdown] id="collapse-words"
 # ### Exercise 3: explain it
@@ -209,7 +207,7 @@ if my_run is not ...:
 # ### Exercise 4: find the rate
 #
 # Alone in the network, `h1` gets what its exit lets through: $R_1 u = 0.96$ Mbit/s. At which rate of `h2` does `h1` get only **[[share]] times** *that*? Give the
-# rate in Mbit/s of data. To try it out would take many runs of a minute; the formula takes one line. Tolerance: 1 %.
+# rate in Mbit/s of data. Tolerance: 1 %.
 
 # %% id="share"
 share_mbps = 1.5 / own.share - 1  # SOLUTION
@@ -291,10 +289,9 @@ print(pd.DataFrame(rows, columns=["", "theory", "measured", "published"]).round(
 
 # %% [markdown] id="fair-why"
 # **Why do they differ?** Hardly. TCP's `h1` is about 1 % below its line, and so is the published one. A guess (one run): TCP finds its rate by losing packets, and what `h2` loses at r2 has
-# crossed the shared link before. (The lab's own theory of 0.970 and 0.485 counts segments of 2896 bytes. No such segment crosses a wire: *segmentation
-# offload* splits it before.) **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
+# crossed the shared link before. **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
 #
-# Congestion control works if all have it (chapter on TCP beside UDP). RFC 2914 therefore asks it of every protocol, and RFC 8085 of every program over UDP.
+# RFC 2914 asks congestion control of every protocol, and RFC 8085 of every program over UDP.
 #
 # ## Part 4: one fair queue
 #
@@ -323,12 +320,12 @@ print(f"together at 10 Mbit/s: fair queue {protected.loc[10].sum():.2f}, plain q
 print(f"h1 at 10 Mbit/s: {protected.loc[10, 'h1']:.3f}, with a target of 1000 ms {without_codel.loc[10, 'h1']:.3f} Mbit/s")
 
 # %% [markdown] id="fq-why"
-# **What it repairs.** The damage has a limit. `h1` keeps 0.72 Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
-# shared link, 0.75 Mbit/s; a third of that is dropped at r2, as before. Router r1 cannot know what r2 will drop. So the total stays at 1.20 and does not come back to
-# 1.44 Mbit/s; Floyd and Fall (1999) find the same. And it counts flows, not people: a sender with sixteen connections has sixteen turns (chapter on parallel streams).
+# **What it repairs.** The damage has a limit. `h1` keeps [[0.72 = protected.loc[10, "h1"] | .2f]] Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
+# shared link, 0.75 Mbit/s; a third of that is dropped at r2, as before. Router r1 cannot know what r2 will drop. So the total stays at [[1.20 = protected.loc[10].sum() | .2f]] and does not come back to
+# 1.44 Mbit/s.
 #
 # **Why do they differ?** By a per cent or less, and the last line says why: `fq_codel` also drops when packets have waited longer than a target (CoDel; 15 ms here). With a target that
-# nothing reaches the difference is gone. (A guess: an early drop empties a queue now and then, and the other flow takes the turn.)
+# nothing reaches the difference is gone.
 
 # %% [markdown] id="rescue-text"
 # ### Exercise 5: rescue the network
@@ -354,14 +351,12 @@ if isinstance(rescued, nl.Topology):
 # exit behind two routers. Congestion control does this by itself: the news of the loss goes back to the *sender*,
 # the earliest place of all.
 
-# %% [markdown] id="panel-text"
-# ## Explore
+# %% [markdown] id="summary"
+# ## Summary
 #
-# Move a slider; the experiment runs again. With UDP and a plain queue, go down from 3 to 0.5 Mbit/s in steps: when does `h1` recover? Do longer queues help? Then
-# switch to TCP (the slider is now the rate of `h2`'s access link): does it matter how fast `h2` *could* send?
-
-# %% id="panel" tags=["nbval-ignore-output", "figure"]
-chapter.panel()
+# 1. A packet that is dropped late has already taken its place from others: so more sending leads to less arriving, and the first step beyond the fair rate does the most harm.
+# 2. A fair queue limits the damage to a flow's fair share; it cannot know which packets will die further on.
+# 3. The waste must be cut before the shared link. A slower access link can do it, if somebody knows the right rate; a sender that slows down when packets are lost finds the rate by itself.
 
 # %% [markdown] id="published-text"
 # ## What the lab measured
@@ -385,12 +380,14 @@ print(pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"]).round(
 # %% [markdown] id="published-why"
 # The published 0.145 Mbit/s lie a tenth above theory. The next optional part finds one possible reason.
 
-# %% [markdown] id="summary"
-# ## Summary
+# %% [markdown] id="panel-text"
+# ## Optional: explore
 #
-# 1. A packet that is dropped late has already taken its place from others: so more sending leads to less arriving, and the first step beyond the fair rate does the most harm.
-# 2. A fair queue limits the damage to a flow's fair share; it cannot know which packets will die further on.
-# 3. The waste must be cut before the shared link. A slower access link can do it, if somebody knows the right rate; a sender that slows down when packets are lost finds the rate by itself.
+# Move a slider; the experiment runs again. With UDP and a plain queue, go down from 3 to 0.5 Mbit/s in steps: when does `h1` recover? Do longer queues help? Then
+# switch to TCP (the slider is now the rate of `h2`'s access link): does it matter how fast `h2` *could* send?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
 
 # %% [markdown] id="gap-text"
 # ## Optional: a share by exact timing

@@ -295,8 +295,16 @@ print(my_run.goodput_mbps(after_s=20).round(2).to_string())
 # %% id="fair_run-check" tags=["minutes-12"]
 chapter.check.fair_run(my_run)
 
+# %% [markdown] id="summary"
+# ## Summary
+#
+# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on which flows notice a loss: 2 and 1 for
+# Reno, 1 and ¼ for CUBIC, with synchronized and with random losses. Over several bottlenecks each sender has an optimum of its own, which is
+# neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
+# flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
+
 # %% [markdown] id="panel-text"
-# ## Explore
+# ## Optional: explore
 #
 # The panel is part 1: `h2` is 300 ms away. Each point is one run, a draw of four minutes. The dashed line is theory for the queue
 # that you choose: `drop-tail` (synchronized), `gentle RED` (random) or `one for each flow` (equal parts). Thin lines are the other cases,
@@ -307,14 +315,6 @@ chapter.check.fair_run(my_run)
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
-
-# %% [markdown] id="summary"
-# ## Summary
-#
-# Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on which flows notice a loss: 2 and 1 for
-# Reno, 1 and ¼ for CUBIC, with synchronized and with random losses. Over several bottlenecks each sender has an optimum of its own, which is
-# neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
-# flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
 
 # %% [markdown] id="cubic-text"
 # ## Optional: why CUBIC minds distance less

@@ -234,7 +234,7 @@ experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 # BDP, in packets (the dotted line). It is a *sufficient* threshold: a smaller one may do. It says nothing about senders that halve.
 #
 # So the answer to the chapter's question is: nearly. Even a threshold of one packet costs only a per cent or two: with
-# one flow the swing is small. (The dashes are the link's limit. Point at a dot to see the wait.)
+# one flow the swing is small.
 #
 # There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow without ECN share the link, five draws with other
 # starting moments:
@@ -275,7 +275,7 @@ print(experiments.pages_table(compared).to_string(index=False))
 page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 
 # %% [markdown] id="compared-why"
-# The top left corner is the goal: a full link and no wait. The long drop-tail queue is far to the right, and a page takes
+# The top left corner is the goal: a full link and quick pages. The stroke goes to the slowest of the ten pages. Behind the long drop-tail queue a page takes
 # more than twenty times as long as alone. A tiny drop-tail queue has hardly any wait, and leaves about a tenth of the link idle.
 # A queue of one BDP is not bad for the download, but *all* others wait with it, and its slowest page takes more than twice as long as its median
 # one. (A guess: a full queue drops packets of the page too, and a page of 70 packets feels each loss.)
@@ -288,8 +288,16 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 # share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. These are
 # single runs with ten pages each: trust differences by a factor, not by a tenth.
 
+# %% [markdown] id="summary"
+# ## Summary
+#
+# A drop-tail queue is as full as TCP can make it, and all packets wait in it; a queue that speaks early, by a drop or better by a mark,
+# keeps nearly the same goodput at a small part of the delay. Marks need the sender to ask, the queue to mark and the receiver to
+# echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
+# beside others. A queue for each flow protects each flow from all queues but its own.
+
 # %% [markdown] id="panel-text"
-# ## Explore
+# ## Optional: explore
 #
 # The panel is part 4 with one number: for drop-tail the room in the queue, for the others the wait that they aim at, both in
 # milliseconds of the link's time. Move a slider, and the experiment runs again; earlier runs stay, fainter.
@@ -301,14 +309,6 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
-
-# %% [markdown] id="summary"
-# ## Summary
-#
-# A drop-tail queue is as full as TCP can make it, and all packets wait in it; a queue that speaks early, by a drop or better by a mark,
-# keeps nearly the same goodput at a small part of the delay. Marks need the sender to ask, the queue to mark and the receiver to
-# echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
-# beside others. A queue for each flow protects each flow from all queues but its own.
 
 # %% [markdown] id="live-text"
 # ## Optional: take the rate away from a running queue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -195,41 +194,49 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
 
 
 def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
-    """Goodput by loss rate: Reno with its 95 % interval, BBR, and three formulas."""
-    figure = go.Figure(layout={"template": "netlab"})
-    axes = ("Loss rate", "Goodput (Mbit/s)")
+    """Two panels by loss rate: Reno's constant with its 95 % interval beside three formulas; the goodput of Reno and of BBR."""
+    labels = ("Loss rate", "c = goodput · T · √p / M", "Goodput (Mbit/s)")
+    figure = make_subplots(rows=1, cols=2, column_widths=[0.62, 0.38], horizontal_spacing=0.12)
     rates = np.geomspace(table["loss_rate"].min() / 1.3, table["loss_rate"].max() * 1.3, 60)
     # The round trip hardly changes, but it does: a lost segment's repair is part of it.
-    rtt_ms = np.interp(np.log(rates), np.log(table["loss_rate"]), table["rtt_ms"])
-    formulas: dict[str, Any] = {
-        "square root, periodic loss (1.22)": theory.mathis_mbps(theory.MSS_BYTES, 1.0, rates) / rtt_ms,
-        "square root, random loss (1.31)": theory.mathis_mbps(theory.MSS_BYTES, 1.0, rates, c=theory.MATHIS_RANDOM_C)
-        / rtt_ms,
-        "PFTK": [
-            theory.pftk_mbps(theory.MSS_BYTES, float(rtt), float(rate)) for rtt, rate in zip(rtt_ms, rates, strict=True)
-        ],
+    rtts_ms = np.interp(np.log(rates), np.log(table["loss_rate"]), table["rtt_ms"])
+    pftk = [
+        theory.pftk_mbps(theory.MSS_BYTES, float(rtt), float(rate)) for rtt, rate in zip(rtts_ms, rates, strict=True)
+    ]
+    formulas = {
+        "periodic loss (1.22)": np.full(len(rates), theory.MATHIS_C),
+        "random loss (1.31)": np.full(len(rates), theory.MATHIS_RANDOM_C),
+        "PFTK": np.asarray(pftk) * rtts_ms * np.sqrt(rates) / theory.mathis_mbps(theory.MSS_BYTES, 1.0, 1.0, c=1.0),
     }
     for number, (name, values) in enumerate(formulas.items()):
         figure.add_scatter(
             x=rates.tolist(),
-            y=np.asarray(values).tolist(),
+            y=values.tolist(),
             mode="lines",
             name=name,
-            line={"dash": ("dash", "dot", "longdash")[number], "color": TEXT, "width": (1, 2, 2)[number]},
-            hovertemplate=hover(name, *axes),
+            line={"dash": ("dash", "dot", "longdash")[number], "color": TEXT, "width": 2},
+            hovertemplate=hover(name, *labels[:2]),
             meta={"role": "theory"},
+            row=1,
+            col=1,
         )
-    for number, (name, column) in enumerate((("reno", "reno_mbps"), ("bbr", "bbr_mbps"))):
+    shown = (("Reno", "c", "half_c", 0, 1), ("Reno", "reno_mbps", "half_mbps", 0, 2), ("BBR", "bbr_mbps", "", 1, 2))
+    for name, column, half, series, panel in shown:
         figure.add_scatter(
             x=table["loss_rate"].tolist(),
             y=table[column].tolist(),
-            error_y={"array": table["half_mbps"].tolist()} if name == "reno" else None,
+            error_y={"array": table[half].tolist()} if half else None,
             mode="markers",
             name=name,
-            marker={"symbol": SYMBOLS[number], "size": 10, "color": COLOURS[number]},
-            hovertemplate=hover(name, *axes),
+            showlegend=column != "reno_mbps",
+            marker={"symbol": SYMBOLS[series], "size": 10, "color": COLOURS[series]},
+            hovertemplate=hover(name, labels[0], labels[panel]),
             meta={"role": "measured"},
+            row=1,
+            col=panel,
         )
-    figure.update_xaxes(type="log", title_text=axes[0], dtick=1)
-    figure.update_yaxes(type="log", title_text=axes[1], dtick=1)
-    return figure.update_layout(title_text=title, height=470, margin_t=110)
+    ticks = table["loss_rate"].tolist()
+    figure.update_xaxes(type="log", title_text=labels[0], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    figure.update_yaxes(title_text=labels[1], range=[0.6, 1.5], row=1, col=1)
+    figure.update_yaxes(title_text=labels[2], type="log", dtick=1, row=1, col=2)
+    return figure.update_layout(template="netlab", title_text=title, height=470, margin_t=110)

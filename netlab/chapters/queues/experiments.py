@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from netlab import plots, theory
+from netlab import theory
 from netlab.chapters.queues.settings import (
     BASE_RTT_MS,
     CASES,
@@ -23,7 +24,7 @@ from netlab.chapters.queues.settings import (
 )
 from netlab.engines import lasting
 from netlab.measure.results import Run
-from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, hover
 from netlab.runs import sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
@@ -143,31 +144,39 @@ def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> p
     )
 
 
-def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> plots.Comparison:
-    """Goodput behind each threshold beside the link's limit, and a seventh of the BDP as a line."""
+def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float) -> go.Figure:
+    """Goodput beside the link's limit, and the mean wait, behind each threshold; a seventh of the BDP as a line."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.13)
+    for panel, (column, label) in enumerate(
+        (("goodput_mbps", "Goodput (Mbit/s)"), ("wait_ms", "Mean wait (ms)")), start=1
+    ):
+        figure.add_scatter(
+            x=found["threshold"].tolist(),
+            y=found[column].tolist(),
+            mode="markers",
+            marker={"symbol": SYMBOLS[0], "size": 10, "color": COLOURS[0]},
+            showlegend=False,
+            hovertemplate=hover("measured", "Threshold (packets)", label),
+            meta={"role": "measured"},
+            row=1,
+            col=panel,
+        )
+        figure.add_vline(
+            x=theory.dctcp_threshold_packets(rate_mbps, base_rtt_ms),
+            line={"dash": "dot", "width": 1.5, "color": TEXT},
+            annotation_text="BDP / 7",
+            annotation_position="bottom right",
+            row=1,
+            col=panel,
+        )
+        figure.update_yaxes(title_text=label, row=1, col=panel)
     limit_mbps = theory.tcp_goodput_limit_mbps(rate_mbps)
-    comparison = plots.Comparison(
-        x_label="Threshold (packets)",
-        y_label="Goodput (Mbit/s)",
-        title=f"DCTCP by marking threshold, {rate_mbps:g} Mbit/s and {base_rtt_ms:g} ms",
-    ).add(
-        "measured",
-        found["threshold"],
-        found["goodput_mbps"],
-        [0, max(found["threshold"])],
-        [limit_mbps, limit_mbps],
-        details=[f"wait {wait:.1f} ms" for wait in found["wait_ms"]],
-    )
-    comparison.figure.add_vline(
-        x=theory.dctcp_threshold_packets(rate_mbps, base_rtt_ms),
-        line={"dash": "dot", "width": 1.5, "color": TEXT},
-        annotation_text="BDP / 7",
-        annotation_position="bottom right",
-        row=1,
-        col=1,
-    )
-    comparison.figure.update_yaxes(range=[0.95 * limit_mbps, 1.01 * limit_mbps], rangemode="normal", row=1, col=1)
-    return comparison
+    figure.add_hline(y=limit_mbps, line={"dash": "dash", "color": TEXT}, annotation_text="limit", row=1, col=1)
+    figure.update_yaxes(range=[0.95 * limit_mbps, 1.01 * limit_mbps], row=1, col=1)
+    figure.update_yaxes(rangemode="tozero", row=1, col=2)
+    figure.update_xaxes(title_text="Threshold (packets)")
+    title = f"DCTCP by marking threshold, {rate_mbps:g} Mbit/s and {base_rtt_ms:g} ms"
+    return figure.update_layout(template="netlab", title_text=title, height=400)
 
 
 def _beside_pages(case: Case) -> Scenario:
@@ -210,35 +219,59 @@ def compared() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+_NAMED_AT = {
+    "long drop-tail": "bottom left",
+    "drop-tail, 1 BDP": "top right",
+    "drop-tail, 5": "bottom right",
+    "RED": "bottom right",
+    "PIE": "middle left",
+    "CoDel": "top right",
+    "CoDel, ECN": "middle left",
+    "fq_codel": "bottom left",
+    "CAKE": "bottom center",
+    "DualPI2, DCTCP": "bottom right",
+}
+"""Where a point has its name, such that no two names meet."""
+
+
 def compared_figure(found: pd.DataFrame) -> go.Figure:
-    """How full the link is over how long the bulk flow's packets wait; the top left corner is the goal."""
+    """How full the link is over how long a neighbour's page takes, with its slowest page; the top left corner is the goal."""
     figure = go.Figure()
-    for number, (name, wait_ms, full) in enumerate(
-        zip(found["queue"], found["bulk_wait_ms"], found["full"], strict=True)
+    for number, (label, alone) in enumerate(
+        (("one queue for all", False), ("a queue for each flow, or for each kind of sender", True))
     ):
+        rows = found[found["queue"].str.contains("fq_codel|CAKE|DualPI2") == alone]
         figure.add_scatter(
-            x=[float(wait_ms)],
-            y=[100 * float(full)],
-            mode="markers",
-            name=name,
-            marker={
-                "size": 12,
-                "symbol": SYMBOLS[number % len(SYMBOLS)],
-                "color": COLOURS[number % len(COLOURS)],
-                "line": {"width": 2 if number >= len(COLOURS) else 0, "color": TEXT},
+            x=rows["page_s"].tolist(),
+            y=(100 * rows["full"]).tolist(),
+            error_x={
+                "array": (rows["slowest_s"] - rows["page_s"]).tolist(),
+                "arrayminus": [0.0] * len(rows),
+                "thickness": 1,
             },
-            hovertemplate=f"{name}<br>waits %{{x:.1f}} ms<br>link full to %{{y:.1f}} %<extra></extra>",
+            mode="markers+text",
+            name=label,
+            text=rows["queue"].tolist(),
+            textposition=[_NAMED_AT.get(name, "top center") for name in rows["queue"]],
+            marker={"size": 11, "symbol": SYMBOLS[number], "color": COLOURS[number]},
+            customdata=rows[["bulk_wait_ms", "other_wait_ms"]].to_numpy().tolist(),
+            hovertemplate=(
+                "%{text}<br>page %{x:.2f} s, link in use %{y:.1f} %<br>"
+                "the download waits %{customdata[0]:.0f} ms, others %{customdata[1]:.0f} ms<extra></extra>"
+            ),
         )
     figure.update_layout(
         template="netlab",
-        title_text=f"A bulk flow and some pages, {RATE_MBPS} Mbit/s and {BASE_RTT_MS} ms",
-        legend={"orientation": "v", "x": 1.02, "y": 1, "xanchor": "left", "yanchor": "top"},
-        height=430,
+        title_text=f"A download and a neighbour's pages, {RATE_MBPS} Mbit/s and {BASE_RTT_MS} ms",
+        height=480,
     )
     figure.update_xaxes(
-        title_text="Mean wait of the bulk flow (ms)", type="log", tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500]
+        title_text="Median time of a page, to the slowest (s)",
+        type="log",
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5],
+        range=[-1.25, 0.8],
     )
-    figure.update_yaxes(title_text="Link in use (%)", range=[86, 101])
+    figure.update_yaxes(title_text="Link in use (%)", range=[88, 101.5])
     return figure
 
 
