@@ -1,0 +1,46 @@
+"""A live panel's curves in a browser, on a white and on a dark page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image, ImageColor
+
+from netlab.plots.strips import Strips
+from netlab.plots.theme import COLOURS
+from tests.browser import chromium
+
+pytestmark = pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium")
+
+WIDTH, HEIGHT = 900, 420
+NEAR = 40  # of 255 in each colour: lines have soft edges
+
+
+def drawn(pixels: npt.NDArray[np.int64], colour: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Rows and columns of the pixels that have about this colour, below the names."""
+    apart = np.abs(pixels - np.array(ImageColor.getrgb(colour)))
+    rows, columns = np.nonzero((apart.max(axis=2) < NEAR)[40:])
+    return rows + 40, columns
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "#111111"])
+def test_each_curve_stands_in_its_strip_over_the_whole_time(tmp_path: Path, background: str) -> None:
+    strips = Strips(("goodput_mbps", "backlog_packets"), window_s=10, points=101, names=["h1-h2 cubic"])
+    for number in range(201):
+        strips.add("goodput_mbps", "h1-h2 cubic", number / 10, 5)
+        strips.add("backlog_packets", "queue r1-eth1", number / 10, number - 100)
+    page = tmp_path / "page.html"
+    page.write_text(
+        f"<!doctype html><meta charset='utf-8'><body style='margin:0;background:{background}'>{strips.svg(20)}"
+    )
+    with Image.open(chromium.picture(page, tmp_path / "seen.png", WIDTH, HEIGHT)) as opened:
+        pixels = np.asarray(opened.convert("RGB"), dtype=np.int64)
+    goodput, backlog = drawn(pixels, COLOURS[0]), drawn(pixels, COLOURS[1])
+    assert np.ptp(goodput[0]) <= 4 and np.ptp(goodput[1]) > 800, "a level line from edge to edge"
+    assert np.ptp(backlog[0]) > 100 and np.ptp(backlog[1]) > 780, "a line that rises through its strip"
+    assert goodput[0].max() < backlog[0].min()
+    first, last = backlog[1].argmin(), backlog[1].argmax()
+    assert backlog[0][first] > backlog[0][last], "upwards is more"
