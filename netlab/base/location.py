@@ -3,3 +3,5 @@
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
+CARRIED = PACKAGE / "carried"
+"""What a wheel brings with it: the chapters, and the library kernel as WebAssembly."""

@@ -39,7 +39,7 @@ def machine() -> list[Requirement]:
             "system",
             linux,
             f"{platform.system()} on {platform.machine()}",
-            "netlab runs on Linux on x86-64 or aarch64: WSL2 or a virtual machine elsewhere (docs/places.md).",
+            "The library kernel runs here as WebAssembly. Commands in hosts need Linux on x86-64: WSL2 or a virtual machine.",
             required=False,
         ),
         Requirement("Python", True, f"{platform.python_version()} at {sys.executable}"),

@@ -54,7 +54,15 @@ LIBRARY = Kind(
     # Builds before ARM's native engine do not have them.
     (library.MNEXEC, "mnexec.c"),
 )
-KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY)}
+WASM = Kind(
+    "wasm",
+    (
+        library.WASM_PROGRAM, library.SYMBOLS, "config", "build.json", "COPYING", "SOURCE", "netlab.patch", "tcp_tahoe.c",
+        "recipe.tar",
+    ),
+    (),
+)  # fmt: skip
+KINDS = {kind.folder: kind for kind in (POCKET, LIBRARY, WASM)}
 SUMS = "SHA256SUMS"
 LARGEST_BYTES = 64_000_000
 # Offset 18 of an ELF file names the processor.
@@ -86,7 +94,7 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
     files: dict[str, bytes] = {}
     programs: set[str] = set()
     for kernel in kernels:
-        kind = POCKET if isinstance(kernel, Kernel) else LIBRARY
+        kind = POCKET if isinstance(kernel, Kernel) else WASM if kernel.machine == library.WASM else LIBRARY
         home = kernel.path.parent
         missing = [name for name in kind.contents if not (home / name).is_file()]
         if missing or not kernel.build:
@@ -222,6 +230,10 @@ def _check(file: Path, kind: Kind, files: dict[str, bytes]) -> dict[str, str]:
     if not _KEY.fullmatch(facts["key"]) or not _RELEASE.fullmatch(facts["release"]):
         raise _refused(file, f"its {about} does not name a release and a key")
     here = platform.machine()
+    if kind is WASM and (
+        facts["machine"] != library.WASM or files[f"{kind.folder}/{library.WASM_PROGRAM}"][:4] != b"\0asm"
+    ):
+        raise _refused(file, f"its {library.WASM_PROGRAM} is not WebAssembly")
     for name in (name for name in kind.programs if f"{kind.folder}/{name}" in files):
         data = files[f"{kind.folder}/{name}"]
         machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else -1

@@ -20,7 +20,7 @@ from typing import Any
 
 from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import KernelError
-from netlab.kernel import apt, cache, edits, fragment, installed, library, programs, tree
+from netlab.kernel import apt, cache, edits, fragment, installed, library, programs, tree, wasm
 from netlab.kernel.installed import POCKET_MACHINE, Kernel
 from netlab.kernel.progress import Listener, Meter, usual_phases
 from netlab.kernel.recipe_key import build_key, recipe_hash
@@ -145,12 +145,12 @@ def build(
 def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
 ) -> library.LibraryKernel:
-    """Build the library kernel for another processor, with its cross compiler.
+    """Build the library kernel for another processor, with its cross compiler, or as WebAssembly, unless that is there.
 
     Parameters
     ----------
     machine : str
-        One of `library.MACHINES`; the compiler is `<machine>-linux-gnu-gcc`.
+        One of `library.MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with `wasm.Tools`.
     source, progress
         As for `build`.
 
@@ -159,11 +159,13 @@ def build_for(
     KernelError
         As `build`.
     """
-    cross = f"{machine}-linux-gnu-"
+    cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
+    if source is None and machine == library.WASM and (ready := library.ready(machine)):
+        return ready
     _check_programs(f"{cross}gcc")
     cache.root().mkdir(parents=True, exist_ok=True)
     meter = Meter(progress, usual_phases((LIBRARY,)))
-    with ending_signals_raise(), _lock(meter), _workshop(f"netlab kernel build --cross {machine}") as (work, log):
+    with ending_signals_raise(), _lock(meter), _workshop(f"netlab kernel build for {machine}") as (work, log):
         meter.at("fetch")
         origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
         _check_disk()
@@ -335,35 +337,43 @@ def _build_library(
     meter.at("library", 0, f"the library kernel, Linux {release.name}")
     target = work / "library"
     target.mkdir()
-    library.compile_into(
-        twin, target, release.version,
-        variables=material.variables, log=log, on_object=count, machine=machine, cross=cross, static=links_static(work),
-    )  # fmt: skip
-    # Where there is no pocket kernel, the native engine takes it from here.
-    _compile_mnexec(target / library.MNEXEC, links_static(work), log, cross)
-    (target / "netlab.patch").write_text(material.patch, encoding="utf-8", errors="surrogateescape")
-    for name in ("tcp_tahoe.c", "mnexec.c"):
-        shutil.copy(edits.RECIPE / name, target / name)
+    patch, compiler = material.patch, _first_line([f"{cross}gcc", "--version"])
+    shutil.copy(edits.RECIPE / "tcp_tahoe.c", target)
+    if machine == library.WASM:
+        patch += edits.apply(twin, edits.wasm_edits())
+        compiler = wasm.compile_into(
+            twin, target, release.version, variables=material.variables, log=log, on_object=count
+        )
+    else:
+        library.compile_into(
+            twin, target, release.version,
+            variables=material.variables, log=log, on_object=count, machine=machine, cross=cross, static=links_static(work),
+        )  # fmt: skip
+        # Where there is no pocket kernel, the native engine takes it from here.
+        _compile_mnexec(target / library.MNEXEC, links_static(work), log, cross)
+        shutil.copy(edits.RECIPE / "mnexec.c", target)
+    (target / "netlab.patch").write_text(patch, encoding="utf-8", errors="surrogateescape")
     (target / "recipe.tar").write_bytes(library.packed_recipe())
     _write_licence(twin, target)
-    (target / "SOURCE").write_text(_library_source_text(origin, release.name))
+    (target / "SOURCE").write_text(_library_source_text(origin, release.name, library.program_of(machine)))
     key = library.build_key(origin.identity, machine)
     facts: dict[str, Any] = {
         "release": release.name,
         "key": key,
-        "recipe": library.recipe_hash(),
+        "recipe": library.recipe_hash(machine),
         "machine": machine,
         "source": _source_facts(origin),
-        "compiler": _first_line([f"{cross}gcc", "--version"]),
+        "compiler": compiler,
         "objects": objects,
         "built_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "build_s": round(time.monotonic() - started_s, 1),
-        "size_bytes": (target / library.PROGRAM).stat().st_size,
+        "size_bytes": (target / library.program_of(machine)).stat().st_size,
     }
     (target / "build.json").write_text(json.dumps(facts, indent=2) + "\n")
     final = cache.libraries() / f"{release.name}-{key}"
     _put(target, final)
-    library.forget_failure()
+    if machine == platform.machine():
+        library.forget_failure()
     meter.at("library", 1.0)
     return library.from_directory(final)
 
@@ -584,13 +594,13 @@ def _source_text(origin: Source, release: str) -> str:
     )
 
 
-def _library_source_text(origin: Source, release: str) -> str:
+def _library_source_text(origin: Source, release: str, program: str) -> str:
     return (
-        f"{library.PROGRAM}: Linux {release} and netlab's program around it, under the GNU General Public License "
+        f"{program}: Linux {release} and netlab's program around it, under the GNU General Public License "
         "version 2 (COPYING).\n"
         f"Source: {origin.name} {origin.version} ({origin.kind}), SHA-256 {origin.identity}.\n"
         "Changes: netlab.patch over that source, arch of recipe.tar as arch/netlab; "
-        "the program around it: host of recipe.tar. Configuration: config.\n"
+        "the program around it: host, native and wasm of recipe.tar. Configuration: config.\n"
         "mnexec: from mnexec.c, under the BSD 3-Clause licence.\n"
     )
 

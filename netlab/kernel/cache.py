@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from netlab.base.errors import KernelError
+from netlab.base.location import CARRIED
 
 
 def root() -> Path:
@@ -35,14 +36,14 @@ def libraries() -> Path:
 
 
 def builds(room: Path) -> list[Path]:
-    """Every directory in `kernels()` or `libraries()`, by name, and then those of the shared cache.
+    """Every directory in `kernels()` or `libraries()`, by name, then those of the shared cache and of netlab's own wheel.
 
     Raises
     ------
     KernelError
         When this user may not look into one of the two.
     """
-    return [path for place in (room, shared() / room.name) for path in _inside(place)]
+    return [path for place in (room, shared() / room.name, CARRIED / room.name) for path in _inside(place)]
 
 
 def _inside(place: Path) -> list[Path]:

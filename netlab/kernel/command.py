@@ -32,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=library.MACHINES,
         help="build the library kernel for this other processor instead, with its cross compiler",
     )
+    build.add_argument(
+        "--wasm", action="store_true", help="build the library kernel as WebAssembly instead, for any machine"
+    )
     build.add_argument("--quiet", action="store_true", help="show no progress")
 
     commands.add_parser("info", help="say which kernels would run, and what they can do")
@@ -41,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", type=Path, default=Path(), metavar="DIRECTORY", help="where the file goes (default: here)"
     )
     pack.add_argument(
-        "--machine", choices=library.MACHINES, help="the library kernel that 'build --cross' made for this processor"
+        "--machine",
+        choices=[*library.MACHINES, library.WASM],
+        help="the library kernel alone that 'build --cross' or 'build --wasm' made for this processor",
     )
 
     unpack = commands.add_parser("unpack", help="check packed kernels and install them for this user")
@@ -65,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
         else:
             for kernel in archive.unpack(args.file, args.sha256):
                 print(f"Linux {kernel.release} is installed in {kernel.path.parent}.")
-                current = recipe_hash() if isinstance(kernel, Kernel) else library.recipe_hash()
+                current = recipe_hash() if isinstance(kernel, Kernel) else library.recipe_hash(kernel.machine)
                 if kernel.build.get("recipe") != current:
                     print("It was packed by another version of netlab; pack one where this version has built it.")
     except KernelError as error:
@@ -86,8 +91,8 @@ def _build(args: argparse.Namespace) -> None:
     progress = None if args.quiet else show
     pocket, own, failed = None, None, ""
     try:
-        if args.cross:
-            own = building.build_for(args.cross, args.source, progress)
+        if args.wasm or args.cross:
+            own = building.build_for(library.WASM if args.wasm else args.cross, args.source, progress)
         else:
             made = building.build(args.source, progress, newest=args.newest)
             pocket, own, failed = made.pocket, made.library, made.why_no_library
@@ -134,11 +139,13 @@ def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
     """
     if machine is None or machine == platform.machine():
         pocket, own, _missing = _present()
-        return [one for one in (pocket, own) if one]
+        portable = library.ready(library.WASM)
+        return [one for one in (pocket, own, portable if portable != own else None) if one]
+    option = "--wasm" if machine == library.WASM else f"--cross {machine}"
     made = library.builds(machine)
     if not made:
         raise KernelError(
-            f"There is no library kernel for {machine} here yet. 'netlab kernel build --cross {machine}' makes one."
+            f"There is no library kernel for {machine} here yet. 'netlab kernel build {option}' makes one."
         )
     return [made[0]]
 
@@ -147,6 +154,9 @@ def _info() -> None:
     pocket, own, missing = _present()
     parts = [describe(pocket)] if pocket else []
     parts.append(describe_library(own) if own else f"library kernel: none. {missing}")
+    portable = library.ready(library.WASM)
+    if portable and portable != own:
+        parts.append(describe_library(portable))
     print("\n\n".join(parts))
 
 

@@ -200,6 +200,24 @@ def edits() -> list[Edit]:
     ]
 
 
+def wasm_edits() -> list[Edit]:
+    """What is changed besides where the library kernel is compiled for WebAssembly."""
+    return [
+        Edit(
+            "scripts/mod/Makefile",
+            r"(?m)^      cmd_elfconfig = .*$",
+            '      cmd_elfconfig = echo "\\#define KERNEL_ELFCLASS ELFCLASS64" > $@',
+            "objects of WebAssembly are not in ELF",
+        ),
+        Edit(
+            "kernel/time/timer.c",
+            r"(?m)^EXPORT_SYMBOL\(jiffies_64\);\n",
+            'EXPORT_SYMBOL(jiffies_64);\nextern unsigned long volatile jiffies __attribute__((alias("jiffies_64")));\n',
+            "wasm-ld reads no linker script, which elsewhere gives the clock its second name",
+        ),
+    ]
+
+
 def additions() -> dict[str, Path]:
     """New files: place in the kernel's tree and netlab's file that goes there."""
     return {

@@ -21,14 +21,17 @@ from typing import Any
 
 from netlab.base.errors import KernelError
 from netlab.kernel import cache, fragment, installed, programs
-from netlab.kernel.edits import RECIPE, additions, edits
+from netlab.kernel.edits import RECIPE, additions, edits, wasm_edits
 from netlab.kernel.fragment import Option, Version
 
 HOME = RECIPE / "library"
-PROGRAM = "netlab-library"
+WASM = "wasm"
+"""The machine of a kernel as WebAssembly, which runs on every processor."""
+PROGRAM, WASM_PROGRAM = "netlab-library", "netlab-library.wasm"
+SYMBOLS = "symbols"
+"""Beside the module: the number and the name of each of its functions."""
 MNEXEC = "mnexec"
 FAILURE = "failure"
-FILES = (PROGRAM, "config", "build.json")
 MACHINES = ("x86_64", "aarch64")
 ARCHITECTURE = "netlab"
 USUAL_OBJECTS = 560
@@ -54,7 +57,7 @@ class LibraryKernel:
     release, version
         What it says of itself, such as "7.3.4", and the numbers of it, to compare.
     machine : str
-        The processor it is for: x86_64 or aarch64.
+        The processor it is for: x86_64 or aarch64; "wasm" for all.
     capabilities : frozenset of str
         Names of `installed.PARTS` that are built in.
     build : dict
@@ -82,15 +85,21 @@ def options() -> list[Option]:
     return fragment.parse(own + "\n" + shared)
 
 
+def program_of(machine: str) -> str:
+    """The name of the program's file, for a processor or "wasm"."""
+    return WASM_PROGRAM if machine == WASM else PROGRAM
+
+
 @functools.cache
-def recipe_hash() -> str:
+def recipe_hash(machine: str = platform.machine()) -> str:
     """Hash of everything netlab adds to the source: a change of any makes a new library kernel."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in HOME.rglob("*") if path.is_file()):
+    rooms = ("arch", "host", "wasm" if machine == WASM else "native")
+    for path in sorted(path for room in rooms for path in (HOME / room).rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(HOME)}\0".encode() + path.read_bytes() + b"\0")
     for option in options():
         digest.update(f"{option}\0".encode())
-    for edit in edits():
+    for edit in [*edits(), *(wasm_edits() if machine == WASM else [])]:
         if not edit.path.startswith("arch/"):
             digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
     for place, source in additions().items():
@@ -101,7 +110,7 @@ def recipe_hash() -> str:
 
 def build_key(source_id: str, machine: str = platform.machine()) -> str:
     """Twelve digits that name the build of one source by this recipe for one processor."""
-    return hashlib.sha256(f"{source_id}\0{recipe_hash()}\0{machine}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{source_id}\0{recipe_hash(machine)}\0{machine}".encode()).hexdigest()[:12]
 
 
 def packed_recipe() -> bytes:
@@ -138,7 +147,7 @@ def failure() -> str:
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     """Every library kernel, the user's and the shared ones, for one processor (this machine's where none is named), best first."""
-    current = recipe_hash()
+    current = recipe_hash(machine)
     found = []
     for directory in cache.builds(cache.libraries()):
         try:
@@ -154,16 +163,17 @@ def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     )
 
 
-def ready() -> LibraryKernel | None:
-    """The library kernel by the present recipe, if it is there."""
-    current = recipe_hash()
-    return next((kernel for kernel in builds() if kernel.build.get("recipe") == current), None)
+def ready(machine: str = platform.machine()) -> LibraryKernel | None:
+    """The library kernel by the present recipe, for a processor or "wasm", if it is there."""
+    current = recipe_hash(machine)
+    return next((kernel for kernel in builds(machine) if kernel.build.get("recipe") == current), None)
 
 
 def find() -> LibraryKernel:
     """The library kernel to run: `$NETLAB_LIBRARY` if set, else the best one in the cache that this recipe made.
 
-    One by another recipe may take other requests and give other figures, so it is not taken.
+    That is one for this processor, else WebAssembly, which computes for twice as long. One by another recipe may take other
+    requests and give other figures, so it is not taken.
 
     Raises
     ------
@@ -173,12 +183,13 @@ def find() -> LibraryKernel:
     named = os.environ.get("NETLAB_LIBRARY")
     if named:
         path = Path(named).expanduser().absolute()
-        if not os.access(path, os.X_OK):
+        machine = WASM if path.suffix == ".wasm" else platform.machine()
+        if not os.access(path, os.R_OK if machine == WASM else os.X_OK):
             raise KernelError(f"NETLAB_LIBRARY names {path}, which is no program. Name another one, or unset it.")
         if (path.parent / "build.json").is_file():
             return from_directory(path.parent, path)
-        return LibraryKernel(path, "unknown", (0,), platform.machine(), frozenset())
-    found = ready()
+        return LibraryKernel(path, "unknown", (0,), machine, frozenset())
+    found = ready() or ready(WASM)
     if found is None:
         older, why = builds(), failure()
         where = f"There is no library kernel in {cache.libraries()}"
@@ -204,10 +215,13 @@ def from_directory(directory: Path, program: Path | None = None) -> LibraryKerne
     KernelError
         When a file is missing or `build.json` cannot be read.
     """
-    made = installed.read_build(directory, FILES, ("release", "machine"))
+    made = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
     capabilities = frozenset({*made.capabilities, "virtual_time", "seeded_random"} - {"seccomp"})
     machine = str(made.facts["machine"])
-    return LibraryKernel(program or directory / PROGRAM, made.release, made.version, machine, capabilities, made.facts)
+    path = program or directory / program_of(machine)
+    if not path.is_file():
+        raise KernelError(f"{directory} is not a whole build: {path.name} missing. Remove it and build again.")
+    return LibraryKernel(path, made.release, made.version, machine, capabilities, made.facts)
 
 
 def twin(source_tree: Path, place: Path, log: Path) -> Path:

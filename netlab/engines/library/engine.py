@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -11,6 +12,7 @@ from typing import Any, cast
 from netlab.base.errors import KernelError, NotHereError
 from netlab.base.headers import MSS_BYTES
 from netlab.engines.base import OnProgress, Requirement, refuse_lacking, refuse_media, run_in
+from netlab.engines.library.program import Program
 from netlab.engines.library.requests import refuse_filters, refuse_programs
 from netlab.engines.library.session import MEMORY_MB, SMALL_MEMORY_MB, LibrarySession
 from netlab.kernel import library
@@ -72,10 +74,31 @@ class LibraryEngine:
             return run_in(session, plan, on_progress, cancel)
 
     def _session(self, memory_mb: int) -> LibrarySession:
+        return LibrarySession(start_program(self.kernel), self.kernel, memory_mb)
+
+
+def start_program(kernel: library.LibraryKernel) -> Program:
+    """Start the program of a kernel: as a process, or as WebAssembly in a browser or in wasmtime.
+
+    Raises
+    ------
+    KernelError
+        When it is WebAssembly and there is nothing here that runs it.
+    """
+    if kernel.machine != library.WASM:
         # It needs what only Linux has, and this module is imported on every system.
         from netlab.engines.library.child import ChildProgram
 
-        return LibrarySession(ChildProgram(self.kernel.path), self.kernel.release, memory_mb)
+        return ChildProgram(kernel.path)
+    if sys.platform == "emscripten":
+        from netlab.engines.library.browser import BrowserProgram
+
+        return BrowserProgram(kernel.path)
+    try:
+        from netlab.engines.library.sandbox import SandboxProgram
+    except ImportError as error:
+        raise KernelError(f"{kernel.path} needs the package wasmtime ({error}): pip install wasmtime.") from error
+    return SandboxProgram(kernel.path)
 
 
 def kernel_requirement() -> Requirement:

@@ -1,6 +1,6 @@
-"""The library kernel's program, running.
+"""The library kernel's program, running: a child process, or WebAssembly in this one.
 
-Requests go in while it runs and answers come out; more may be sent while answers are read.
+Requests go in while it runs and answers come out; whoever listens may send more.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from netlab.engines.base import run_folder
 from netlab.engines.library import requests as asked
 from netlab.engines.library.answers import FAILED, NOW, Answers
 from netlab.engines.library.program import Program
+from netlab.kernel.library import LibraryKernel
 from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Shape
 from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Tables, names
 from netlab.protocol.session import Clock, OnMessage, OnWait, asking
@@ -49,8 +50,8 @@ class LibrarySession:
     ----------
     program : Program
         The kernel's, just started.
-    release : str
-        Its kernel's.
+    kernel : LibraryKernel
+        Whose program it is.
     memory_mb : int
         `MEMORY_MB` or `SMALL_MEMORY_MB`.
     """
@@ -58,8 +59,8 @@ class LibrarySession:
     name = "library"
     clock: Clock = "virtual"
 
-    def __init__(self, program: Program, release: str, memory_mb: int = MEMORY_MB) -> None:
-        self._program, self._release, self._memory_mb = program, release, memory_mb
+    def __init__(self, program: Program, kernel: LibraryKernel, memory_mb: int = MEMORY_MB) -> None:
+        self._program, self._kernel, self._memory_mb = program, kernel, memory_mb
         self._kept = ExitStack()
         self._end = weakref.finalize(self, _end, program, self._kept)
         self._taps: dict[str, list[int]] = {}
@@ -87,7 +88,7 @@ class LibrarySession:
             "memory_mb": self._memory_mb,
             "seeded": True,
             "confined": self._program.confined,
-            "machine": platform.machine(),
+            "machine": self._kernel.machine,
         }
 
     @property
@@ -181,7 +182,7 @@ class LibrarySession:
                 "streams": counters["streams"][streams:],
                 "queues": counters["queues"][queues:],
                 "items": items,
-                "kernel": self._release,
+                "kernel": self._kernel.release,
                 "python": platform.python_version(),
                 "hosts_without_offload": self._without_offload,
                 "tc": {node: [each.line for each in own] for node, own in self._queueing.items()},

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The program around the library kernel: it reads what to build and send from standard input, lets the kernel do it, and
- * writes what was measured to standard output (protocol.h). It is one run: it starts, answers and ends.
- *
- * Usage: netlab-library PARENT_PID
+ * writes what was measured to standard output (protocol.h). It is one run: it starts, answers and ends. What differs by
+ * where it runs is in native/machine.c and wasm/machine.c.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <ucontext.h>
-#include <unistd.h>
 #include "kernel.h"
 #include "protocol.h"
 
-#define MEMORY_AT ((void *)0x100000000UL)	/* the kernel's PAGE_OFFSET */
 #define LARGEST_FRAME (64u << 20)
 #define HORIZON_S 200000ULL			/* more than two days: no run is longer than one */
-#define LOOK_S 5				/* CPU time between two looks at the clock */
-#define LOOKS 6					/* so many without a change: network time has stopped */
 
 static char said[2048];				/* the kernel's last words */
 static size_t said_bytes;
@@ -34,28 +23,12 @@ static unsigned int confined;
 static struct start start;
 uint64_t realtime_ahead_ns;		/* CLOCK_REALTIME less CLOCK_MONOTONIC */
 
-static void write_all(const void *data, size_t bytes)
-{
-	const char *at = data;
-
-	while (bytes) {
-		ssize_t done = write(STDOUT_FILENO, at, bytes);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			_exit(3);	/* nobody listens any more */
-		at += done;
-		bytes -= done;
-	}
-}
-
 static void flush(void)
 {
 	size_t bytes = pending_bytes;
 
 	pending_bytes = 0;
-	write_all(pending, bytes);
+	machine_write(pending, bytes);
 }
 
 void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes)
@@ -66,9 +39,9 @@ void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail
 	if (pending_bytes + bytes > sizeof(pending))
 		flush();
 	if (bytes > sizeof(pending)) {
-		write_all(&frame, sizeof(frame));
-		write_all(head, head_bytes);
-		write_all(tail, tail_bytes);
+		machine_write(&frame, sizeof(frame));
+		machine_write(head, head_bytes);
+		machine_write(tail, tail_bytes);
 		return;
 	}
 	memcpy(pending + pending_bytes, &frame, sizeof(frame));
@@ -81,15 +54,15 @@ void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail
 }
 
 /* The last frame: also from a signal handler, so without stdio and without what was pending. */
-static void __attribute__((noreturn)) last_words(const char *text, int with_log)
+void last_words(const char *text, int with_log)
 {
 	size_t length = strlen(text), log_bytes = with_log ? said_bytes : 0;
 	struct frame frame = { ANSWER_FAILED, length + log_bytes };
 
-	write_all(&frame, sizeof(frame));
-	write_all(text, length);
-	write_all(said, log_bytes);
-	_exit(1);
+	machine_write(&frame, sizeof(frame));
+	machine_write(text, length);
+	machine_write(said, log_bytes);
+	machine_exit(1);
 }
 
 void fail(const char *format, ...)
@@ -140,78 +113,11 @@ void host_panic(void)
 
 void host_stuck(void)
 {
-	fail("All of the network sleeps and nothing is left that would wake it (after %.3f s of network time).",
-	     (double)now_ns() / NS_PER_S);
-}
+	/* Without %f, which WebAssembly's vsnprintf(), the kernel's own, does not know. */
+	unsigned long long ms = (now_ns() + NS_PER_MS / 2) / NS_PER_MS;
 
-static void on_crash(int number, siginfo_t *info, void *context)
-{
-	static char text[256];
-	unsigned long pc = 0;
-
-#if defined(__x86_64__)
-	pc = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-	pc = ((ucontext_t *)context)->uc_mcontext.pc;
-#endif
-	if (number == SIGSYS)
-		snprintf(text, sizeof(text), "The library kernel's program asked for the system call %d, which it must not.\n",
-			 info->si_syscall);
-	else
-		snprintf(text, sizeof(text), "The library kernel crashed: %s at the address %p, in the code at %#lx.\n",
-			 strsignal(number), info->si_addr, pc);
-	last_words(text, 1);
-}
-
-/* Time that stands still for half a minute of computing will not go on: something waits by looking at the clock, or
- * sends without end over a path without a rate.
- */
-static void on_look(int number)
-{
-	static unsigned long long jumps_before;
-	static int looks;
-
-	(void)number;
-	if (library_jumps != jumps_before) {
-		jumps_before = library_jumps;
-		looks = 0;
-	} else if (++looks == LOOKS) {
-		last_words("Network time stands still: something in the run computes without end, such as a sender on a path "
-			   "without a rate. Give the path a rate, or the flow a number of bytes.", 0);
-	}
-}
-
-static void guard(void)
-{
-	static unsigned char stack[1 << 16];
-	const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS };
-	stack_t own = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction crash = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
-	struct sigaction look = { .sa_handler = on_look, .sa_flags = SA_ONSTACK | SA_RESTART };
-	struct itimerval every = { { LOOK_S, 0 }, { LOOK_S, 0 } };
-
-	/* The kernel's threads have small stacks: signals need one of their own. */
-	sigaltstack(&own, NULL);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++)
-		sigaction(crashes[i], &crash, NULL);
-	sigaction(SIGPROF, &look, NULL);
-	setitimer(ITIMER_PROF, &every, NULL);
-}
-
-static void read_all(void *data, size_t bytes)
-{
-	char *at = data;
-
-	while (bytes) {
-		ssize_t done = read(STDIN_FILENO, at, bytes);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			_exit(2);	/* whoever started the run is gone */
-		at += done;
-		bytes -= done;
-	}
+	fail("All of the network sleeps and nothing is left that would wake it (after %llu.%03llu s of network time).",
+	     ms / 1000, ms % 1000);
 }
 
 /* The next request; the payload is valid until the next call and is followed by a zero. */
@@ -221,7 +127,7 @@ static uint32_t next_request(unsigned char **payload, uint32_t *bytes)
 	static size_t room_bytes;
 	struct frame frame;
 
-	read_all(&frame, sizeof(frame));
+	machine_read(&frame, sizeof(frame));
 	if (frame.length > LARGEST_FRAME)
 		fail("A request of %u bytes is more than the %u that are allowed.", frame.length, LARGEST_FRAME);
 	if (frame.length + 1 > room_bytes) {
@@ -230,7 +136,7 @@ static uint32_t next_request(unsigned char **payload, uint32_t *bytes)
 		if (!room)
 			fail("There is no memory left for a request of %u bytes.", frame.length);
 	}
-	read_all(room, frame.length);
+	machine_read(room, frame.length);
 	room[frame.length] = 0;
 	*payload = room;
 	*bytes = frame.length;
@@ -253,7 +159,7 @@ static void send_done(void)
 	must(call(uname, names), "tell its release");
 	answer(ANSWER_DONE, &done, sizeof(done), names[2], strlen(names[2]));
 	flush();
-	_exit(0);
+	machine_exit(0);
 }
 
 static void tell_now(void)
@@ -371,43 +277,19 @@ void host_main(void)
 	}
 }
 
-static void *kernel_memory(size_t bytes)
-{
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-	/* Without MAP_FIXED the address is only asked for, and what is there stays. */
-	void *memory = mmap(MEMORY_AT, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-
-	if (memory != MEMORY_AT)
-		fail("The library kernel needs %zu MB of addresses at %p, which this machine did not give (%s). "
-		     "Allow the process more memory (ulimit -v).",
-		     bytes >> 20, MEMORY_AT, memory == MAP_FAILED ? strerror(errno) : "another place was offered");
-	/* Booting writes to the kernel's map of all its pages, with a page fault for each 64 of them; and packets that wait
-	 * lie in more pages than a processor remembers the places of.
-	 */
-	madvise(memory, bytes, MADV_HUGEPAGE);
-	return memory;
-}
-
-int main(int count, char **words)
+/* One run, from its first request to its last answer. */
+void host_run(void)
 {
 	struct library_boot boot = { 0 };
-	struct rlimit none = { 0, 0 };
 	unsigned char *payload;
 	uint32_t bytes, kind;
 
-	if (count != 2) {
-		fprintf(stderr, "usage: netlab-library PARENT_PID (netlab starts it; requests come on standard input)\n");
-		return 2;
-	}
-	die_with(atol(words[1]));
-	setrlimit(RLIMIT_CORE, &none);
-	guard();
 	kind = next_request(&payload, &bytes);
 	if (kind != REQUEST_START)
 		fail("The first request must be the start (1), not %u.", kind);
 	need(kind, bytes, sizeof(start));
 	start = *(struct start *)payload;
-	boot.memory = kernel_memory(start.memory_bytes);
+	boot.memory = machine_memory(start.memory_bytes);
 	boot.memory_bytes = start.memory_bytes;
 	boot.seed = start.seed;
 	boot.start_s = start.start_s;
@@ -416,5 +298,4 @@ int main(int count, char **words)
 	library_horizon_ns = HORIZON_S * NS_PER_S;
 	confined = confine();
 	library_boot(&boot);
-	return 1;
 }

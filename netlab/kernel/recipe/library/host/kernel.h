@@ -24,10 +24,16 @@ void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)
 long must(long result, const char *doing);
 void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes);
 void *allocate(size_t bytes);
+void last_words(const char *text, int with_log) __attribute__((noreturn));
+void host_run(void);
 
-/* cage.c */
+/* Where it runs: native/, or wasm/ */
+void machine_read(void *data, size_t bytes);
+void machine_write(const void *data, size_t bytes);
+void machine_exit(int status) __attribute__((noreturn));
+void *machine_memory(size_t bytes);	/* zeroed, at the kernel's PAGE_OFFSET */
 void die_with(long parent);
-unsigned int confine(void);
+unsigned int confine(void);		/* CONFINED_FILES, CONFINED_CALLS */
 
 /* control.c */
 struct sampled;

@@ -120,10 +120,8 @@ late_initcall_sync(start_host);
 
 void library_boot(const struct library_boot *given)
 {
-	static void *never_again;
-
 	boot = *given;
 	library_random_start(given->seed);
 	library_time_start(given);
-	library_swap(&never_again, library_fresh_stack(init_stack), NULL);
+	library_run(library_fresh_stack(init_stack));
 }

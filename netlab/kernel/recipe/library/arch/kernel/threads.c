@@ -15,6 +15,95 @@ struct task_struct *library_current = &init_task;
 void library_entry(void);
 void library_begin(struct task_struct *previous);
 
+#if defined(__wasm__)
+/*
+ * WebAssembly keeps calls on a stack that no program can swap. Binaryen's pass "asyncify" gives each function two more
+ * ways to run: leave and write down where it was (unwind), and go back there (rewind). A thread's calls are written to the
+ * lower end of its stack in linear memory, whose upper end has what C needs addresses of.
+ */
+unsigned int library_swaps_a_look = 4096;
+/* Asyncify's: how far it has written, and how far it may. It sees the memory after --memory64-lowering. */
+struct written { unsigned int at, end; };
+struct fiber { struct written calls; void *sp; int fresh; };
+#define ASYNCIFY(name) __attribute__((import_module("asyncify"), import_name(#name)))
+ASYNCIFY(start_unwind) void asyncify_start_unwind(unsigned int calls);
+ASYNCIFY(stop_unwind) void asyncify_stop_unwind(void);
+ASYNCIFY(start_rewind) void asyncify_start_rewind(unsigned int calls);
+ASYNCIFY(stop_rewind) void asyncify_stop_rewind(void);
+void *library_sp(void);
+void library_set_sp(void *sp);
+
+static struct fiber *running, *paused, outside;
+static void *passed;
+static int leaving, rewinding;
+
+/* A fiber at the lower end of a stack, above the word that tells of an overflow. */
+void *library_fresh_stack(void *stack)
+{
+	struct fiber *fiber = stack + 64;
+
+	fiber->sp = stack + THREAD_SIZE - 256;
+	fiber->fresh = 1;
+	return fiber;
+}
+
+noinline void *library_swap(void **save, void *load, void *argument)
+{
+	static unsigned int swaps;
+
+	if (rewinding) {
+		rewinding = 0;
+		asyncify_stop_rewind();
+		return passed;
+	}
+	if (leaving)
+		host_slept();
+	if (!(++swaps % library_swaps_a_look))
+		host_look();
+	*save = running;
+	running->sp = library_sp();
+	running->calls.at = (unsigned long)(running + 1);
+	running->calls.end = (unsigned long)running->sp - 1024;
+	leaving = 1;
+	asyncify_start_unwind((unsigned long)&running->calls);
+	running = load;
+	passed = argument;
+	return NULL;
+}
+
+/* Back to whoever let the kernel run, until it calls library_run(NULL). */
+int library_pause(void)
+{
+	if (!running)
+		return -EAGAIN;
+	library_swap((void **)&paused, &outside, NULL);
+	return 0;
+}
+
+/* The bottom of all threads. The compiler knows that library_begin() does not return; when it is unwound, it does. */
+void library_run(void *first)
+{
+	static void (*volatile begin)(struct task_struct *) = library_begin;
+	void *sp = library_sp();
+
+	for (running = first ? first : paused; running != &outside;) {
+		struct fiber *fiber = running;
+
+		library_set_sp(fiber->sp);
+		if (fiber->fresh) {
+			fiber->fresh = 0;
+			begin(passed);
+		} else {
+			rewinding = 1;
+			asyncify_start_rewind((unsigned long)&fiber->calls);
+			begin(NULL);
+		}
+		leaving = 0;
+		asyncify_stop_unwind();
+	}
+	library_set_sp(sp);
+}
+#else
 #if defined(__x86_64__)
 /* System V ABI: rbx, rbp and r12 to r15 are the callee's to keep. */
 asm(".pushsection .text\n"
@@ -61,7 +150,7 @@ asm(".pushsection .text\n"
 #define FRAME_WORDS 20
 #define FRAME_PC 11
 #else
-#error "The library kernel knows x86-64 and aarch64."
+#error "The library kernel knows x86-64, aarch64 and WebAssembly."
 #endif
 
 /* A stack on which library_swap() returns into library_entry(). */
@@ -73,6 +162,15 @@ void *library_fresh_stack(void *stack)
 	sp[FRAME_PC] = (unsigned long)library_entry;
 	return sp;
 }
+
+void library_run(void *first)
+{
+	static void *never_again;
+
+	library_swap(&never_again, first, NULL);
+	BUG();
+}
+#endif
 
 struct task_struct *__switch_to(struct task_struct *previous, struct task_struct *next)
 {

@@ -10,6 +10,8 @@
 void host_print(const char *text, unsigned int length);	/* a piece of the kernel's log */
 void host_panic(void);					/* the kernel cannot go on; does not return */
 void host_stuck(void);					/* everything sleeps and nothing will wake it, or only after the horizon */
+void host_look(void);					/* in WebAssembly, now and then: does all go on? */
+void host_slept(void);					/* in WebAssembly: what cannot be left was left; does not return */
 void host_main(void);					/* runs as the kernel's first process; does not return */
 
 struct library_packet {
@@ -27,8 +29,10 @@ struct library_boot {
 	unsigned long long start_s;			/* CLOCK_REALTIME at boot, in s since 1970 */
 	const char *command_line;
 };
-void library_boot(const struct library_boot *boot);	/* does not return */
+void library_boot(const struct library_boot *boot);	/* returns in WebAssembly alone, when the program pauses */
 long library_syscall(long number, long a, long b, long c, long d, long e, long f);
+int library_pause(void);				/* in WebAssembly: to whoever called library_boot() or library_run() */
+extern unsigned int library_swaps_a_look;
 long library_thread(int (*function)(void *), void *argument);
 void network_seed(unsigned long long seed);		/* what the network draws follows from it from now on */
 long library_tap(const char *device, unsigned int number, int outgoing, unsigned int snap_bytes);
@@ -42,4 +46,5 @@ void library_time_start(const struct library_boot *boot);
 void library_random_start(unsigned long long seed);
 void *library_fresh_stack(void *stack);
 void *library_swap(void **save, void *load, void *argument);
+void library_run(void *first);
 #endif

@@ -11,7 +11,11 @@
 #define PAGE_SIZE (_AC(1, UL) << PAGE_SHIFT)
 #define PAGE_MASK (~(PAGE_SIZE - 1))
 #endif
+#ifdef __wasm__
+#define PAGE_OFFSET _AC(0x4000000, UL)		/* behind the program's own data and heap */
+#else
 #define PAGE_OFFSET _AC(0x100000000, UL)	/* the host program maps the memory here */
+#endif
 #ifndef __ASSEMBLER__
 #include <linux/pfn.h>
 extern unsigned long memory_start, memory_end;

@@ -1,0 +1,182 @@
+"""The library kernel as WebAssembly, for wherever no native one is built: the same source and recipe, other tools.
+
+Clang compiles it for 64-bit WebAssembly, so that all structures, and with them TCP's buffers, have the sizes of the native
+kernels. Binaryen lowers that to 32-bit memory, which every engine has, and gives it stacks that can be swapped ("asyncify").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from netlab.base import location
+from netlab.base.errors import KernelError
+from netlab.kernel import cache, library, programs
+from netlab.kernel.fragment import Version
+
+HOME = library.HOME / "wasm"
+JAVASCRIPT = location.PACKAGE / "kernel" / "javascript"
+TARGET = "wasm64-unknown-unknown"
+STACK_BYTES = 131_072
+"""Of the part that starts the kernel; nothing of it is below 64 kB, so that a write to an address near 0 is seen."""
+MEMORY_BYTES = 64 << 20
+"""Up to where the kernel's own memory begins, which it adds when it starts."""
+FLAGS = (
+    f"--target={TARGET}", "-O2", "-ffp-contract=off", "-mbulk-memory", "-mno-bulk-memory-opt", "-mnontrapping-fptoint", "-msign-ext",
+    "-mmutable-globals", "-nostdinc",
+)  # fmt: skip
+FEATURES = (
+    "--enable-memory64", "--enable-bulk-memory", "--enable-bulk-memory-opt", "--enable-mutable-globals", "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+)  # fmt: skip
+LINKS = (
+    "--no-entry", "--gc-sections", "--stack-first", "-z", f"stack-size={STACK_BYTES}", f"--initial-memory={MEMORY_BYTES}",
+    f"--max-memory={4 << 30}",
+)  # fmt: skip
+
+
+class Tools:
+    """The pinned programs that make the module, fetched into the cache where they are missing.
+
+    Clang, its linker and a C library's headers come with PyPI's `ziglang`, Binaryen's `wasm-opt` with npm's `binaryen`, each
+    checked against the hashes in the recipe's lock files.
+    """
+
+    def __init__(self, log: Path) -> None:
+        digest = hashlib.sha256(b"".join((HOME / name).read_bytes() for name in ("tools.lock", "package-lock.json")))
+        self._home = cache.root() / "tools" / digest.hexdigest()[:12]
+        self._log = log
+        self.zig = self._home / "python" / "ziglang"
+        self.optimizer = self._home / "node_modules" / "binaryen" / "bin" / "wasm-opt"
+
+    def fetch(self) -> None:
+        """Fetch what is missing.
+
+        Raises
+        ------
+        KernelError
+            When Node.js or pip is missing, or a registry does not answer.
+        """
+        if not shutil.which("node") or not shutil.which("npm"):
+            raise KernelError(
+                "To build the WebAssembly kernel, Node.js and npm must be installed first. On Debian or Ubuntu: "
+                "sudo apt-get install nodejs npm. A kernel built elsewhere needs none of this: 'netlab kernel unpack FILE'."
+            )
+        self._home.mkdir(parents=True, exist_ok=True)
+        if not (self.zig / "zig").is_file():
+            partial = self._home / "partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            programs.run(
+                [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--require-hashes",
+                 "--target", str(partial), "-r", str(HOME / "tools.lock")],
+                log=self._log, doing="fetch clang",
+            )  # fmt: skip
+            partial.rename(self._home / "python")
+        if not self.optimizer.is_file():
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(HOME / name, self._home / name)
+            programs.run(
+                ["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"],
+                cwd=self._home, log=self._log, doing="fetch Binaryen",
+            )  # fmt: skip
+
+    def wrap(self, folder: Path) -> Path:
+        """Put the tools into a folder under the names by which a kernel's build calls them."""
+        folder.mkdir()
+        for name, word in (("clang", "clang"), ("ld.lld", "ld.lld"), ("wasm-ld", "wasm-ld"), ("llvm-ar", "ar")):
+            (folder / name).write_text(f'#!/bin/sh\nexec "{self.zig / "zig"}" {word} "$@"\n')
+            (folder / name).chmod(0o755)
+        return folder
+
+    def headers(self) -> list[str]:
+        """Where the headers of a C library are, as words for the compiler."""
+        home = self.zig / "lib" / "libc" / "include"
+        places = [home / name for name in ("x86_64-linux-musl", "generic-musl", "x86-linux-any", "any-linux-any")]
+        return [word for place in places for word in ("-isystem", str(place))]
+
+
+def compile_into(
+    tree: Path,
+    target: Path,
+    version: Version,
+    *,
+    variables: dict[str, str | None],
+    log: Path,
+    on_object: programs.OnLine | None = None,
+) -> str:
+    """Configure and compile the kernel in `tree` (a `library.twin`), link the module and leave it in `target`.
+
+    Parameters
+    ----------
+    tree, target, version, variables, log, on_object
+        As for `library.compile_into`.
+
+    Returns
+    -------
+    str
+        Which tools made it.
+
+    Raises
+    ------
+    KernelError
+        When a tool is missing, an option does not take or a step fails.
+    """
+    tools = Tools(log)
+    tools.fetch()
+    folder = tools.wrap(tree / "library-tools")
+    clang = f"{folder}/clang"
+    if shutil.which("ccache"):
+        clang = f"ccache {clang}"
+    make = [
+        "make", f"ARCH={library.ARCHITECTURE}", f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
+        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={TARGET}",
+    ]  # fmt: skip
+    library.configure(tree, version, variables, log, make)
+    programs.run(
+        [*make, f"-j{len(os.sched_getaffinity(0))}", "vmlinux_a"],
+        cwd=tree, log=log, env=variables, doing="compile the WebAssembly kernel", on_line=on_object,
+    )  # fmt: skip
+    linked = _link(tree, folder, tools, log)
+    _optimize(linked, target / library.WASM_PROGRAM, tools, log)
+    shutil.copy(tree / ".config", target / "config")
+    library.smoke_test(target / library.WASM_PROGRAM, ("node", str(JAVASCRIPT / "process.mjs")))
+    pins = [line.split()[0] for line in (HOME / "tools.lock").read_text().splitlines() if not line.startswith("#")]
+    optimizer = json.loads((HOME / "package.json").read_text())["dependencies"]
+    return ", ".join([*pins, *(f"{name}=={version}" for name, version in optimizer.items())])
+
+
+def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
+    doing = "link the WebAssembly kernel"
+    headers = library.write_headers(tree)
+    flags = [*FLAGS, *tools.headers(), f"-ffile-prefix-map={library.HOME}=."]
+    objects = {}
+    for source in [*sorted((library.HOME / "host").glob("*.c")), *sorted(HOME.glob("*.c")), *HOME.glob("*.s")]:
+        objects[source.stem] = made = tree / f"library-{source.stem}.o"
+        # In the C library itself, a loop that copies must not become a call of memcpy().
+        own = ["-fno-builtin"] if source.stem == "libc" else ["-Wall", "-Wextra", f"-I{headers}"]
+        programs.run([f"{folder}/clang", *flags, *own, "-c", str(source), "-o", str(made)], log=log, doing=doing)
+    first, last = objects.pop("first"), objects.pop("last")
+    # The order of the objects is that of the segments: see first.c.
+    whole = [first, *objects.values(), tree / "vmlinux.a", last]
+    libraries = [path for path in (tree / "lib/lib.a",) if path.exists()]
+    linked = tree / "library-linked.wasm"
+    programs.run(
+        [f"{folder}/wasm-ld", "-mwasm64", *LINKS, "--whole-archive", *map(str, whole),
+         "--no-whole-archive", *map(str, libraries), "-o", str(linked)],
+        log=log, doing=doing,
+    )  # fmt: skip
+    return linked
+
+
+def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
+    listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
+    programs.run(
+        ["node", str(tools.optimizer), str(linked), *FEATURES, "--memory64-lowering", "--asyncify",
+         "--pass-arg=asyncify-ignore-imports", f"--pass-arg=asyncify-removelist@{','.join(listed)}", "-O2",
+         f"--symbolmap={program.parent / library.SYMBOLS}", "-o", str(program)],
+        log=log, doing="give the WebAssembly kernel its threads",
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""The library kernel as WebAssembly answers as the native program does; both are built."""
+
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab.base.errors import RunError
+from netlab.kernel import library, wasm
+from netlab.kernel.library import LibraryKernel
+from netlab.runs.scenario import Scenario
+from tests.engines import webassembly
+
+pytestmark = pytest.mark.library
+PLANS = dict(webassembly.plans(duration_s=2))
+
+
+@pytest.fixture(scope="module")
+def native() -> LibraryKernel:
+    kernel = library.ready()
+    assert kernel is not None, "build it with `netlab kernel build`"
+    return kernel
+
+
+@pytest.fixture(scope="module")
+def portable() -> LibraryKernel:
+    return webassembly.built()
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_plan_gives_the_native_programs_bytes(
+    name: str, native: LibraryKernel, portable: LibraryKernel, tmp_path: Path
+) -> None:
+    wanted, _ = webassembly.answers(native, PLANS[name])
+    assert webassembly.answers(portable, PLANS[name])[0] == wanted
+    # The same run in the other engine also looks at every stack that is swapped.
+    found = tmp_path / "found"
+    words = (portable.path.parent / library.SYMBOLS, wasm.HOME / "atomic.txt", found)
+    assert webassembly.answers(webassembly.in_node(portable, tmp_path, *map(str, words)), PLANS[name])[0] == wanted
+    assert not found.exists(), f"in atomic.txt, and on a stack that was swapped: {set(found.read_text().split())}"
+
+
+def test_a_live_network_does_the_same(
+    native: LibraryKernel, portable: LibraryKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    for kernel in (native, portable, webassembly.in_node(portable, tmp_path)):
+        monkeypatch.setenv("NETLAB_LIBRARY", str(kernel.path))
+        with nl.live(nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10, queue_packets=20), engine="library") as lab:
+            flow = lab.start(nl.Tcp("h1", "h2"))
+            lab.advance(1)
+            lab.link("r1", "r2").change(rate_mbps=2)
+            lab.advance(1)
+            flow.stop()
+            told.append((lab.flows.to_json(), lab.queues.to_json()))
+    assert told[0] == told[1] == told[2]
+
+
+def test_a_refused_setting_is_the_same_sentence(
+    native: LibraryKernel, portable: LibraryKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+    for kernel in (native, portable):
+        monkeypatch.setenv("NETLAB_LIBRARY", str(kernel.path))
+        topology = nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10, queue_packets=20)
+        with pytest.raises(RunError) as error:
+            nl.run(topology, [nl.Ping("h1", "h2")], engine="library", duration_s=1, sysctls={"net.ipv4.tcp_sack": "x"})
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_a_run_of_a_millisecond_takes_well_under_a_second(portable: LibraryKernel) -> None:
+    scenario = Scenario(nl.topologies.dumbbell(1, rate_mbps=5, delay_ms=10), [nl.Ping("h1", "h2")], duration_s=0.1)
+    webassembly.answers(portable, scenario)
+    assert webassembly.answers(portable, scenario)[1] < 1
