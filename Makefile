@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
 
-.PHONY: lab test quick lint notebooks site bench clean setup
+.PHONY: lab test quick lint notebooks site wheel lite bench clean setup
 
 lab:  ## open your copies of the chapters in JupyterLab; what they do not need at once is built behind
 	@sh tools/setup.sh --lab
@@ -35,6 +35,12 @@ notebooks: setup  ## both notebooks of every chapter from solutions/*.py
 site: setup  ## the book as two sites in build/site, for students and for instructors; CHAPTERS="01_udp_loss" makes some only
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-site.lock
 	$(BIN)/python tools/site.py $(CHAPTERS)
+
+wheel: setup  ## one file for every system, in dist: the package, the chapters and the WebAssembly kernel
+	$(BIN)/python tools/wheel.py
+
+lite: setup  ## the course as a page in a browser, in build/lite: any web server shows it
+	$(BIN)/python tools/lite.py
 
 bench: setup
 	$(BIN)/python benchmarks/experiments.py

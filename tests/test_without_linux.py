@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import netlab
+from netlab.kernel import library
+from tests.engines import webassembly
 
 ROOT = Path(netlab.__file__).parents[1]
 SYSTEMS = ["win32", "darwin", "emscripten"]
@@ -57,3 +59,26 @@ def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
     )
     assert "Windows on AMD64" in done.stdout, done.stderr
     assert not done.stderr
+
+
+@pytest.mark.library
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
+    kernel = webassembly.built()
+    done = elsewhere(
+        system,
+        "from netlab.commands import demo\n"
+        "from netlab.runs import experiment, scenario, sweeps\n"
+        "run = experiment.run(demo.topology(), demo.traffic(), duration_s=demo.DURATION_S)\n"
+        "print(run.settings['engine'], run.settings['machine'], run.flows.to_json())\n"
+        "(again,) = sweeps.sweep([scenario.Scenario(demo.topology(), demo.traffic(), duration_s=demo.DURATION_S)])\n"
+        "assert again.flows.to_json() == run.flows.to_json()",
+        NETLAB_LIBRARY=str(kernel.path),
+        NETLAB_CACHE=str(kernel.path.parents[2]),
+    )
+    assert done.returncode == 0, done.stderr
+    from netlab.commands import demo
+    from netlab.runs import experiment
+
+    here = experiment.run(demo.topology(), demo.traffic(), duration_s=demo.DURATION_S, engine="library")
+    assert done.stdout.split(" ", 2) == ["library", library.WASM, here.flows.to_json() + "\n"]

@@ -8,6 +8,7 @@ import asyncio.subprocess  # noqa: F401
 import concurrent.futures.process  # noqa: F401
 import ctypes  # noqa: F401
 import importlib.abc
+import importlib.metadata
 import multiprocessing  # noqa: F401
 import os
 import platform
@@ -18,6 +19,7 @@ import sys
 import tempfile  # noqa: F401
 
 import pandas as pd  # noqa: F401
+import wasmtime  # noqa: F401
 
 MODULES = frozenset({"fcntl", "resource", "termios", "tty", "pty", "grp", "pwd", "mininet"})
 NAMES = {
@@ -36,6 +38,15 @@ class _NotThere(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
+_version = importlib.metadata.version
+
+
+def _version_there(name):
+    if name in MODULES:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return _version(name)
+
+
 def begin(system: str = "win32") -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in MODULES]:
         del sys.modules[name]
@@ -44,6 +55,7 @@ def begin(system: str = "win32") -> None:
         for word in words.split():
             if system == "win32" and hasattr(module, word):
                 delattr(module, word)
+    importlib.metadata.version = _version_there
     sys.platform = system
     platform.system = lambda: {"win32": "Windows", "darwin": "Darwin", "emscripten": "Emscripten"}[system]
     platform.machine = lambda: {"win32": "AMD64", "darwin": "arm64", "emscripten": "wasm32"}[system]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError, one_of
-from netlab.base.location import PACKAGE
+from netlab.base.location import CARRIED, PACKAGE
 from netlab.course import progress_store
 
 VARIABLE = "NETLAB_NOTEBOOKS"
@@ -86,14 +86,15 @@ class Entry:
 
 
 def originals() -> Path:
-    """Return the folder of the notebooks that netlab came with: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone.
+    """Return the folder of the notebooks that netlab came with: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone or the wheel.
 
     Raises
     ------
     NetlabError
         When there is none.
     """
-    found = Path(os.environ.get(VARIABLE) or PACKAGE.parent / "notebooks")
+    own = (PACKAGE.parent / "notebooks", CARRIED / "notebooks")
+    found = Path(os.environ.get(VARIABLE) or next((place for place in own if place.is_dir()), own[0]))
     if not found.is_dir():
         raise NetlabError(
             f"There are no chapters in {found}: set {VARIABLE} to the folder `notebooks` of a clone of netlab."

@@ -147,9 +147,17 @@ def conditions(engine: Engine) -> str:
             "code": code_hash(),
             "netlab": VERSION,
             "python": platform.python_version(),
-            "mininet": importlib.metadata.version("mininet"),
+            "mininet": _mininet_version(),
         }
     )
+
+
+def _mininet_version() -> str:
+    try:
+        return importlib.metadata.version("mininet")
+    except importlib.metadata.PackageNotFoundError:
+        # It is for Linux alone, and the library engine goes without.
+        return ""
 
 
 def code_hash(package: Path = PACKAGE) -> str:
