@@ -17,6 +17,9 @@ Progress = Callable[[float, float], None]
 """Called with how much is done, and with the whole."""
 DELAY_S = 1.0  # what is over sooner needs no bar
 PAUSE_S = 0.25  # between two looks at it
+if sys.platform == "emscripten":
+    # A browser has no thread that could watch a bar.
+    tqdm.monitor_interval = 0
 BAR_FORMAT = "{desc}: {n:g} of {total:g} {unit} {bar} {remaining} left"
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import importlib
 import math
 import re
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -173,6 +176,9 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
 pio.renderers["netlab"] = _NotebookRenderer()
 if str(pio.renderers.default).startswith("plotly_mimetype"):  # Colab, VS Code and terminals have ways of their own
     pio.renderers.default = "netlab"
+if sys.platform == "emscripten":
+    # Plotly shows nothing without nbformat, uses nothing of it, and in a browser it cannot be had.
+    importlib.import_module("plotly.io._renderers").nbformat = SimpleNamespace(__version__="5.10")  # type: ignore[attr-defined]
 
 
 def hover(name: str, x_label: str, y_label: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
-from collections.abc import Generator, Hashable, Iterable, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from concurrent import futures
 from contextlib import closing
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
 from netlab.base.errors import NetlabError, ScenarioError
@@ -21,6 +22,8 @@ from netlab.runs.cache import RunCache
 from netlab.runs.scenario import Scenario
 
 Label = TypeVar("Label", bound=Hashable)
+P = ParamSpec("P")
+T = TypeVar("T")
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
 # In real time, what one CPU carries in small frames without being late, and how many runs that may be.
@@ -224,7 +227,7 @@ def _outcomes(
     todo: Mapping[str, _Task], executor: futures.Executor | None
 ) -> Generator[tuple[str, tuple[str, Run] | BaseException], None, None]:
     """Each scenario's key with the conditions it ran under and its run, or with its error, as they finish."""
-    pool = executor or futures.ThreadPoolExecutor(_side_by_side(todo.values()), thread_name_prefix="sweep")
+    pool = executor or _own_executor(_side_by_side(todo.values()))
     # An event reaches threads alone; what runs elsewhere and has begun ends by itself.
     cancel = threading.Event() if isinstance(pool, futures.ThreadPoolExecutor) else None
     running: dict[futures.Future[tuple[str, Run]], str] = {}
@@ -244,6 +247,24 @@ def _outcomes(
             futures.wait(running)
         if executor is None:
             pool.shutdown()
+
+
+class _InTurn(futures.Executor):
+    """Runs what it is given at once: a browser has no threads."""
+
+    def submit(self, call: Callable[P, T], /, *args: P.args, **words: P.kwargs) -> futures.Future[T]:
+        future: futures.Future[T] = futures.Future()
+        try:
+            future.set_result(call(*args, **words))
+        except Exception as error:  # noqa: BLE001 - as the other executors do
+            future.set_exception(error)
+        return future
+
+
+def _own_executor(workers: int) -> futures.Executor:
+    if sys.platform == "emscripten":
+        return _InTurn()
+    return futures.ThreadPoolExecutor(workers, thread_name_prefix="sweep")
 
 
 def _side_by_side(tasks: Iterable[_Task]) -> int:

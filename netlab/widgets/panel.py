@@ -6,8 +6,10 @@ draws the result and keeps the earlier ones faded behind it. A chapter brings co
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import html
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -133,6 +135,14 @@ class Panel:
     def _start(self, rest_s: float) -> None:
         self._cancel.set()
         self._cancel = cancel = threading.Event()
+        if sys.platform == "emscripten":
+            # A browser has no threads: runs take their turn with what the page sends.
+            work = functools.partial(self._work, self.settings, cancel, 0.0)
+            if rest_s:
+                asyncio.get_event_loop().call_later(rest_s, work)
+            else:
+                work()
+            return
         self._worker = threading.Thread(
             target=self._work, args=(self.settings, cancel, rest_s), name="netlab panel", daemon=True
         )
