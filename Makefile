@@ -20,8 +20,8 @@ test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line 
 	$(BIN)/python -m netlab.course.authoring --check
 	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
 
-quick: lint  ## lint, and every test that boots no kernel
-	$(BIN)/pytest -q $(WORKERS) -m "not pocket" tests netlab $(ARGS)
+quick: lint  ## lint, and every test that boots no kernel and starts nothing else that takes long
+	$(BIN)/pytest -q $(WORKERS) -m "not pocket and not slow" tests netlab $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check

@@ -229,6 +229,7 @@ def test_without_landlock_doctor_says_so_and_grading_is_refused_before_anything_
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_make_lab_prints_an_address_that_opens_the_first_chapter_and_gives_it_to_the_browser(tmp_path):
     port, printed_to, given_to = free_port(), tmp_path / "printed", tmp_path / "given"
     browser = tmp_path / "browser"

@@ -19,7 +19,10 @@ from netlab import plots, theory, widgets
 from netlab.network import topologies
 from tests.browser import chromium
 
-pytestmark = pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium"),
+]
 
 LOOKS = Path(__file__).parents[1] / "data" / "looks"
 WIDTH, HEIGHT = 900, 2150

@@ -41,6 +41,7 @@ def said(monkeypatch: pytest.MonkeyPatch, engine: str, *cells: str) -> list[str]
     return ["".join(out.get("text", "") for out in cell.outputs) for cell in notebook.cells]
 
 
+@pytest.mark.slow
 def test_a_chapter_under_native_says_what_differs_and_skips_what_needs_virtual_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -84,6 +84,7 @@ def test_what_is_no_notebook_is_told(tmp_path: Path) -> None:
         pdf_command.main(options(str(tmp_path / "x.ipynb")))
 
 
+@pytest.mark.slow
 def test_a_print_that_was_killed_leaves_nothing_behind_for_long(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def test_without_a_class_the_chapter_is_as_printed(sample: Master, tmp_path: Pat
     assert "begin()" in place.read_text()
 
 
+@pytest.mark.slow
 def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_path: Path) -> None:
     class_of_80 = [Entry(f"s{number}") for number in range(80)]
     written = assign.assign(sample, tmp_path, entries=class_of_80)

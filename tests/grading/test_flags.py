@@ -6,6 +6,8 @@ import random
 import time
 from typing import Any
 
+import pytest
+
 from netlab.grading import flags
 
 NAMES = [
@@ -37,6 +39,7 @@ def alike(*sources: str) -> list[list[str]]:
     return [flag["students"] for flag in flags.of_class(results) if flag["kind"] == flags.ALIKE]
 
 
+@pytest.mark.slow
 def test_three_hundred_answers_of_seventy_lines_are_compared_in_seconds() -> None:
     sources = [program(number) for number in range(300)]
     sources[7] = sources[3].replace("low_mbps", "mine").replace("    for", "\n    for")
@@ -45,6 +48,7 @@ def test_three_hundred_answers_of_seventy_lines_are_compared_in_seconds() -> Non
     assert time.monotonic() - begun_s < 20
 
 
+@pytest.mark.slow
 def test_the_time_grows_with_a_text_and_not_with_its_square() -> None:
     def took_s(lines: int) -> float:
         begun_s = time.process_time()

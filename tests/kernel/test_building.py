@@ -364,6 +364,7 @@ def running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_build_leaves_nothing_behind(
     takes_all: Path, tmp_path: Path, own_cache: Path, number: signal.Signals
@@ -383,6 +384,7 @@ def test_what_a_killed_build_left_is_cleared_by_the_next(takes_all: Path, own_ca
     assert left_behind(own_cache) == []
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_take_turns(takes_all: Path, tmp_path: Path, own_cache: Path) -> None:
     file = tmp_path / "linux-7.3.tar.gz"
     with_makefile(takes_all, "linux:\n", f"linux:\n\t@echo compiled >> {tmp_path}/count; sleep 1\n")

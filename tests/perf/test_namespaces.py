@@ -29,6 +29,7 @@ sys.exit(command.main(parser.parse_args()))
 PERF = [sys.executable, "-c", SCRIPT]
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.root,
     pytest.mark.skipif(shutil.which("ip") is None or shutil.which("tc") is None, reason="iproute2 is not installed"),
 ]

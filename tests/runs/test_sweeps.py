@@ -334,6 +334,7 @@ def test_any_executor_will_do_and_stays_open(log: Path, executor: type[futures.E
     assert engine.runs() == 2
 
 
+@pytest.mark.slow
 def test_a_sweep_on_dask(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The executor of a Dask cluster: two worker processes, runs kept here, failures as everywhere."""
     distributed = pytest.importorskip("distributed")

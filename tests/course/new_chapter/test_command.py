@@ -68,6 +68,7 @@ def test_what_is_written_is_formatted_and_lints(clone: Path, name: str) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_its_tests_pass_as_printed(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["new-chapter", "example", "--root", str(clone), "--title", "An example"]) == 0
     said = capsys.readouterr().out
@@ -80,6 +81,7 @@ def test_its_tests_pass_as_printed(clone: Path, capsys: pytest.CaptureFixture[st
     assert 'chapter "An example"' in (clone / "netlab/chapters/example/check.py").read_text()
 
 
+@pytest.mark.slow
 def test_the_student_gets_a_stub_and_every_cell_of_the_order(clone: Path) -> None:
     source = create("example", clone)[0]
     program = (
