@@ -17,6 +17,7 @@ from enum import Enum
 from types import EllipsisType
 from typing import Any, TypeVar
 
+from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab.course.answers import (
     answer_in_words,
     arguments_in_words,
@@ -28,7 +29,6 @@ from netlab.course.answers import (
 )
 from netlab.course.diagnosis import clear, close, diagnose, direction, named_slip
 from netlab.course.prediction import predict
-from netlab.course.time_limit import TimeIsUpError, call_within
 
 __all__ = ["Check", "Choice", "Function", "Misconception", "Number", "Result", "Status", "predict", "show_text"]
 

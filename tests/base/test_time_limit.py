@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from netlab.course.time_limit import TimeIsUpError, call_within
+from netlab.base import time_limit
+from netlab.base.time_limit import TimeIsUpError, call_often_within, call_within
 
 LIMIT_S = 0.05
 
@@ -63,3 +64,31 @@ def test_an_alarm_that_somebody_else_has_set_is_left_alone() -> None:
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 900
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def stops_the_third() -> bool:
+    for function in (lambda: None, lambda: sum(range(1000))):
+        call_often_within(LIMIT_S, function)
+    try:
+        call_often_within(LIMIT_S, endless)
+    except TimeIsUpError:
+        return True
+    return False
+
+
+def test_of_many_calls_the_endless_one_is_stopped_in_every_thread() -> None:
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(stops_the_third()), daemon=True)
+    thread.start()
+    assert stops_the_third()
+    thread.join(10)
+    assert found == [True]
+
+
+def test_many_calls_are_watched_line_by_line_where_there_are_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(time_limit, "_watchers", [])
+    monkeypatch.setattr(threading.Thread, "start", none)
+    assert stops_the_third()

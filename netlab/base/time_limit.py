@@ -7,6 +7,7 @@ clock is looked at before each line that it runs, which is slower. Neither stops
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import sys
 import threading
@@ -18,13 +19,14 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 AGAIN_S = 0.5
+LOOK_S = 0.1
 
 
 class TimeIsUpError(BaseException):
     """The function has not come back in time; no `except Exception` of its own may catch it."""
 
 
-def call_within(limit_s: float, function: Callable[..., _T], **arguments: Any) -> _T:
+def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **arguments: Any) -> _T:
     """Call a function; one that does not come back in `limit_s` seconds is stopped.
 
     Raises
@@ -33,7 +35,56 @@ def call_within(limit_s: float, function: Callable[..., _T], **arguments: Any) -
         When the time is up.
     """
     with _alarm(limit_s) if _can_have_an_alarm() else _watched_lines(limit_s):
-        return function(**arguments)
+        return function(*given, **arguments)
+
+
+_ends_s: dict[int, float] = {}
+"""When the time is up of what runs within a limit, by its thread."""
+_watchers: list[threading.Thread] = []
+"""The last one looks; a forked process has none that lives."""
+
+
+def call_often_within(limit_s: float, function: Callable[..., object], *given: Any) -> None:
+    """The same for what is called ten thousand times: a thread that looks now and then costs such calls nothing.
+
+    It does not stop a call that sleeps.
+
+    Raises
+    ------
+    TimeIsUpError
+        When the time is up.
+    """
+    if not _has_watcher():
+        call_within(limit_s, function, *given)
+        return
+    here = threading.get_ident()
+    _ends_s[here] = time.monotonic() + limit_s
+    try:
+        function(*given)
+    finally:
+        del _ends_s[here]
+
+
+def _has_watcher() -> bool:
+    if _watchers and _watchers[-1].is_alive():
+        return True
+    watcher = threading.Thread(target=_watch, name="netlab-time-limit", daemon=True)
+    try:
+        watcher.start()
+    except RuntimeError:
+        # A browser's Python has no threads.
+        return False
+    _watchers.append(watcher)
+    return True
+
+
+def _watch() -> None:
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    while True:
+        time.sleep(LOOK_S)
+        for thread, end_s in list(_ends_s.items()):
+            if time.monotonic() > end_s:
+                raise_in(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUpError))
 
 
 def _can_have_an_alarm() -> bool:
