@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from netlab.runs.replications import interval, repeat
     from netlab.runs.scenario import Scenario
     from netlab.runs.sweeps import sweep
-    from netlab.traffic import Command, Ping, Tcp, Udp
+    from netlab.traffic import Command, Ping, Program, Tcp, Udp
 
 # The agent imports this package in the guest, where every import costs start-up time: names are looked up when used.
 _HOMES = {
@@ -38,6 +38,7 @@ _HOMES = {
     "Command": "netlab.traffic",
     "Link": "netlab.network.link",
     "Ping": "netlab.traffic",
+    "Program": "netlab.traffic",
     "Run": "netlab.measure.results",
     "Scenario": "netlab.runs.scenario",
     "Tcp": "netlab.traffic",
@@ -67,6 +68,7 @@ __all__ = [
     "Command",
     "Link",
     "Ping",
+    "Program",
     "Run",
     "Scenario",
     "Tcp",

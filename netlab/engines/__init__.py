@@ -37,6 +37,8 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     """
     if named := _named(wanted):
         return named
+    if any("own" in item for plan in plans for item in plan["traffic"]):
+        return "library"
     if sys.platform != "linux" or platform.machine() != POCKET_MACHINE:
         return "library"
     if _library_refusal(plans):

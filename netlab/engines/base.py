@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,7 @@ from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.base import scratch
 from netlab.base.errors import EngineError, NotHereError, RunCancelled, RunError
 from netlab.protocol import script
-from netlab.protocol.plan import AgentPlan, Outcome, Plan
+from netlab.protocol.plan import AgentPlan, Item, Outcome, Plan
 from netlab.protocol.session import Clock, Session
 from netlab.traffic import KINDS
 
@@ -154,6 +154,16 @@ def refuse_media(plan: Plan, clock: str, engine: str) -> None:
                 f"that the {engine} engine in {clock} time does not keep. Use engine='pocket', in virtual time, with netlab's "
                 "own kernel (`netlab kernel build`)."
             )
+
+
+def refuse_own(items: Iterable[Item], engine: str) -> None:
+    """Raise NotHereError where one of these calls the user's own Python, for an engine other than the library kernel."""
+    labels = [item["label"] for item in items if "own" in item]
+    if labels:
+        raise NotHereError(
+            f"{', '.join(labels)}: a class of yours can be asked in the library kernel alone, not by the {engine} engine. Use "
+            "engine='library', or leave the engine out."
+        )
 
 
 def cancelled() -> RunCancelled:

@@ -10,7 +10,7 @@ from contextlib import closing
 
 from netlab.base.errors import NotHereError
 from netlab.engines import host_kernel
-from netlab.engines.base import OnProgress, Requirement, refuse_media, require, run_in, wanted_parts
+from netlab.engines.base import OnProgress, Requirement, refuse_media, refuse_own, require, run_in, wanted_parts
 from netlab.engines.native_guest import NAMESPACES, NativeGuest
 from netlab.engines.paths import system_path
 from netlab.protocol.plan import Outcome, Plan
@@ -49,6 +49,7 @@ class NativeEngine:
 
     def refuse(self, plan: Plan) -> None:
         """Raise NotHereError when the plan asks for what this machine's kernel or its clock cannot do."""
+        refuse_own(plan["traffic"], self.name)
         refuse_media(plan, self.clock, self.name)
         missing = sorted(wanted_parts(plan) & set(host_kernel.lacking()))
         if missing:

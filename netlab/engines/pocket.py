@@ -10,7 +10,7 @@ from netlab import kernel
 from netlab.base import scratch
 from netlab.base.errors import EngineError, KernelError
 from netlab.engines import launcher, warm
-from netlab.engines.base import OnProgress, Requirement, refuse_lacking, require, run_in
+from netlab.engines.base import OnProgress, Requirement, refuse_lacking, refuse_own, require, run_in
 from netlab.engines.guests import Guest
 from netlab.engines.paths import system_path
 from netlab.protocol.plan import Outcome, Plan
@@ -36,6 +36,7 @@ class PocketEngine:
 
     def refuse(self, plan: Plan) -> None:
         """Raise NotHereError when the plan asks for what the kernel does not have."""
+        refuse_own(plan["traffic"], self.name)
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> Guest:

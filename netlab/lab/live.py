@@ -316,6 +316,8 @@ class Lab:
         label = _unused(item.label, self._flows)
         (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
         planned["label"] = label
+        if self.session.guest.name != "library":
+            engines.base.refuse_own([planned], self.session.guest.name)
         self.session.request().start(item=planned)
         self._flows[label] = LiveFlow(self, label)
         return self._flows[label]
@@ -366,16 +368,13 @@ class Lab:
             stopped_s = self._flows[item["label"]].stopped_s
             items.append(item if stopped_s is None else {**item, "duration_s": stopped_s - item["start_s"]})
         counted = {row["flow"] for row in self._totals["flows"]}
-        plan = {
-            **self._plan,
-            "traffic": [item for item in items if item["label"] in counted],
-            "duration_s": self.now_s,
-        }
+        begun = [item for item in items if item["label"] in counted]
+        plan = {**self._plan, "traffic": begun, "duration_s": self.now_s}
         raw = {**self._totals, "streams": self._streams, "queues": self._queues}
         settings = {
             "scenario": {
                 **self._scenario.to_dict(),
-                "traffic": plan["traffic"],
+                "traffic": [{name: word for name, word in item.items() if name != "own"} for item in begun],
                 **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
             },
             "network_s": self.now_s,

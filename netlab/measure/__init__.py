@@ -11,6 +11,7 @@ from netlab.measure.artifacts import Artifacts
 from netlab.measure.base import Measure, Observations, Row, Tables
 from netlab.measure.command import CommandMeasure
 from netlab.measure.ping import PingMeasure
+from netlab.measure.program import ProgramMeasure
 from netlab.measure.results import Run
 from netlab.measure.tcp import TcpMeasure
 from netlab.measure.udp import UdpMeasure
@@ -20,6 +21,7 @@ MEASURES: dict[str, type[Measure[Any, Any]]] = {
     "tcp": TcpMeasure,
     "udp": UdpMeasure,
     "ping": PingMeasure,
+    "program": ProgramMeasure,
     "command": CommandMeasure,
 }
 

@@ -95,8 +95,15 @@ class Addressing(TypedDict):
     neighbours: list[Neighbour]
 
 
-class Item(TypedDict):
-    """What all kinds of traffic have; `netlab.traffic` has the type of each kind, which extends this one."""
+class _Own(TypedDict, total=False):
+    own: tuple[Any, ...]
+
+
+class Item(_Own):
+    """What all kinds of traffic have; `netlab.traffic` has the type of each kind, which extends this one.
+
+    `own` has classes or objects of the user's, where the item calls some; these cross to no other process.
+    """
 
     kind: str
     label: str

@@ -98,7 +98,7 @@ def sweep(
     """Run many scenarios side by side; those that ran before come from the cache at once.
 
     A run is kept as soon as it finishes, so a sweep that was stopped goes on where it was. Equal scenarios run once: for
-    several draws of what is random, give each a `seed` of its own.
+    several draws of what is random, give each a `seed` of its own. Runs that call a class of yours are never kept.
 
     Parameters
     ----------
@@ -145,10 +145,14 @@ def sweep(
     """
     labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
     tasks = _tasks(labelled, engine)
-    keys = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+    kept = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+    # A run that is not kept has a key that no run on disk has.
+    keys = {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
     distinct = {key: tasks[label] for label, key in keys.items()}
     cache = RunCache()
-    found = {} if fresh else {key: run for key in distinct if (run := cache.load(key)) is not None}
+    found = (
+        {} if fresh else {key: run for key in kept.values() if key is not None and (run := cache.load(key)) is not None}
+    )
     todo = {key: task for key, task in distinct.items() if key not in found}
     failures: dict[str, BaseException] = {}
 
@@ -167,7 +171,7 @@ def sweep(
                 else:
                     there, found[key] = outcome
                     # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
-                    if there == todo[key].here:
+                    if there == todo[key].here and key in kept.values():
                         _keep(cache, key, found[key])
                 tell(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Describe what is sent: TCP and UDP flows, pings and commands. Nothing runs here.
+"""Describe what is sent: TCP and UDP flows, pings, programs and commands. Nothing runs here.
 
 A kind of traffic is a module here (its fields), one in `netlab.agent.flows` (what the guest does) and one in
 `netlab.measure` (what its counters mean), each with a row in its package's table.
@@ -15,6 +15,7 @@ from netlab.base.values import shown
 from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.command import Command
 from netlab.traffic.ping import Ping
+from netlab.traffic.program import Program
 from netlab.traffic.tcp import Tcp
 from netlab.traffic.udp import Udp
 
@@ -22,6 +23,7 @@ KINDS: dict[str, type[Traffic]] = {
     Tcp.kind: Tcp,
     Udp.kind: Udp,
     Ping.kind: Ping,
+    Program.kind: Program,
     Command.kind: Command,
 }
 
@@ -30,6 +32,7 @@ __all__ = [
     "Command",
     "Flow",
     "Ping",
+    "Program",
     "Tcp",
     "Traffic",
     "Udp",
@@ -49,7 +52,7 @@ def class_names() -> str:
     """The kinds as one writes them in Python, for a message.
 
     >>> class_names()
-    'netlab.Tcp, Udp, Ping or Command'
+    'netlab.Tcp, Udp, Ping, Program or Command'
     """
     names = [cls.__name__ for cls in KINDS.values()]
     return f"netlab.{', '.join(names[:-1])} or {names[-1]}"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from netlab.base.errors import one_of
 from netlab.base.headers import MSS_BYTES
 from netlab.base.values import is_integer, shown
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.protocol.plan import FlowItem, Item, StreamState, Totals
-from netlab.traffic.base import Flow, integer_problems, time_problems
+from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
+from netlab.traffic.own import IN_A_FILE, is_own, own_name, own_problems
 
 MOST_STREAMS = 1000
 SMALLEST_WINDOW_BYTES = 2000
 WINDOW_SEGMENTS = 2
 """A window that holds no two full segments makes the receiver wait with each acknowledgement for a second segment, until
 its timer ends (RFC 1122, section 4.2.3.2): that timer would limit the flow, not the window."""
+
+CONTROL_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout")
 
 
 class TcpItem(FlowItem):
@@ -63,8 +67,10 @@ class Tcp(Flow):
     num_bytes : int or None
         Stop after so many bytes were delivered (per flow, shared evenly by its streams), or at the run's end. How long that
         took is `completion_s` of the run's flows.
-    congestion : str
-        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.network.congestion` says what each goes by.
+    congestion : str, or a class or an object
+        reno, cubic, bbr, dctcp, vegas, westwood, htcp or tahoe; `netlab.network.congestion` says what each goes by. A class of
+        your own with some of `on_start`, `on_ack`, `on_loss` and `on_timeout` chooses the window itself, in the library kernel
+        (docs/build.md).
     streams : int
         Number of parallel connections, 1 to 1000.
     window_bytes : int or None
@@ -76,7 +82,7 @@ class Tcp(Flow):
     start_s: float = 0.0
     duration_s: float | None = None
     num_bytes: int | None = None
-    congestion: str = "cubic"
+    congestion: Any = "cubic"
     streams: int = 1
     window_bytes: int | None = None
     mss_bytes: int | None = None
@@ -85,18 +91,41 @@ class Tcp(Flow):
     @property
     def label(self) -> str:
         """A short name for tables and legends."""
-        return f"{self.src}-{self.dst} {self.congestion}" + (f" ×{self.streams}" if self.streams > 1 else "")
+        name = own_name(self.congestion) if is_own(self.congestion) else self.congestion
+        return f"{self.src}-{self.dst} {name}" + (f" ×{self.streams}" if self.streams > 1 else "")
 
     @staticmethod
     def kernel_needs(item: Item) -> set[str]:
-        """Its congestion control."""
-        return {cast("TcpItem", item)["congestion"]}
+        """Its congestion control; one of the user's own is asked for in `netlab.engines.base.refuse_own`."""
+        return set() if "own" in item else {cast("TcpItem", item)["congestion"]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as a scenario file has it, which of a class has but the name."""
+        own = {"congestion": IN_A_FILE + own_name(self.congestion)} if is_own(self.congestion) else {}
+        return {**super().to_dict(), **own}
+
+    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
+        """The item as the engine gets it; a class or an object of the user's own is under `own`."""
+        found = super().planned(label, beside)
+        if is_own(self.congestion):
+            own = {"congestion": own_name(self.congestion), "own": (self.congestion,)}
+            return cast("Item", {**found, **own})
+        return found
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
         found = list(time_problems(self, where))
-        if not isinstance(self.congestion, str) or self.congestion not in CONGESTION_CONTROLS:
-            found.append(f"{where}: congestion: {one_of(self.congestion, list(CONGESTION_CONTROLS))}")
+        if is_own(self.congestion):
+            found += own_problems(where, "congestion", self.congestion, CONTROL_METHODS)
+        elif isinstance(self.congestion, str) and self.congestion.startswith(IN_A_FILE):
+            name = self.congestion.removeprefix(IN_A_FILE)
+            found.append(
+                f"{where}: congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
+            )
+        elif not isinstance(self.congestion, str) or self.congestion not in CONGESTION_CONTROLS:
+            found.append(
+                f"{where}: congestion: {one_of(self.congestion, list(CONGESTION_CONTROLS))}, or a class of your own"
+            )
         found += integer_problems(where, "streams", self.streams, 1, MOST_STREAMS)
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         found += integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None, optional=True)

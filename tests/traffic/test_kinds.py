@@ -83,7 +83,9 @@ UNKNOWN = {"kind": "pages", "label": "h1-h2 pages", "start_s": 0.0, "src": "h1",
 
 
 def test_the_three_tables_have_the_same_kinds() -> None:
-    assert list(traffic.KINDS) == list(flows.RUNNERS) == list(measure.MEASURES)
+    assert list(traffic.KINDS) == list(measure.MEASURES)
+    # Programs of the user's run in the library kernel alone.
+    assert [kind for kind in traffic.KINDS if kind != "program"] == list(flows.RUNNERS)
 
 
 @pytest.mark.usefixtures("_pages")
@@ -137,12 +139,12 @@ def test_a_kind_is_measured_by_its_row(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_is_refused_by_the_description() -> None:
-    with pytest.raises(ScenarioError, match="traffic 1: kind: got 'pages'; allowed: tcp, udp, ping, command"):
+    with pytest.raises(ScenarioError, match="traffic 1: kind: got 'pages'; allowed: tcp, udp, ping, program, command"):
         nl.Scenario.from_dict({"topology": PAIR.to_dict(), "traffic": [ITEM]})
     assert (
         nl.Scenario(PAIR, [Pages("h1", "h2")])
         .problems()[0]
-        .startswith("traffic 1 must be a netlab.Tcp, Udp, Ping or Command, got Pages(")
+        .startswith("traffic 1 must be a netlab.Tcp, Udp, Ping, Program or Command, got Pages(")
     )
     assert not hasattr(nl, "Pages")
 

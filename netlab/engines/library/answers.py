@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import os
 import struct
+from collections.abc import Mapping
 from typing import Any, cast
 
 from netlab.agent.artifacts import MOST_BYTES
 from netlab.base.errors import RunError
 from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
-from netlab.engines.library import requests
+from netlab.engines.library import control, ends, requests
+from netlab.engines.library.ends import Ends
+from netlab.engines.library.own import Answering
 from netlab.protocol.plan import Item, Plan
 from netlab.sockets import tcp_info
 
-FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES = range(1, 13)
+FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES, CONTROL, PROGRAM = range(1, 15)
 NONE = 2**64 - 1
 INFINITE_SSTHRESH = 0x7FFFFFFF
 UNKNOWN_U32 = 0xFFFFFFFF
@@ -34,7 +37,7 @@ _HEAD = struct.Struct("<II")
 _BLOCK = struct.Struct("=II")
 _DONE = struct.Struct("<QQQQ")
 _NOW = struct.Struct("<QQ")
-STRUCTS = (*requests.STRUCTS, _STREAM, _QUEUE, _TCP, _UDP, _INTERVAL, _ECHO, _DONE)
+STRUCTS = (*requests.STRUCTS, _STREAM, _QUEUE, _TCP, _UDP, _INTERVAL, _ECHO, _DONE, *control.STRUCTS, *ends.STRUCTS)
 OTHER_VERSION = "The library kernel was built by another version of netlab. Build it anew: 'netlab kernel build'."
 
 
@@ -47,6 +50,8 @@ class Answers:
         What was asked for.
     queues : list of str
         Interfaces by the number that queue samples have.
+    own : mapping, optional
+        What answers for the user's own Python, by port.
 
     Attributes
     ----------
@@ -56,8 +61,9 @@ class Answers:
         What was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
     """
 
-    def __init__(self, plan: Plan, queues: list[str]) -> None:
+    def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:
         self._plan = plan
+        self._own = {} if own is None else own
         self._items = cast("list[Row]", list(plan["traffic"]))
         self._labels = [item["label"] for item in self._items]
         self._queue_names = queues
@@ -122,12 +128,16 @@ class Answers:
 
     def counters(self) -> Row:
         """What the agent returns: totals of the flows and every sample."""
+        delivered = [row for each in self._ends() for row in each.rows(self._plan["interval_s"])]
         return {
             "flows": [{"flow": label, **self._summary(number)} for number, label in enumerate(self._labels)],
             "streams": self._streams,
-            "datagrams": self._datagrams,
+            "datagrams": [*self._datagrams, *delivered],
             "queues": self._queues,
         }
+
+    def _ends(self) -> list[Ends]:
+        return [each for each in self._own.values() if isinstance(each, Ends)]
 
     def _t_s(self, step: int) -> float:
         return float(round(step * self._plan["interval_s"], 9))
@@ -181,6 +191,9 @@ class Answers:
         error = "; ".join(errors) or None
         if kind == "udp":
             return {**self._udp_summary(number), "error": error}
+        if kind == "program":
+            (own,) = (each for each in self._ends() if each.label == self._labels[number])
+            return {**own.totals(), "error": error}
         return {"echoes": self._echoes.get(number, []), "error": error}
 
     def _tcp_summary(self, number: int, errors: list[str]) -> Row:

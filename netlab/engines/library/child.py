@@ -6,14 +6,19 @@ import os
 import select
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
+from netlab.base.libc import libc
 from netlab.engines.launcher import landlock_version
 from netlab.engines.library.program import OnAnswers
 from netlab.protocol.session import OnWait
 
 POLL_S = 0.05
-READ_BYTES = 1 << 20
+READ_BYTES = 1 << 16
+"""What a pipe holds."""
+TALK, TALK_ROUND = 100, 20_000
+"""So many requests sent while answers are read are a talk; after so many the system's scheduler may place both anew."""
 ENDINGS = {
     signal.SIGKILL: "it was killed, perhaps because the machine ran out of memory",
     signal.SIGTERM: "it was asked to end",
@@ -24,6 +29,7 @@ class ChildProgram:
     """A `program.Program`."""
 
     def __init__(self, path: Path) -> None:
+        self._sent = 0
         self._process = subprocess.Popen(
             [str(path), str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -39,6 +45,7 @@ class ChildProgram:
         """Give it requests."""
         assert self._process.stdin is not None
         data = memoryview(requests)
+        self._sent += 1
         try:
             while data:
                 data = data[self._process.stdin.write(data) :]
@@ -51,14 +58,27 @@ class ChildProgram:
         """Hand on its answers."""
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
-        while True:
-            while on_wait is not None:
-                on_wait()
-                if select.select([source], [], [], POLL_S)[0]:
-                    break
-            data = os.read(source, READ_BYTES)
-            if not data or on_answers(data):
-                return
+        free, self._sent = os.sched_getaffinity(0), 0
+        try:
+            while True:
+                while on_wait is not None:
+                    on_wait()
+                    if select.select([source], [], [], POLL_S)[0]:
+                        break
+                data = os.read(source, READ_BYTES)
+                if not data or on_answers(data):
+                    return
+                if self._sent % TALK_ROUND in (0, TALK) and self._sent:
+                    self._keep_on({libc.sched_getcpu()} if self._sent % TALK_ROUND else free)
+        finally:
+            if self._sent >= TALK:
+                self._keep_on(free)
+
+    def _keep_on(self, cpus: set[int]) -> None:
+        """Two that hand over to each other thousands of times do so in half the time on one CPU: none has to be woken."""
+        with suppress(OSError):
+            os.sched_setaffinity(0, cpus)
+            os.sched_setaffinity(self._process.pid, cpus)
 
     @property
     def confined(self) -> bool:

@@ -119,7 +119,7 @@ def is_small(plan: Plan) -> bool:
     if (
         len(plan["hosts"]) + len(plan["routers"]) + len(plan["switches"]) > FEW_NODES
         or sum(item.get("streams", 1) for item in items) > FEW_STREAMS
-        or sum(item["kind"] == "udp" for item in items) > FEW_DATAGRAM_FLOWS
+        or sum(item["kind"] in ("udp", "program") for item in items) > FEW_DATAGRAM_FLOWS
     ):
         return False
     sizes = [item.get("payload_bytes") or item.get("mss_bytes") or MSS_BYTES for item in items]

@@ -15,15 +15,21 @@ from netlab.agent.settings import QUEUES_AT_NS
 from netlab.agent.shaping import has_wire, wire_device
 from netlab.base.errors import NotHereError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
+from netlab.engines.library.control import Control
+from netlab.engines.library.ends import Ends
+from netlab.engines.library.own import Answering
 from netlab.netlink.ip_lines import Interfaces, node_lines
 from netlab.netlink.messages import UnknownLineError, batch
 from netlab.netlink.qdiscs import Queueing
 from netlab.network import queues
 from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
+from netlab.traffic.program import ProgramItem
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP, SEED = range(1, 12)
-AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES, UNTIL = range(12, 21)
-FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3}
+AT, BEGIN, ADVANCE, STOP, UNTAP, TABLES, FINISH, SIZES, UNTIL, REPLY = range(12, 22)
+FLOW_KINDS = {"tcp": 1, "udp": 2, "ping": 3, "program": 4}
+OWN_CONTROL = b"own"
+"""The name of the congestion control that asks (recipe/library/arch/kernel/congestion.c)."""
 NONE = 2**64 - 1
 LARGEST_SEED = 2**64 - 1
 FIRST_NODE_FILE = 16
@@ -42,6 +48,7 @@ _QUEUE = struct.Struct("<II")
 _TAP = struct.Struct("<II16s")
 _AT = struct.Struct("<QII")
 _ADVANCE = struct.Struct("<QQ")
+_QUESTION = struct.Struct("<QI")
 STRUCTS = (_START, _QUEUE, _TAP, _AT, _ADVANCE, _GO, _FLOW)
 """In the order of protocol.h, whose sizes the program tells."""
 
@@ -58,6 +65,8 @@ class Requests:
         The name of each tap's file, by the number that its packets have.
     lines : dict
         The line behind each netlink message: by node, then in the order of sending, a list for each batch.
+    own : dict
+        What answers the kernel's questions, by the port of the connection that is asked about.
     """
 
     nodes: list[str]
@@ -66,6 +75,7 @@ class Requests:
     queues: list[str] = field(default_factory=list)
     taps: list[str] = field(default_factory=list)
     batches: dict[int, list[list[str]]] = field(default_factory=dict)
+    own: dict[int, Answering] = field(default_factory=dict)
     port: int = FIRST_PORT
     _parts: list[bytes] = field(default_factory=list)
 
@@ -82,6 +92,12 @@ class Requests:
     def add(self, kind: int, payload: bytes = b"") -> None:
         """Append one request."""
         self._parts.append(_FRAME.pack(kind, len(payload)) + payload)
+
+    def reply(self, question: bytes) -> bytes:
+        """The request that answers a question of the kernel's."""
+        _now_ns, port = _QUESTION.unpack_from(question)
+        told = self.own[port].answer(question)
+        return _FRAME.pack(REPLY, len(told)) + told
 
     def explain(self, failure: str) -> str:
         """The program's sentence, with the line or the setting that it is about in our words."""
@@ -270,6 +286,8 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
     end_s = duration_s if own_s is None else min(duration_s, item["start_s"] + own_s)
     streams = item["streams"] if kind == "tcp" else 1
     for stream in range(streams):
+        if "own" in planned:
+            requests.own[requests.port] = _answering(planned)
         words = _flow_words(item, seed, stream, streams, place + 1 if kind == "ping" else requests.port)
         packed = _FLOW.pack(
             FLOW_KINDS[kind], place, stream, requests.nodes.index(item["src"]), requests.nodes.index(item["dst"]),
@@ -331,16 +349,22 @@ def _flow_words(item: dict[str, Any], seed: int, stream: int, streams: int, port
             words["num_bytes"] = share + (stream < rest)
         words["window_bytes"] = item["window_bytes"] or 0
         words["mss_bytes"] = item["mss_bytes"] + TCP_TIMESTAMPS_BYTES if item["mss_bytes"] else 0
-        words["congestion"] = item["congestion"].encode()
+        words["congestion"] = OWN_CONTROL if "own" in item else item["congestion"].encode()
     elif item["kind"] == "udp":
         words["rate_bps"] = round(item["rate_mbps"] * 1e6)
         if item["spacing"] == "random":
             words["spread"] = 1
             words["key_words"], words["key"] = random_key(seed + port)
-    else:
+    elif item["kind"] == "ping":
         words["interval_ns"] = _ns(item["interval_s"])
         words["count"] = NONE if item["count"] is None else item["count"]
     return words
+
+
+def _answering(item: Item) -> Answering:
+    if item["kind"] == "program":
+        return Ends(item["label"], item["own"], cast("ProgramItem", item)["num_bytes"])
+    return Control(item["label"], item["own"][0])
 
 
 def random_key(seed: int) -> tuple[int, tuple[int, int, int, int]]:

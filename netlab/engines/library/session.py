@@ -22,7 +22,7 @@ from netlab.base.errors import NotHereError, RunError
 from netlab.base.units import NS_PER_S
 from netlab.engines.base import run_folder
 from netlab.engines.library import requests as asked
-from netlab.engines.library.answers import FAILED, NOW, Answers
+from netlab.engines.library.answers import CONTROL, FAILED, NOW, PROGRAM, Answers
 from netlab.engines.library.program import Program
 from netlab.kernel.library import LibraryKernel
 from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Shape
@@ -134,7 +134,7 @@ class LibrarySession:
             plan, ip_lines, self._queueing,
             memory_bytes=self._memory_mb << 20, start_s=START_S, machine_sysctls={**MACHINE_SYSCTLS, **small},
         )  # fmt: skip
-        self._answers = Answers(self._plan, self._requests.queues)
+        self._answers = Answers(self._plan, self._requests.queues, self._requests.own)
         self._plan["directions"] = self._requests.schedule.directions
         for item in plan["captures"]:
             self._taps[item["name"]] = asked.add_taps(self._requests, plan, item)
@@ -277,13 +277,26 @@ class LibrarySession:
             if len(self._waiting) - at < _FRAME.size + length:
                 break
             at += _FRAME.size
-            self._answers.take(kind, bytes(self._waiting[at : at + length]))
+            payload = bytes(self._waiting[at : at + length])
             at += length
+            if kind in (CONTROL, PROGRAM):
+                self._reply(payload)
+                continue
+            self._answers.take(kind, payload)
             self._answered = self._answered or kind in (NOW, FAILED)
         del self._waiting[:at]
         if self._on_message is not None and self._answers.progress_s > told_s:
             self._on_message({"progress_s": self._answers.progress_s})
         return self._answered
+
+    def _reply(self, question: bytes) -> None:
+        try:
+            reply = self._requests.reply(question)
+        except BaseException:
+            # The kernel would wait for the answer for ever.
+            self.close()
+            raise
+        self._program.send(reply)
 
 
 def _end(program: Program, kept: ExitStack) -> None:

@@ -13,6 +13,7 @@
 #include "protocol.h"
 
 #define LARGEST_FRAME (64u << 20)
+#define MOST_TOLD_BYTES (1u << 20)
 #define HORIZON_S 200000ULL			/* more than two days: no run is longer than one */
 
 static char said[2048];				/* the kernel's last words */
@@ -141,6 +142,34 @@ static uint32_t next_request(unsigned char **payload, uint32_t *bytes)
 	*payload = room;
 	*bytes = frame.length;
 	return frame.kind;
+}
+
+/* No network time passes. What is told is valid until the next question. */
+const unsigned char *ask(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
+			 size_t least, uint32_t *bytes)
+{
+	/* Not the room of the request that is being served. */
+	static unsigned char told[MOST_TOLD_BYTES];
+	struct frame frame;
+
+	answer(kind, head, head_bytes, tail, tail_bytes);
+	flush();
+	machine_read(&frame, sizeof(frame));
+	if (frame.kind != REQUEST_REPLY || frame.length < least || frame.length > sizeof(told))
+		fail("To a question came request %u of %u bytes: the program and its kernel are of different versions.", frame.kind,
+		     frame.length);
+	machine_read(told, frame.length);
+	*bytes = frame.length;
+	return told;
+}
+
+void host_control(const struct library_state *state, struct library_control *control)
+{
+	struct library_state since = *state;
+	uint32_t bytes;
+
+	since.now_ns -= origin_ns;
+	memcpy(control, ask(ANSWER_CONTROL, &since, sizeof(since), NULL, 0, sizeof(*control), &bytes), sizeof(*control));
 }
 
 static void need(uint32_t kind, uint32_t bytes, size_t least)

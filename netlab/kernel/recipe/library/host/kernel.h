@@ -23,6 +23,8 @@ extern uint64_t realtime_ahead_ns;
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 long must(long result, const char *doing);
 void answer(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes);
+const unsigned char *ask(uint32_t kind, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
+			 size_t least, uint32_t *bytes);
 void *allocate(size_t bytes);
 void last_words(const char *text, int with_log) __attribute__((noreturn));
 void host_run(void);
@@ -71,6 +73,12 @@ void advance_traffic(const struct advance *advance);
 void stop_item(uint32_t item);
 void finish_traffic(uint64_t until_ns);
 void tell_tables(void);
+
+/* programs.c */
+struct ends;
+struct ends *open_ends(const struct flow *flow, const char *label);
+void start_ends(struct ends *ends);
+void stop_ends(struct ends *ends);
 
 /* random.c */
 struct twister {

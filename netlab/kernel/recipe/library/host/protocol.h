@@ -38,6 +38,7 @@ enum request {
 	REQUEST_FINISH,		/* uint64_t: what is in flight may arrive until then */
 	REQUEST_SIZES,		/* nothing: the sizes of these structures, in their order, as uint32_t */
 	REQUEST_UNTIL,		/* uint64_t: what follows is for this moment of the kernel's clock */
+	REQUEST_REPLY,		/* to ANSWER_CONTROL struct library_control; to ANSWER_PROGRAM struct told, then each uint32_t bytes, bytes */
 };
 
 struct start {
@@ -76,7 +77,7 @@ struct go {
 	uint64_t steps;
 };
 
-enum flow_kind { FLOW_TCP = 1, FLOW_UDP, FLOW_PING };
+enum flow_kind { FLOW_TCP = 1, FLOW_UDP, FLOW_PING, FLOW_PROGRAM };
 
 #define NONE UINT64_MAX
 
@@ -114,6 +115,21 @@ enum answer {
 	ANSWER_PACKETS,		/* uint32_t: which tap; uint32_t: how many; then so many struct packet, each with its bytes */
 	ANSWER_NOW,		/* uint64_t: ns after the origin; uint64_t: the origin by CLOCK_REALTIME */
 	ANSWER_SIZES,		/* uint32_t, several */
+	/* Questions: the network stands still until REQUEST_REPLY. */
+	ANSWER_CONTROL,		/* struct library_state: of a flow whose congestion control is "own" */
+	ANSWER_PROGRAM,		/* struct happened, then a datagram where one came */
+};
+
+enum program_event { PROGRAM_START, PROGRAM_DATAGRAM, PROGRAM_TIMER };
+
+struct happened {
+	uint64_t now_ns;
+	uint32_t port, event;
+	uint32_t receives, zero;	/* which end of the flow */
+};
+
+struct told {
+	uint64_t timer_ns;		/* when it wants to be woken next, or NONE */
 };
 
 struct reading {
@@ -178,7 +194,8 @@ struct done {
 /* All that crosses, for both sides to compare. */
 #define SIZES { sizeof(struct start), sizeof(struct sampled), sizeof(struct tap), sizeof(struct at), sizeof(struct advance), \
 	sizeof(struct go), sizeof(struct flow), sizeof(struct stream_sample), sizeof(struct queue_sample), \
-	sizeof(struct tcp_total), sizeof(struct udp_total), sizeof(struct udp_interval), sizeof(struct echo), sizeof(struct done) }
+	sizeof(struct tcp_total), sizeof(struct udp_total), sizeof(struct udp_interval), sizeof(struct echo), sizeof(struct done), \
+	sizeof(struct library_state), sizeof(struct library_control), sizeof(struct happened), sizeof(struct told) }
 
 #define CONFINED_FILES 1	/* Landlock */
 #define CONFINED_CALLS 2	/* seccomp */

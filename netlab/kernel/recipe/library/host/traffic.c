@@ -81,6 +81,7 @@ struct traffic {
 	unsigned char *datagram;
 	/* echo */
 	struct echoes echoes;
+	struct ends *ends;		/* programs */
 };
 
 static struct traffic **all;
@@ -148,7 +149,10 @@ static void tune_tcp(struct traffic *t, int descriptor)
 {
 	const struct flow *flow = &t->flow;
 
-	if (call(setsockopt, descriptor, IPPROTO_TCP, TCP_OPTION_CONGESTION, flow->congestion, strlen(flow->congestion)) < 0)
+	/* Who only receives has no window to choose. */
+	const char *congestion = descriptor == t->listener && !strcmp(flow->congestion, "own") ? "reno" : flow->congestion;
+
+	if (call(setsockopt, descriptor, IPPROTO_TCP, TCP_OPTION_CONGESTION, congestion, strlen(congestion)) < 0)
 		fail("%s could not be set up: This kernel has no congestion control '%s'. Choose another one.", t->label,
 		     flow->congestion);
 	if (flow->window_bytes) {
@@ -247,6 +251,8 @@ void add_flow(const struct flow *flow, const char *label)
 		open_tcp(t);
 	} else if (flow->kind == FLOW_UDP) {
 		open_udp(t);
+	} else if (flow->kind == FLOW_PROGRAM) {
+		t->ends = open_ends(&t->flow, t->label);
 	} else {
 		open_ping(t);
 	}
@@ -750,6 +756,9 @@ static void launch(struct traffic *t)
 		start_thread(receive_udp, t);
 		start_thread(run_udp_sender, t);
 		break;
+	case FLOW_PROGRAM:
+		start_ends(t->ends);
+		break;
 	default:
 		start_thread(receive_echoes, t);
 		start_thread(run_ping, t);
@@ -811,6 +820,9 @@ static void finish(struct traffic *t, uint64_t until_ns)
 			pause_ns += pause_ns / 2;
 		}
 		t->stopping = 1;
+		break;
+	case FLOW_PROGRAM:
+		stop_ends(t->ends);
 		break;
 	default:
 		while (now_ns() < until_ns && t->echoes.replies < t->echoes.count) {
@@ -888,7 +900,7 @@ static void tell(struct traffic *t)
 		tell_tcp(t);
 	} else if (t->flow.kind == FLOW_UDP) {
 		tell_udp(t);
-	} else {
+	} else if (t->flow.kind == FLOW_PING) {
 		uint32_t head[2] = { t->flow.item, 0 };
 
 		answer(ANSWER_ECHOES, head, sizeof(head), t->echoes.rows, t->echoes.count * sizeof(*t->echoes.rows));
@@ -947,6 +959,8 @@ void stop_item(uint32_t item)
 			end_tcp(t);
 		else if (t->flow.kind == FLOW_UDP)
 			t->halted = 1;
+		else if (t->flow.kind == FLOW_PROGRAM)
+			stop_ends(t->ends);
 		else
 			t->stopping = 1;
 	}

@@ -21,6 +21,27 @@ struct library_packet {
 };
 void *host_packet(const struct library_packet *packet);	/* a place for so many of its bytes */
 
+/* A congestion control that asks the program: what TCP tells it, */
+enum library_event { CONTROL_START, CONTROL_ACK, CONTROL_LOSS, CONTROL_TIMEOUT, CONTROL_UNDO };
+#define CONTROL_MAY_GROW 1				/* where Linux's own controls would let the window grow */
+#define CONTROL_APP_LIMITED 2				/* the rate's sample is of a time with too little to send */
+#define CONTROL_IS_NEW 4				/* a loss or timeout for which Linux's own would cut the threshold */
+struct library_state {
+	unsigned long long now_ns;			/* CLOCK_MONOTONIC */
+	unsigned int port, event, flags, mss_bytes;	/* the port is that of the other end */
+	unsigned long long delivery_rate;		/* bytes/s, the latest sample; 0 before the first */
+	unsigned int window, threshold, in_flight;	/* segments; after an undone loss those to go back to */
+	unsigned int delivered, marked, lost;		/* segments: newly; newly; now taken for lost */
+	int rtt_us;					/* of this ACK, or negative */
+	unsigned int rtt_min_us;			/* or all ones */
+};
+/* and what it is told. */
+struct library_control {
+	unsigned int window, threshold;			/* segments */
+	unsigned long long pacing_rate;			/* bytes/s; 0: as Linux paces */
+};
+void host_control(const struct library_state *state, struct library_control *control);
+
 /* What the kernel gives the program. */
 struct library_boot {
 	void *memory;					/* all of the kernel's memory, zeroed */

@@ -1,0 +1,73 @@
+"""The user's own Python in a run: an object's methods are called while the kernel waits, and no network time passes."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+from netlab.base.errors import NetlabError, RunError
+from netlab.base.location import PACKAGE
+from netlab.base.time_limit import TimeIsUpError, call_often_within
+from netlab.base.units import NS_PER_S
+from netlab.traffic.own import made, own_name
+
+LONGEST_CALL_S = 10.0
+
+
+class Answering(Protocol):
+    """What answers the kernel's questions about a connection."""
+
+    def answer(self, data: bytes) -> bytes:
+        """The reply to a question, both as recipe/library/host/protocol.h has them.
+
+        Raises
+        ------
+        RunError
+            When the user's Python failed; names its line.
+        """
+
+
+class Caller:
+    """Calls the methods of a user's object; what goes wrong in them ends the run with a sentence.
+
+    Parameters
+    ----------
+    label : str
+        The flow's.
+    own : class or object
+        The user's.
+    """
+
+    def __init__(self, label: str, own: object) -> None:
+        self._label, self._name = label, own_name(own)
+        try:
+            self.object = made(own)
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is the user's to hear)
+            self._end(error, "__init__", "before the run")
+
+    def has(self, method: str) -> bool:
+        """Whether the object has such a method."""
+        return hasattr(self.object, method)
+
+    def call(self, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method at a moment of network time."""
+        try:
+            call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
+        except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
+            self._end(error, method, f"at {now_ns / NS_PER_S:.6g} s")
+
+    def _end(self, error: BaseException, method: str, when: str) -> NoReturn:
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if not _is_netlabs(each.filename)]
+        line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
+        if isinstance(error, TimeIsUpError):
+            what = f"it had not come back after {LONGEST_CALL_S:g} s of computing"
+        elif isinstance(error, NetlabError):
+            what = str(error).rstrip(".")
+        else:
+            what = f"{type(error).__name__}: {error}".rstrip(".")
+        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}.{line}") from None
+
+
+def _is_netlabs(path: str) -> bool:
+    return Path(path).is_relative_to(PACKAGE)

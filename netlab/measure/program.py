@@ -1,0 +1,49 @@
+"""The figures of the user's own programs."""
+
+from __future__ import annotations
+
+import math
+
+from netlab.base.units import rate_mbps
+from netlab.measure.base import Measure, Row, Tables, goodput_mbps
+from netlab.traffic.program import ProgramItem, ProgramTotals
+
+
+class ProgramMeasure(Measure[ProgramItem, ProgramTotals]):
+    """What two programs delivered."""
+
+    def tables(self, begin_s: float) -> Tables:
+        """A row of the flow, and its intervals."""
+        del begin_s
+        counted, start_s = self.totals, self.item["start_s"]
+        last_s = counted["last_s"]
+        whole = last_s is not None and counted["delivered_bytes"] == self.item["num_bytes"]
+        active_s = (last_s if whole and last_s is not None else self.end_s) - start_s
+        row = self.flow_row(
+            completion_s=active_s if whole else math.nan,
+            sent_bytes=counted["sent_bytes"],
+            received_bytes=counted["delivered_bytes"],
+            goodput_mbps=goodput_mbps(counted["delivered_bytes"], active_s),
+            delay_ms=counted["delay_mean_ms"],
+            delay_min_ms=counted["delay_min_ms"],
+            delay_max_ms=counted["delay_max_ms"],
+            sent_datagrams=counted["sent_datagrams"],
+            received_datagrams=counted["received_datagrams"],
+            duplicates=counted["duplicates"],
+            missing_bytes=counted["missing_bytes"],
+            wrong_bytes=counted["wrong_bytes"],
+        )
+        return {"flows": [row], "intervals": self._intervals()}
+
+    def _intervals(self) -> list[Row]:
+        step_s = self.seen.plan["interval_s"]
+        arrived = {row["interval"]: row["bytes"] for row in self.seen.arrivals}
+        first, last = math.floor(self.item["start_s"] / step_s), math.ceil(round(self.end_s / step_s, 6))
+        return [
+            {
+                "flow": self.item["label"],
+                "t_s": round((number + 1) * step_s, 9),
+                "goodput_mbps": rate_mbps(arrived.get(number, 0), step_s),
+            }
+            for number in range(first, max(first + 1, last))
+        ]

@@ -1,0 +1,54 @@
+"""Python of the user's own that a flow calls: a class, of which each connection gets an object, or an object to copy."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from netlab.base.errors import one_of
+from netlab.base.values import shown
+
+IN_A_FILE = "class "
+"""Before its name, where a scenario's dict or a run's settings have it."""
+
+
+def is_own(value: object) -> bool:
+    """Whether this is a user's class or object.
+
+    >>> is_own("cubic"), is_own(None), is_own(object)
+    (False, False, False)
+    """
+    return getattr(value if isinstance(value, type) else type(value), "__module__", "") != builtins.__name__
+
+
+def own_name(value: object) -> str:
+    """The name of the class."""
+    return value.__name__ if isinstance(value, type) else type(value).__name__
+
+
+def made(value: object) -> Any:
+    """An object that nobody else has: what one connection leaves in it, no other finds."""
+    return value() if isinstance(value, type) else copy.deepcopy(value)
+
+
+def own_problems(where: str, field: str, value: object, methods: Sequence[str]) -> list[str]:
+    """What is wrong with a class or an object that should have some of these methods."""
+    if not is_own(value):
+        return [
+            f"{where}: {field} must be a class of yours, or an object, with some of {', '.join(methods)}; got {shown(value)}"
+        ]
+    found = [
+        f"{where}: {field}: {own_name(value)} has a method that nothing calls: {one_of(name, methods)}"
+        for name in dir(value)
+        if name.startswith("on_") and name not in methods
+    ]
+    found += [
+        f"{where}: {field}: {own_name(value)}.{name} must be a method, got {shown(getattr(value, name))}"
+        for name in methods
+        if not callable(getattr(value, name, len))
+    ]
+    if not found and not any(hasattr(value, name) for name in methods):
+        found.append(f"{where}: {field}: {own_name(value)} has none of the methods {', '.join(methods)}")
+    return found

@@ -1,0 +1,99 @@
+"""Datagrams between two programs of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from netlab.protocol.plan import FlowItem, Item, Totals
+from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
+from netlab.traffic.own import IN_A_FILE, own_name, own_problems
+
+PROGRAM_METHODS = ("on_start", "on_datagram", "on_timer")
+
+
+class ProgramItem(FlowItem):
+    """A `Program` in the plan."""
+
+    num_bytes: int | None
+    duration_s: float | None
+
+
+class ProgramTotals(Totals):
+    """What both ends did. Delays are from the moment at which the sender read a piece to that of its delivery.
+
+    `first_s` and `last_s` are the moments of the first and the last delivery of something new, None where there was none.
+    """
+
+    sent_bytes: int
+    sent_datagrams: int
+    received_datagrams: int
+    delivered_bytes: int
+    duplicates: int
+    missing_bytes: int
+    wrong_bytes: int
+    delay_min_ms: float
+    delay_mean_ms: float
+    delay_max_ms: float
+    first_s: float | None
+    last_s: float | None
+
+
+@dataclass(frozen=True)
+class Program(Flow):
+    """Two programs of your own, one at each end, that send each other datagrams; in the library kernel (docs/build.md).
+
+    Parameters
+    ----------
+    src, dst : str
+        Hosts: where the sender is, and where the receiver is.
+    sender, receiver : class or object
+        With some of `on_start(program)`, `on_datagram(now_s, data)` and `on_timer(now_s)`. Of a class each run makes an object,
+        of an object a copy.
+    num_bytes : int or None
+        How many bytes the sender's application has to send, which `program.read` hands out; None is without end.
+    start_s, duration_s : float
+        As for `Tcp`.
+    """
+
+    sender: Any = None
+    receiver: Any = None
+    num_bytes: int | None = None
+    start_s: float = 0.0
+    duration_s: float | None = None
+    kind: ClassVar[str] = "program"
+    required: ClassVar[Mapping[str, Any]] = {"src": "", "dst": "", "sender": None, "receiver": None}
+    crossings: ClassVar[int] = 0
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and legends."""
+        return f"{self.src}-{self.dst} {own_name(self.sender)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as a scenario file has it, which of the classes has but the names."""
+        names = {end: IN_A_FILE + own_name(getattr(self, end)) for end in ("sender", "receiver")}
+        return {**super().to_dict(), **names}
+
+    def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
+        """The item as the engine gets it, with both programs under `own`."""
+        return cast("Item", {**super().planned(label, beside), "own": (self.sender, self.receiver)})
+
+    def problems(self, where: str) -> list[str]:
+        """Every mistake in the fields, a sentence each."""
+        found = list(time_problems(self, where))
+        for end in ("sender", "receiver"):
+            given = getattr(self, end)
+            if isinstance(given, str) and given.startswith(IN_A_FILE):
+                found.append(f"{where}: {end} is a class, which a file cannot hold; run it from Python")
+            else:
+                found += own_problems(where, end, given, PROGRAM_METHODS)
+        return [*found, *integer_problems(where, "num_bytes", self.num_bytes, 1, None, optional=True)]
+
+    def without_rate(self) -> str | None:
+        """What is wrong where no link on its way has a rate."""
+        return (
+            f"no link between {self.src} and {self.dst} has a rate_mbps, so programs could answer each other without end in no "
+            "time; give one link a rate"
+        )

@@ -1,0 +1,248 @@
+"""The user's programs over datagrams: what they deliver is measured, and faults in it are found."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import netlab as nl
+from netlab.base.errors import RunError, ScenarioError
+from netlab.engines.library import own
+
+PIECE_BYTES = 1000
+TIMEOUT_S = 0.1
+
+
+class Sender:
+    """Stop-and-wait: a piece with a number, sent until its number comes back."""
+
+    numbers = 256
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.number = program, 0
+        self.send_next()
+
+    def send_next(self) -> None:
+        self.piece = self.program.read(PIECE_BYTES)
+        if self.piece:
+            self.send()
+        else:
+            self.program.set_timer(None)
+
+    def send(self) -> None:
+        self.program.send(bytes([self.number]) + self.piece)
+        self.program.set_timer(self.program.now_s + TIMEOUT_S)
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        assert now_s == self.program.now_s
+        if data[0] == self.number:
+            self.number = (self.number + 1) % self.numbers
+            self.send_next()
+
+    def on_timer(self, now_s: float) -> None:
+        self.send()
+
+
+class Receiver:
+    numbers = 256
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.number = program, 0
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if data[0] == self.number:
+            self.program.deliver(data[1:])
+            self.number = (self.number + 1) % self.numbers
+        self.program.send(data[:1])
+
+
+class Twice(Receiver):
+    """Forgets that an acknowledgement may be lost."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        self.program.deliver(data[1:])
+        self.program.send(data[:1])
+
+
+class Hasty(Sender):
+    """Never sends anything again."""
+
+    def on_timer(self, now_s: float) -> None:
+        self.number = (self.number + 1) % self.numbers
+        self.send_next()
+
+
+def path(**words: Any) -> nl.Topology:
+    link = nl.Link("r1", "h2", **{"rate_mbps": 10, "delay_ms": 20, "queue_packets": 100, **words})
+    return nl.Topology(["h1", "h2"], ["r1"], links=[nl.Link("h1", "r1"), link])
+
+
+def run(sender: Any, receiver: Any, duration_s: float = 20.0, num_bytes: int | None = None, **words: Any) -> nl.Run:
+    program = nl.Program("h1", "h2", sender=sender, receiver=receiver, num_bytes=num_bytes)
+    return nl.run(path(**words), [program], duration_s, engine="library", progress=False)
+
+
+def cycle_s(loss_rate: float) -> float:
+    """Mean time of a piece: the RTT with both transmissions, and a timeout for each try of which a datagram was lost."""
+    data_s, ack_s = (bytes_ * 8 / 10e6 for bytes_ in (PIECE_BYTES + 1 + 42, 1 + 42))
+    tries = 1 / (1 - loss_rate) ** 2
+    return 2 * 0.02 + data_s + ack_s + (tries - 1) * TIMEOUT_S
+
+
+@pytest.mark.library
+@pytest.mark.parametrize("loss_rate", [0.0, 0.05, 0.2])
+def test_stop_and_wait_is_as_fast_as_the_textbook_says(loss_rate: float) -> None:
+    found = run(Sender, Receiver, 200.0, loss_rate=loss_rate)
+    row = found.flows.iloc[0]
+    assert row.goodput_mbps == pytest.approx(
+        PIECE_BYTES * 8 / cycle_s(loss_rate) / 1e6, rel=0.03 if loss_rate else 0.001
+    )
+    assert (row.duplicates, row.missing_bytes, row.wrong_bytes) == (0, 0, 0)
+    assert row.delay_min_ms == pytest.approx(20 + 1043 * 8 / 10e3, abs=0.001)
+    assert found.intervals.goodput_mbps.mean() == pytest.approx(row.goodput_mbps)
+    if loss_rate:
+        assert row.delay_max_ms >= row.delay_min_ms + 1000 * TIMEOUT_S - 0.001
+
+
+@pytest.mark.library
+def test_it_stands_duplicates_and_reordering() -> None:
+    row = run(Sender, Receiver, duplicate_rate=0.2, jitter_ms=15, reorder=True, loss_rate=0.05).flows.iloc[0]
+    assert row.received_datagrams > row.received_bytes / PIECE_BYTES
+    assert (row.duplicates, row.missing_bytes, row.wrong_bytes) == (0, 0, 0)
+
+
+@pytest.mark.library
+def test_a_number_of_one_bit_that_an_old_duplicate_wraps_is_found() -> None:
+    class OneBitSender(Sender):
+        numbers = 2
+
+    class OneBitReceiver(Receiver):
+        numbers = 2
+
+    row = run(OneBitSender, OneBitReceiver, duplicate_rate=0.2, jitter_ms=20, reorder=True).flows.iloc[0]
+    assert row.duplicates + row.missing_bytes > 0
+
+
+@pytest.mark.library
+def test_a_transfer_ends_with_its_last_byte() -> None:
+    row = run(Sender, Receiver, num_bytes=49_500).flows.iloc[0]
+    assert row.received_bytes == 49_500
+    assert row.completion_s == pytest.approx(49 * cycle_s(0) + 0.02 + 543 * 8 / 10e6, abs=1e-3)
+    assert row.goodput_mbps == pytest.approx(49_500 * 8 / row.completion_s / 1e6)
+    assert math.isnan(run(Sender, Receiver, 1.0, num_bytes=49_500).flows.completion_s[0])
+
+
+@pytest.mark.library
+def test_a_receiver_that_delivers_twice_is_found() -> None:
+    row = run(Sender, Twice, loss_rate=0.1).flows.iloc[0]
+    assert row.duplicates == row.received_datagrams - row.received_bytes / PIECE_BYTES > 10
+    assert run(Sender, Twice).flows.duplicates[0] == 0
+
+
+@pytest.mark.library
+def test_bytes_that_are_missing_or_wrong_are_found() -> None:
+    class Flipping(Receiver):
+        def on_datagram(self, now_s: float, data: bytes) -> None:
+            super().on_datagram(now_s, data[:1] + bytes(each ^ 1 for each in data[1:]))
+
+    lossy = run(Hasty, Twice, loss_rate=0.1).flows.iloc[0]
+    assert lossy.missing_bytes > 10 * PIECE_BYTES
+    assert (lossy.missing_bytes + lossy.received_bytes) % PIECE_BYTES == 0
+    flipped = run(Sender, Flipping, 2.0).flows.iloc[0]
+    assert flipped.received_bytes == 0
+    assert flipped.wrong_bytes == PIECE_BYTES * 49
+
+
+@pytest.mark.library
+def test_programs_that_make_their_own_data_are_measured_by_what_they_sent() -> None:
+    class Numbers(Sender):
+        def send_next(self) -> None:
+            self.count = getattr(self, "count", 0) + 1
+            self.piece = b"%08d" % self.count
+            self.send()
+
+    good, twice = (run(Numbers, each, loss_rate=0.1).flows.iloc[0] for each in (Receiver, Twice))
+    assert good.received_bytes == twice.received_bytes > 200 * 8
+    assert (good.duplicates, good.wrong_bytes) == (0, 0)
+    assert twice.duplicates > 10
+    assert good.delay_min_ms == pytest.approx(20 + 51 * 8 / 10e3, abs=0.001)
+
+
+@pytest.mark.library
+def test_programs_share_a_network_with_tcp_and_with_each_other_and_live_ones_go_on() -> None:
+    network = nl.topologies.dumbbell(pairs=2, rate_mbps=5, delay_ms=10, queue_packets=20)
+    flows = [
+        nl.Program("h1", "h3", Sender, Receiver, start_s=1, duration_s=2),
+        nl.Program("h2", "h4", Sender, Receiver),
+        nl.Tcp("h1", "h4"),
+    ]
+    found = nl.run(network, flows, 5, engine="library", progress=False)
+    assert (found.flows.received_bytes > 10 * PIECE_BYTES).all()
+    first = found.intervals[found.intervals.flow == "h1-h3 Sender"]
+    assert (first.t_s.min(), first.t_s.max()) == (1.1, 3.0)
+    with nl.live(network, engine="library") as lab:
+        flow = lab.start(flows[1])
+        lab.advance(2)
+        assert lab.run.flows.received_bytes[0] > 10 * PIECE_BYTES
+        flow.stop()
+
+
+@pytest.mark.library
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda program: program.send("hello"), "send() takes bytes, such as b'hello' or text.encode(); got 'hello'"),
+        (lambda program: program.send(b""), "send() takes 1 to 1472 bytes, what an Ethernet frame carries; got 0"),
+        (lambda program: program.send(bytes(1473)), "got 1473"),
+        (lambda program: [program.send(bytes(1000)) for _ in range(2000)], "more than 1000000 bytes in one call"),
+        (
+            lambda program: program.set_timer(-1),
+            "set_timer() takes a later moment of network time, such as program.now_s + 0.2",
+        ),
+        (lambda program: program.set_timer(math.nan), "got nan at 0 s"),
+        (lambda program: program.set_timer("1"), "got '1' at 0 s"),
+        (lambda program: program.read(0), "read() takes a whole number of bytes of at least 1, got 0"),
+        (lambda program: program.deliver(b"x"), "deliver() is for the receiver"),
+        (lambda program: 1 / 0, "ZeroDivisionError: division by zero. In line "),
+    ],
+)
+def test_mistakes_in_a_program_end_the_run_with_a_sentence(wrong: Any, told: str) -> None:
+    class Wrong(Sender):
+        def on_start(self, program: Any) -> None:
+            wrong(program)
+
+    with pytest.raises(RunError) as error:
+        run(Wrong, Receiver)
+    assert str(error.value).startswith("h1-h2 Wrong: Wrong.on_start ended the run at 0 s: ")
+    assert told in str(error.value)
+
+
+@pytest.mark.library
+def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "LONGEST_CALL_S", 0.3)
+
+    class Endless(Receiver):
+        def on_datagram(self, now_s: float, data: bytes) -> None:
+            while True:
+                pass
+
+    with pytest.raises(
+        RunError,
+        match=r"h1-h2 Sender: Endless\.on_datagram ended the run at 0\.0\d+ s: it had not come back after 0\.3 s",
+    ):
+        run(Sender, Endless)
+
+
+def test_programs_need_a_link_with_a_rate() -> None:
+    program = nl.Program("h1", "h2", Sender, Receiver)
+    with pytest.raises(ScenarioError, match="programs could answer each other without end in no time"):
+        nl.run(nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", delay_ms=5)]), [program])
+
+
+def test_a_scenario_file_holds_no_program() -> None:
+    document = nl.Scenario(path(), [nl.Program("h1", "h2", Sender, Receiver)], 1.0).to_dict()
+    assert document["traffic"][0]["sender"] == "class Sender"
+    with pytest.raises(ScenarioError, match="sender is a class, which a file cannot hold; run it from Python"):
+        nl.Scenario.from_dict(document)
