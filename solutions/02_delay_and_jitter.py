@@ -190,7 +190,7 @@ nl.plots.Comparison("Delay (ms)", "Loss rate", "Loss in netem's buffer", residua
 )
 
 # %% [markdown] id="netem-why"
-# **Why do they differ?** They do not: the explanation agrees to a few parts in a thousand, and the remedy works. Whether the lab lost its packets this way
+# **Why do they differ?** They do not: the explanation agrees to [[a few parts in a thousand = max(abs(loss - float(experiments.netem_loss(delay))) for loss, delay in zip(losses, delays_ms)) | 0 .. 0.005]], and the remedy works. Whether the lab lost its packets this way
 # we cannot know, because its graphs are missing in our copy of the report. But its command, as printed, must lose them from 217 ms on. **Test your tool
 # before you blame the network.**
 #
@@ -249,7 +249,7 @@ twice_prediction.compare(old["sent_again"].mean())
 # <!-- END SOLUTION -->
 
 # %% [markdown] id="jitter-why"
-# Without DSACK more is sent for nothing at ± 10 ms than with it, and the goodput is lower: the intervals of five seeds do not overlap. The sender does not
+# Without DSACK more is sent for nothing at ± 10 ms than with it, and the goodput is lower: [[the intervals of five seeds do not overlap = nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).mean + nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).half_width < nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).mean - nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).half_width]]. The sender does not
 # learn that it was wrong. But the difference is small, a per cent or so.
 #
 # The lab reports that TCP bore its jitter and that UDP lost packets. The first fits the last rows: Linux has had SACK and DSACK for long, and also raises the count of

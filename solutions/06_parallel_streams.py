@@ -175,7 +175,7 @@ nl.plots.Comparison(
 # %% [markdown] id="hacker-why"
 # **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost: about half of the
 # difference (a table after the summary). *At the knee* (at about 6), where the link becomes full, the formula has a corner. A guess: real windows go up and down like a saw. At times
-# they send less than the link carries, and that time is never made up. *Right*: 1 % below, since a packet lost after the queue has taken its time on the link. (For 4 to 16
+# they send less than the link carries, and that time is never made up. *Right*: [[1 % below = hacker[16, 1] / slow_limit_mbps | 0.98 .. 0.996]], since a packet lost after the queue has taken its time on the link. (For 4 to 16
 # connections this is one seed.)
 #
 # **Up to the knee nobody pays: the link was idle.** Beyond it more connections bring hardly anything.
@@ -216,7 +216,7 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # <!-- BEGIN SOLUTION -->
 # The path had no 20 ms when the loss was measured: the rule with the delay had been deleted. By the formula the goodput goes with
 # one over the round trip, so without the delay even single lost frames leave some Gbit/s. But that is not enough: the table's case
-# of 0.05 ms and frames has less than half of the published number. What was lost at random were super-segments of up to 64 kB,
+# of 0.05 ms and frames has [[less than half of the published number = suspects["measured"][3] / 7590 | 0.2 .. 0.5]]. What was lost at random were super-segments of up to 64 kB,
 # each counted as one packet, so that a loss event came once in thousands of segments, not once in a hundred (of the
 # *segments* about 1 % was lost all the same, dozens at a time), and TCP reacts to events. Only both together come near 7.6
 # Gbit/s. With the delay in place neither one connection nor eight come near it. The congestion control alone explains nothing: Reno
@@ -232,9 +232,9 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # %% [markdown] id="lab-why"
 # <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
 #
-# Without the delay a round trip is 400 times shorter, so TCP recovers from a loss 400 times faster: nearly 3 Gbit/s. With super-segments
-# one random draw covers dozens of frames. As many segments are lost as before, but in fewer *loss events*, and the goodput is about twice as high. Both together are needed. The third we
-# cannot judge: the intervals of Reno and CUBIC overlap. The published 7590 is more than either mean, but single runs of both reach it
+# Without the delay a round trip is 400 times shorter, so TCP recovers from a loss 400 times faster: [[nearly 3 Gbit/s = suspects["measured"][3] | 2600 .. 3000]]. With super-segments
+# one random draw covers dozens of frames. As many segments are lost as before, but in fewer *loss events*, and the goodput is [[about twice as high = suspects["measured"][4] / suspects["measured"][3] | 1.5 .. 2.4]]. Both together are needed. The third we
+# cannot judge: [[the intervals of Reno and CUBIC overlap = bool(abs(suspects["measured"][4] - suspects["measured"][5]) < suspects["+-"][4] + suspects["+-"][5])]]. The published 7590 is [[more than either mean = bool(suspects["measured"].iloc[4:6].max() < 7590)]], but [[single runs of both reach it = bool(suspects["most"].iloc[4:6].min() > 7590)]]
 # (column `most`). The lab had one run, and prints neither its congestion control nor the round trip during the test.
 #
 # </details>

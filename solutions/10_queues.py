@@ -115,7 +115,7 @@ late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB
 rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_queue_wait_ms(1000, 5, 1514)))
 
 # %% [markdown] id="lab-why"
-# The goodputs are the same in all three. The delay is not: over two seconds, or fifty milliseconds. So nearly all of the queue
+# The goodputs are the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
 # was of no use here. But mind the network: its wires take no time, so its BDP is 0 and it needs no queue to be full. With $T_0$ = 200 ms the BDP is 83 packets,
 # CUBIC needs 0.43 of that, 35 packets (part 3), and a queue of 20 would leave the link idle at times.
 #
@@ -233,7 +233,7 @@ experiments.thresholds_figure(steps, own.rate_mbps, own.base_rtt_ms)
 # DCTCP's authors (Alizadeh and others, 2010) derive a threshold which keeps the link full for any number of synchronized flows: more than a seventh of the
 # BDP, in packets (the dotted line). It is a *sufficient* threshold: a smaller one may do. It says nothing about senders that halve.
 #
-# So the answer to the chapter's question is: nearly. Even a threshold of one packet costs only a per cent or two: with
+# So the answer to the chapter's question is: nearly. Even a threshold of one packet costs [[only a per cent or two = 1 - float(steps["goodput_mbps"].iloc[0]) / nl.theory.tcp_goodput_limit_mbps(own.rate_mbps) | 0.003 .. 0.025]]: with
 # one flow the swing is small.
 #
 # There is a catch. Above this threshold packets that may not be marked are *dropped*. A DCTCP flow and a CUBIC flow without ECN share the link, five draws with other
@@ -276,15 +276,15 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 
 # %% [markdown] id="compared-why"
 # The top left corner is the goal: a full link and quick pages. The stroke goes to the slowest of the ten pages. Behind the long drop-tail queue a page takes
-# more than twenty times as long as alone. A tiny drop-tail queue has hardly any wait, and leaves about a tenth of the link idle.
-# A queue of one BDP is not bad for the download, but *all* others wait with it, and its slowest page takes more than twice as long as its median
+# [[more than twenty times = float(compared["page_s"].iloc[0]) / experiments.page_times_s(alone)[0] | 20 .. 40]] as long as alone. A tiny drop-tail queue has hardly any wait, and leaves [[about a tenth = float(1 - compared["full"].iloc[2]) | 0.07 .. 0.13]] of the link idle.
+# A queue of one BDP is not bad for the download, but *all* others wait with it, and its slowest page takes [[more than twice = float(compared["slowest_s"].iloc[1] / compared["page_s"].iloc[1]) | 2 .. 20]] as long as its median
 # one. (A guess: a full queue drops packets of the page too, and a page of 70 packets feels each loss.)
 #
 # Look at the two columns of waits. With RED, PIE and CoDel all others wait about as long as the download. With fq_codel and CAKE
-# the others wait a millisecond or so: the download waits in a queue of its own.
-# A page takes less than twice as long as alone. ECN changes little here. (A guess: losses are few, and ECN only saves the retransmissions.)
+# the others wait [[a millisecond or so = float(compared["other_wait_ms"].iloc[7:9].max()) | 0 .. 1.7]]: the download waits in a queue of its own.
+# A page takes [[less than twice = float(compared["page_s"].iloc[7:9].max()) / experiments.page_times_s(alone)[0] | 1 .. 2]] as long as alone. ECN changes little here. (A guess: losses are few, and ECN only saves the retransmissions.)
 #
-# Pages of DCTCP beside a download of DCTCP are slower than with CoDel, though they wait less. A guess: they
+# Pages of DCTCP beside a download of DCTCP are [[slower than with CoDel = bool(compared["page_s"].iloc[9] > compared["page_s"].iloc[5])]], though [[they wait less = bool(compared["other_wait_ms"].iloc[9] < compared["other_wait_ms"].iloc[5])]]. A guess: they
 # share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. These are
 # single runs with ten pages each: trust differences by a factor, not by a tenth.
 
