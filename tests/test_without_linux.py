@@ -63,6 +63,26 @@ def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:
 
 @pytest.mark.library
 @pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_a_live_panel_plays_there(system: str) -> None:
+    kernel = webassembly.built()
+    done = elsewhere(
+        system,
+        "import netlab as nl\n"
+        "from netlab.commands import demo\n"
+        "panel = nl.widgets.live(demo.topology(), demo.traffic(), first_s=1)\n"
+        "panel.play()\n"
+        "panel.beat.value += 1\n"
+        "panel.step()\n"
+        "print(panel.lab.session.guest.name, round(panel.lab.now_s, 3) >= 2, panel.message)\n"
+        "panel.close()",
+        NETLAB_LIBRARY=str(kernel.path),
+        NETLAB_CACHE=str(kernel.path.parents[2]),
+    )
+    assert done.stdout == "library True \n", done.stderr
+
+
+@pytest.mark.library
+@pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_the_demo_gives_the_same_numbers_there(system: str) -> None:
     kernel = webassembly.built()
     done = elsewhere(

@@ -22,7 +22,7 @@ from netlab.base.errors import EngineError
 try:
     import fcntl
 except ImportError:
-    # Windows, a browser: nothing but kept_directory() is called there.
+    # Windows, a browser: nothing but run_directory() and kept_directory() is called there.
     pass
 
 LOCK = "lock"
@@ -98,6 +98,10 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 @contextmanager
 def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
     """A fresh directory for a run; those of runs that were killed are cleared away first."""
+    if "fcntl" not in globals():
+        with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+        return
     directory, lock = _fresh(own_directory(free_bytes, for_guests=for_guests))
     with lock:
         try:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from netlab.base.errors import RunError
-from netlab.lab import terminal
 from netlab.lab.session import Session
+
+if TYPE_CHECKING:
+    from netlab.lab.terminal import Terminal
 
 
 class Output(str):
@@ -81,8 +84,11 @@ class Host:
         raw = data.encode() if isinstance(data, str) else data
         self._session.request().write(node=self.name, path=path, hex=raw.hex())
 
-    def terminal(self) -> terminal.Terminal:
+    def terminal(self) -> Terminal:
         """A terminal of this host for JupyterLab or a shell; shown in a notebook, it says how to open it."""
+        # Its modules are Linux's, and a live network without programs needs none of them.
+        from netlab.lab import terminal
+
         return terminal.serve(self._session, self.name)
 
 
