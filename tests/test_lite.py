@@ -59,6 +59,13 @@ def test_a_file_that_is_another_than_the_lock_file_says_is_refused(
         lite.put_pyodide(tmp_path, tmp_path / "target", [])
 
 
+def test_the_page_has_its_own_python() -> None:
+    settings = ROOT / "build" / "lite" / "jupyter-lite.json"
+    if not settings.is_file():
+        pytest.skip("make lite makes the page")
+    assert '"pyodideUrl": "./static/pyodide/pyodide.js"' in settings.read_text()
+
+
 @pytest.mark.library
 def test_runs_in_pyodide_give_the_numbers_that_they_give_here(tmp_path: Path) -> None:
     folder, node = ROOT / "build" / "lite" / "static" / "pyodide", shutil.which("node")

@@ -135,11 +135,12 @@ def main() -> int:
     parser.add_argument("--pyodide", type=Path, metavar="DIRECTORY", help="another Pyodide distribution, unpacked")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     options = parser.parse_args()
+    output = options.output.resolve()
     if status := wheel.main():
         return status
     programs = environment()
     page, contents = WORK / "page", WORK / "contents"
-    for folder in (page, contents, options.output):
+    for folder in (page, contents, output):
         shutil.rmtree(folder, ignore_errors=True)
     wheels = [*pure_wheels(programs), ROOT / "dist" / wheel.NAME]
     size = put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
@@ -150,12 +151,12 @@ def main() -> int:
     for name in PAGES:
         shutil.copy(ROOT / "docs" / name, contents)
     subprocess.run(
-        [programs / "jupyter", "lite", "build", "--lite-dir", page, "--contents", contents, "--output-dir", options.output,
+        [programs / "jupyter", "lite", "build", "--lite-dir", page, "--contents", contents, "--output-dir", output,
          "--apps", "lab", "--apps", "notebooks", "--no-sourcemaps", "--no-unused-shared-packages"],
-        check=True, stdout=subprocess.DEVNULL, cwd=WORK,
+        check=True, stdout=subprocess.DEVNULL, cwd=page,  # where its notes of what is done go
     )  # fmt: skip
-    print(f"{options.output}: Python and its packages are {size / 1e6:.0f} MB")
-    print(f"python3 -m http.server --directory {options.output} shows it")
+    print(f"{output}: Python and its packages are {size / 1e6:.0f} MB")
+    print(f"python3 -m http.server --directory {output} shows it")
     return 0
 
 
