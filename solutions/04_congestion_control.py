@@ -126,7 +126,7 @@ print(losses.round(2).to_string(index=False))
 cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
-# **Why do they differ?** Twice the rate costs about four times as much, as the square says. But each loss costs more than the theory. One
+# **Why do they differ?** Twice the rate costs [[about four times = losses["cost"].iloc[2] / losses["cost"].iloc[1] | 3 .. 5]] as much, as the square says. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than the theory. One
 # reason is fast recovery: for a round trip the sender works with about half a window before the climb even begins. That is about $W/2$
 # segments more (8, 17 and 33), which is about half of the gap at 5 and 10 Mbit/s and less at 20. That this is the cause is a guess; the rest we have not tested.
 #
@@ -202,7 +202,7 @@ print("Goodput and RTT from 5 to 10 s; repairs in all 15 s")
 print(chapter.settings.summary(four).round(1).to_string())
 
 # %% [markdown] id="four-why"
-# One run each: the numbers are one draw, the order follows from the rules above. From 5 to 10 s only Tahoe leaves the link idle, once a tooth. But look at
+# One run each: the numbers are one draw, the order follows from the rules above. From 5 to 10 s [[only Tahoe leaves the link idle = bool((chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
 # the waits. CUBIC keeps more of its window than Reno. BBR's window is only a safety limit: it *paces* its segments, and its round trip stays near 40 ms.
 #
 # ## Part 5: many losses at once
@@ -282,9 +282,9 @@ rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
-# **Where does each formula stop?** Up to 0.01 the constant `c` is about 1.2. It is below 1.31. (A guess: the theory gives no time to recovery.)
-# At 0.03 and 0.1 the formula with 1.31 is too high, by a tenth to a third, although timeouts are few (column `timeouts`, for each flow in 45 s).
-# PFTK is too low there, by a quarter to nearly a half.
+# **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]]. It is below 1.31. (A guess: the theory gives no time to recovery.)
+# At 0.03 and 0.1 the formula with 1.31 is too high, [[by a tenth to a third = bool((1.31 / random["c"].iloc[3:]).between(1.07, 1.36).all())]], although timeouts are few (column `timeouts`, for each flow in 45 s).
+# PFTK is too low there, [[by a quarter to nearly a half = bool((1 - random["pftk_mbps"] / random["reno_mbps"]).iloc[3:].between(0.2, 0.5).all())]].
 #
 # BBR lies far above all of them: it does not take a loss for congestion.
 #
