@@ -160,18 +160,22 @@ def build_for(
         As `build`.
     """
     cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
-    if source is None and machine == library.WASM and (ready := library.ready(machine)):
+    is_taken = source is None and machine == library.WASM
+    if is_taken and (ready := library.ready(machine)):
         return ready
     _check_programs(f"{cross}gcc")
     cache.root().mkdir(parents=True, exist_ok=True)
     meter = Meter(progress, usual_phases((LIBRARY,)))
-    with ending_signals_raise(), _lock(meter), _workshop(f"netlab kernel build for {machine}") as (work, log):
-        meter.at("fetch")
-        origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
-        _check_disk()
-        material = _unpack(origin, work, log, meter)
-        twin = library.twin(material.folder, work / "library-source", log)
-        return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
+    with ending_signals_raise(), _lock(meter):
+        if is_taken and (ready := library.ready(machine)):
+            return ready
+        with _workshop(f"netlab kernel build for {machine}") as (work, log):
+            meter.at("fetch")
+            origin = _fetch(meter, log) if source is None else _given(Path(source).expanduser())
+            _check_disk()
+            material = _unpack(origin, work, log, meter)
+            twin = library.twin(material.folder, work / "library-source", log)
+            return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
 
 
 def kinds_here() -> tuple[str, ...]:
