@@ -19,6 +19,10 @@ settings.register_profile("netlab", deadline=None, suppress_health_check=[Health
 settings.load_profile("netlab")
 
 
+# Only Pyodide can import it.
+collect_ignore = ["netlab/engines/library/browser.py"]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Run every experiment anew, and let an output that says the same pass as equal."""
     # A shell starts what it puts into the background with Ctrl-C ignored, and programs that tests start inherit that.

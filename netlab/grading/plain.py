@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,13 +116,9 @@ def _number(value: float) -> Any:
 
 
 def _object(value: Any) -> Any:
-    import plotly.graph_objects as go
-
     from netlab.course.answers import is_stub
-    from netlab.course.repetition import drawn
     from netlab.measure.results import Run
     from netlab.network.topology import Topology
-    from netlab.plots import Comparison
     from netlab.runs.scenario import Scenario
     from netlab.traffic import Traffic
 
@@ -133,11 +130,22 @@ def _object(value: Any) -> Any:
         return {"topology": value.to_dict()}
     if isinstance(value, Traffic):
         return {"traffic": value.to_dict()}
-    if isinstance(value, (go.Figure, Comparison)):
-        return _encode(drawn(value.figure if isinstance(value, Comparison) else value), 1)
+    if "plotly.graph_objs" in sys.modules and (figure := _figure(value)) is not None:
+        return _encode(figure, 1)
     if callable(value):
         return {"function": {"stub": is_stub(value)}}
     return {"opaque": type(value).__name__[:100]}
+
+
+def _figure(value: Any) -> Any:
+    """The numbers that a figure draws, or None for what is no figure; where there can be none, nothing is imported for it."""
+    import plotly.graph_objects as go
+
+    from netlab.course.repetition import drawn
+    from netlab.plots import Comparison
+
+    figure = value.figure if isinstance(value, Comparison) else value
+    return drawn(figure) if isinstance(figure, go.Figure) else None
 
 
 def decode(data: Any, depth: int = 0) -> Any:
