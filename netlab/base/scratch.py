@@ -21,9 +21,11 @@ from netlab.base.errors import EngineError
 
 try:
     import fcntl
+
+    HAS_LOCKS = True
 except ImportError:
     # Windows, a browser: nothing but run_directory() and kept_directory() is called there.
-    pass
+    HAS_LOCKS = False
 
 LOCK = "lock"
 RUN = "run-"
@@ -98,7 +100,7 @@ def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = T
 @contextmanager
 def run_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Iterator[Path]:
     """A fresh directory for a run; those of runs that were killed are cleared away first."""
-    if "fcntl" not in globals():
+    if not HAS_LOCKS:
         with tempfile.TemporaryDirectory(prefix="netlab-", ignore_cleanup_errors=True) as name:
             yield Path(name)
         return
@@ -118,7 +120,7 @@ def kept_directory() -> Path:
     with _keeping:
         own = _kept.get(os.getpid())
         if own is None or not own.is_dir():
-            if "fcntl" in globals():
+            if HAS_LOCKS:
                 own, lock = _fresh(own_directory(0, for_guests=False))
             else:
                 own = Path(tempfile.mkdtemp(prefix="netlab-"))

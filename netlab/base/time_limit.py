@@ -8,6 +8,7 @@ clock is looked at before each line that it runs, which is slower. Neither stops
 from __future__ import annotations
 
 import ctypes
+import math
 import signal
 import sys
 import threading
@@ -63,6 +64,8 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
         function(*given)
     finally:
         del _ends_s[here]
+        # One that was raised just now would come after the call.
+        _raise_in(here, None)
 
 
 def _has_watcher() -> bool:
@@ -79,12 +82,17 @@ def _has_watcher() -> bool:
 
 
 def _watch() -> None:
-    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     while True:
         time.sleep(LOOK_S)
-        for thread, end_s in list(_ends_s.items()):
-            if time.monotonic() > end_s:
-                raise_in(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUpError))
+        for thread in list(_ends_s):
+            if time.monotonic() > _ends_s.get(thread, math.inf):
+                _raise_in(thread, TimeIsUpError)
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise this in a thread at the next line that it runs; None takes back what it has not yet raised."""
+    given = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
 
 
 def _can_have_an_alarm() -> bool:
