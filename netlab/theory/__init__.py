@@ -22,6 +22,7 @@ from netlab.theory.collapse import (
     two_router_collapse_mbps,
     two_router_fair_queue_mbps,
 )
+from netlab.theory.dctcp import dctcp_queue_packets, dctcp_threshold_packets
 from netlab.theory.delay import (
     AnyHop,
     Hop,
@@ -61,8 +62,6 @@ from netlab.theory.tcp import (
     aimd_cost_segments,
     backoff_mbps,
     cubic_mbps,
-    dctcp_queue_packets,
-    dctcp_threshold_packets,
     mathis_mbps,
     parallel_streams_mbps,
     pftk_mbps,

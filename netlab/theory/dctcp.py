@@ -1,0 +1,103 @@
+"""DCTCP over a queue that marks: the threshold that keeps the link full, and how far the queue swings."""
+
+from __future__ import annotations
+
+import math
+
+from netlab.base.headers import FRAME_BYTES
+from netlab.theory.delay import bdp_bytes
+from netlab.theory.ranges import positive, within
+
+
+def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = FRAME_BYTES) -> float:
+    """The lowest marking threshold that keeps a link full for DCTCP: a seventh of the bandwidth-delay product.
+
+    A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
+    by the root of what is in flight, and a short queue bridges the swing. Holds as an upper bound, for a few flows that
+    are in step and a queue that marks by its length at this moment: less may do. Misleads where senders send in
+    bursts that are longer, and says nothing about senders that halve.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        The link's rate in Mbit/s, above 0.
+    rtt_ms : float
+        Round-trip time with an empty queue, in ms, above 0.
+    frame_bytes : int
+        Bytes of a full frame as the link counts them, above 0.
+
+    Returns
+    -------
+    float
+        Threshold in packets.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, equation 13.
+
+    Examples
+    --------
+    >>> round(dctcp_threshold_packets(10_000, rtt_ms=0.1), 1)
+    11.8
+    """
+    positive("rate_mbps", rate_mbps)
+    positive("rtt_ms", rtt_ms)
+    positive("frame_bytes", frame_bytes)
+    return float(bdp_bytes(rate_mbps, rtt_ms) / frame_bytes / 7)
+
+
+def dctcp_queue_packets(
+    rate_mbps: float, rtt_ms: float, threshold_packets: float, flows: int = 1, frame_bytes: int = FRAME_BYTES
+) -> tuple[float, float]:
+    """Between what lengths the queue of DCTCP flows swings behind a marking threshold K.
+
+    It rises to K + N, one segment for each of the N flows in the round-trip time until marks are heard of, and falls by
+    sqrt(2 N (BDP + K)) / 2. Holds for synchronized flows with the same round-trip time; a lower end below 0 says that
+    the link runs empty. Misleads for few packets, where bursts decide, and when senders start.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        The link's rate in Mbit/s, above 0.
+    rtt_ms : float
+        Round-trip time with an empty queue, in ms, above 0.
+    threshold_packets : float
+        K, 0 or more.
+    flows : int
+        N, 1 or more.
+    frame_bytes : int
+        Bytes of a full frame as the link counts them, above 0.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end in packets.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, equations 8, 10 and 12.
+
+    Examples
+    --------
+    >>> low, high = dctcp_queue_packets(20, rtt_ms=20, threshold_packets=8)
+    >>> round(low, 1), high
+    (4.5, 9.0)
+    """
+    positive("rate_mbps", rate_mbps)
+    positive("rtt_ms", rtt_ms)
+    positive("frame_bytes", frame_bytes)
+    within("threshold_packets", threshold_packets, 0, math.inf)
+    within("flows", flows, 1, math.inf)
+    under_way = bdp_bytes(rate_mbps, rtt_ms) / frame_bytes + threshold_packets
+    highest = threshold_packets + flows
+    return float(highest - math.sqrt(2 * flows * under_way) / 2), float(highest)
