@@ -17,7 +17,7 @@ import pytest
 from netlab import engines
 from netlab.commands import cli, doctor
 from netlab.engines import host_kernel, launcher, pocket
-from netlab.kernel import building
+from netlab.kernel import building, prerequisites
 from tests.in_guest import told_by
 from tests.stand_ins import kernel_says
 from tests.waiting import free_port, wait_for
@@ -285,7 +285,7 @@ def test_scripts_of_a_clone_made_as_windows_makes_them_end_their_lines_as_linux_
 def test_conda_brings_the_tools_that_build_kernels_and_the_pins_of_its_python(setup):
     text = (ROOT / "environment.yml").read_text()
     brought = set(re.findall(r"^  - (\w+)", text, re.MULTILINE))
-    assert {"binutils" if name == "ld" else name for name in building.NEEDED_PROGRAMS} <= brought
+    assert {"binutils" if name == "ld" else name for name in prerequisites.NEEDED_PROGRAMS} <= brought
     minor = int(re.search(r"python=3\.(\d+)", text)[1])
     assert minor in setup.VERSIONS and f"-r {setup.lock_for(minor).name}\n" in text
 
@@ -293,7 +293,7 @@ def test_conda_brings_the_tools_that_build_kernels_and_the_pins_of_its_python(se
 @pytest.mark.parametrize(("tool", "python"), [("dnf", "python3"), ("pacman", "python"), ("zypper", "python311")])
 def test_all_that_the_kernels_need_has_a_name_in_each_distribution_as_the_page_says(setup, monkeypatch, tool, python):
     monkeypatch.setattr(setup.shutil, "which", lambda name, **_more: name if name == tool else None)
-    names = {setup.package_of(name) for name in [*building.NEEDED_PROGRAMS, "ip", "tc", "ping", "headers", "venv"]}
+    names = {setup.package_of(name) for name in [*prerequisites.NEEDED_PROGRAMS, "ip", "tc", "ping", "headers", "venv"]}
     line = setup._elsewhere(sorted(names))
     assert line.startswith(f"sudo {setup.OTHER_TOOLS[tool][0]} ")
     page = next(row for row in (PAGES / "distributions.md").read_text().splitlines() if f"`sudo {tool} " in row)

@@ -119,7 +119,7 @@ def test_an_apt_whose_source_is_too_old_is_told_before_anything_is_made(monkeypa
     def too_old():
         raise setup.kernel.KernelError("apt's newest source here is Linux 5.15.0.")
 
-    monkeypatch.setattr(setup.building.apt, "check", too_old)
+    monkeypatch.setattr(setup.sources.apt, "check", too_old)
     assert setup.main([]) == 1
     assert capsys.readouterr().err == "netlab: apt's newest source here is Linux 5.15.0.\nThen run make again.\n"
 
@@ -281,7 +281,7 @@ def test_chapters_begin_with_the_library_kernel_while_the_pocket_kernel_is_built
     monkeypatch.setattr(setup, "missing_kernels", lambda: missing)
     monkeypatch.setattr(setup, "missing_programs", lambda *_what: [])
     monkeypatch.setattr(setup.library, "failure", lambda: failure)
-    monkeypatch.setattr(setup.building, "why_no_source", lambda: "")
+    monkeypatch.setattr(setup.sources, "why_no_source", lambda: "")
     monkeypatch.setattr(setup, "set_up_now", lambda _environment, kinds, _began_s: made.append(kinds))
     monkeypatch.setattr(setup.subprocess, "run", lambda command, **_more: ran.append(command[-1]))
     assert setup.main(["--lab"]) == 0

@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
 from netlab.base.errors import NetlabError  # noqa: E402
-from netlab.kernel import building, installed, library, tree  # noqa: E402
+from netlab.kernel import building, installed, library, prerequisites, sources, tree  # noqa: E402
 from netlab.kernel.progress import ProgressLine  # noqa: E402
 from netlab.kernel.recipe_key import recipe_hash  # noqa: E402
 
@@ -179,7 +179,7 @@ def kernels_of_another_version() -> bool:
 def missing_programs(for_kernel: bool, for_environment: bool) -> list[str]:
     """Names of programs (and `headers`, `venv`) that are not there."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    wanted = ["ip", "tc", "iptables-nft", "ping", *(building.NEEDED_PROGRAMS if for_kernel else ())]
+    wanted = ["ip", "tc", "iptables-nft", "ping", *(prerequisites.NEEDED_PROGRAMS if for_kernel else ())]
     missing = [program for program in wanted if not shutil.which(program, path=path)]
     if for_kernel and "gcc" not in missing and not _has_headers():
         missing.append("headers")
@@ -225,12 +225,12 @@ def install_system_packages(missing: Sequence[str], for_kernel: bool = False) ->
     names = sorted({package_of(program) for program in missing})
     command = "apt-get install -y --no-install-recommends " + " ".join(names)
     what = f"These are missing: {', '.join(required)}."
-    if set(required) & set(building.NEEDED_PROGRAMS):
+    if set(required) & set(prerequisites.NEEDED_PROGRAMS):
         what += f"\nThose to build the kernel are not needed with one from another machine: {UNPACK}."
         if (VENV / "bin/netlab").exists() and installed.builds():
             what += "\nUntil then, .venv/bin/netlab lab goes on with the kernel that is here."
     if not shutil.which("apt-get"):
-        source = f"{building.why_no_source()}\n" if for_kernel else ""
+        source = f"{sources.why_no_source()}\n" if for_kernel else ""
         raise SetupError(f"{what}\nInstall them:\n  {_elsewhere(names)}\n{source}{AGAIN}")
     prefix: list[str] = []
     if os.geteuid() != 0:
@@ -435,7 +435,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             return 0
         LOG.unlink(missing_ok=True)
         install_system_packages(missing_programs(bool(kinds), need_environment), bool(kinds))
-        if kinds and (why := building.why_no_source()):
+        if kinds and (why := sources.why_no_source()):
             raise SetupError(f"{why}\n{AGAIN}")
         later = [kind for kind in kinds if kind == building.POCKET] if LAB in arguments else []
         if later and library.failure():

@@ -16,7 +16,7 @@ from netlab import engines, kernel
 from netlab.base.errors import KernelError, NetlabError
 from netlab.engines.base import Requirement
 from netlab.engines.library.engine import kernel_requirement
-from netlab.kernel import behind, building, cache, installed
+from netlab.kernel import behind, cache, installed, prerequisites
 from netlab.kernel import library as library_kernel
 from netlab.kernel.installed import PARTS
 from netlab.kernel.library import MACHINES
@@ -62,7 +62,7 @@ def machine() -> list[Requirement]:
             "disk",
             free >= ENOUGH_FREE_BYTES,
             f"{free / 2**30:.1f} GB free in {cache.root()}",
-            f"Building a kernel takes {building.NEEDED_BYTES / 1e9:.1f} GB for some minutes; make room or set NETLAB_CACHE.",
+            f"Building a kernel takes {prerequisites.NEEDED_BYTES / 1e9:.1f} GB for some minutes; make room or set NETLAB_CACHE.",
             required=False,
         ),
         Requirement(
@@ -111,7 +111,7 @@ def pocket() -> list[Requirement]:
                 Requirement("kernel build", False, why, "`make lab` tries again, `netlab kernel build` now.", False)
             )
             return found
-        missing = [program for program in building.NEEDED_PROGRAMS if not shutil.which(program)]
+        missing = [program for program in prerequisites.NEEDED_PROGRAMS if not shutil.which(program)]
         found.append(
             Requirement(
                 "kernel build",

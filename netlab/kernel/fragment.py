@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from netlab.base.errors import KernelError
+from netlab.kernel import programs
 
 Version = tuple[int, ...]
 
@@ -119,3 +121,32 @@ def read_config(config: str) -> dict[str, str]:
         if equals and name.startswith("CONFIG_"):
             values[name] = value
     return values
+
+
+def configure(
+    tree: Path,
+    options: Sequence[Option],
+    version: Version,
+    make: Sequence[str],
+    variables: Mapping[str, str | None],
+    log: Path,
+) -> None:
+    """Configure a source tree with these options; `make` is the words that begin its builds.
+
+    Raises
+    ------
+    KernelError
+        When an option does not take.
+    """
+    doing = "configure the kernel"
+    programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)
+    config = tree / ".config"
+    with config.open("a") as file:
+        file.write(render(options, version))
+    programs.run([*make, "olddefconfig"], cwd=tree, log=log, env=variables, doing=doing)
+    refused = not_taken(options, version, config.read_text())
+    if refused:
+        raise KernelError(
+            f"Linux {'.'.join(map(str, version))} does not take {len(refused)} of the options that netlab needs: "
+            f"{', '.join(refused)}. Build from linux-source 6.12 or 7.x, or report this version."
+        )

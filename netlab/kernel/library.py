@@ -270,7 +270,7 @@ def compile_into(
         When an option does not take or a step fails.
     """
     make = _make(cross)
-    configure(tree, version, variables, log, make)
+    fragment.configure(tree, options(), version, make, variables, log)
     jobs = len(os.sched_getaffinity(0))
     programs.run(
         [*make, f"-j{jobs}", _target(tree)],
@@ -291,28 +291,6 @@ def _target(tree: Path) -> str:
     own = "vmlinux_a"
     # Before 7 nothing makes it alone; this makes an object of it too.
     return own if f"\n{own}:" in (tree / "Makefile").read_text() else "vmlinux_o"
-
-
-def configure(tree: Path, version: Version, variables: dict[str, str | None], log: Path, make: list[str]) -> None:
-    """Configure a `twin`; `make` is the words that begin its builds.
-
-    Raises
-    ------
-    KernelError
-        When an option does not take.
-    """
-    wanted, doing = options(), "configure the library kernel"
-    programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)
-    config = tree / ".config"
-    with config.open("a") as file:
-        file.write(fragment.render(wanted, version))
-    programs.run([*make, "olddefconfig"], cwd=tree, log=log, env=variables, doing=doing)
-    refused = fragment.not_taken(wanted, version, config.read_text())
-    if refused:
-        raise KernelError(
-            f"Linux {'.'.join(map(str, version))} does not take {len(refused)} of the options that the library kernel "
-            f"needs: {', '.join(refused)}. Build from linux-source 6.12 or 7.x, or report this version."
-        )
 
 
 def _link(tree: Path, target: Path, log: Path, cross: str, static: bool) -> None:

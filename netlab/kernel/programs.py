@@ -80,6 +80,17 @@ def run(
     return status
 
 
+def first_line(command: list[str]) -> str:
+    """The first line that a program prints; empty where it is not there."""
+    try:
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, errors="replace"
+        )
+    except OSError:
+        return ""
+    return (done.stdout.splitlines() or [""])[0].strip()
+
+
 def failure(doing: str, status: int, log: Path) -> str:
     """The sentences for a program that failed: what, how, and the end of its log."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from netlab.base import location
 from netlab.base.errors import KernelError
-from netlab.kernel import cache, library, programs
+from netlab.kernel import cache, fragment, library, programs
 from netlab.kernel.fragment import Version
 
 HOME = library.HOME / "wasm"
@@ -135,7 +135,7 @@ def compile_into(
         "make", f"ARCH={library.ARCHITECTURE}", f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
         f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={TARGET}",
     ]  # fmt: skip
-    library.configure(tree, version, variables, log, make)
+    fragment.configure(tree, library.options(), version, make, variables, log)
     programs.run(
         [*make, f"-j{len(os.sched_getaffinity(0))}", "vmlinux_a"],
         cwd=tree, log=log, env=variables, doing="compile the WebAssembly kernel", on_line=on_object,

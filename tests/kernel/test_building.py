@@ -15,7 +15,7 @@ import pytest
 
 from netlab import kernel as kernel_room
 from netlab.base.errors import KernelError
-from netlab.kernel import apt, archive, building, cache, edits, fragment, library, tree
+from netlab.kernel import apt, archive, building, cache, edits, fragment, library, prerequisites, tree
 from netlab.kernel.progress import BuildProgress
 from tests.waiting import wait_for
 
@@ -38,7 +38,7 @@ linux:
 \tgcc -o linux main.c
 """
 MAIN = '#include <stdio.h>\nint main(void) { puts("7.3.4"); return 0; }\n'
-TOOLS = [name for name in building.NEEDED_PROGRAMS if not shutil.which(name)]
+TOOLS = [name for name in prerequisites.NEEDED_PROGRAMS if not shutil.which(name)]
 
 pytestmark = pytest.mark.skipif(
     bool(TOOLS) and os.environ.get("CI") is None, reason=f"building needs {', '.join(TOOLS)}"
