@@ -24,7 +24,7 @@ from netlab.kernel.library import MACHINES
 ENOUGH_FREE_BYTES = 1 << 30
 ENOUGH_MEMORY_BYTES = 256 << 20
 ENOUGH_OPEN_FILES = 1024
-PACKAGES = ("jupyterlab", "ipywidgets", "plotly", "scipy")
+PACKAGES = ("jupyterlab", "ipywidgets", "plotly")
 WIDTH = 100
 # Files of the host, which the library kernel does without.
 POCKET_ONLY = {"gate", "hostfs", "overlay"}

@@ -266,12 +266,14 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
         powers = sum((2 * collision) ** k for k in range(doublings))
         return 2 / (1 + window + collision * window * powers)
 
-    def excess(collision: float) -> float:
-        return float(1 - (1 - attempt_rate(collision)) ** (stations - 1) - collision)
-
-    from scipy.optimize import brentq
-
-    collision = 0.0 if stations == 1 else float(brentq(excess, 0.0, 1.0))
+    # The more frames collide, the less often stations try, and the fewer collide: one share agrees with itself. By bisection.
+    collision, above = 0.0, 1.0
+    for _ in range(60 if stations > 1 else 0):
+        middle = (collision + above) / 2
+        if 1 - (1 - attempt_rate(middle)) ** (stations - 1) > middle:
+            collision = middle
+        else:
+            above = middle
     rate = attempt_rate(collision)
     busy = 1 - (1 - rate) ** stations
     success = stations * rate * (1 - rate) ** (stations - 1)

@@ -67,3 +67,12 @@ def test_a_link_carries_the_name_that_the_text_calls_it_by():
     texts = [note.text for note in figure.layout.annotations]
     assert sum(text.startswith("<b>L1</b><br>40 Mbit/s") for text in texts) == 1
     assert all(note.font.size == 14 for note in figure.layout.annotations)
+
+
+def test_a_chain_is_drawn_as_a_line():
+    nodes = plots.topology(topologies.dumbbell(1)).data
+    place = {
+        name: (x, y) for trace in nodes if trace.text for name, x, y in zip(trace.text, trace.x, trace.y, strict=True)
+    }
+    assert place["h1"][0] < place["r1"][0] < place["r2"][0] < place["h2"][0]
+    assert {y for _, y in place.values()} == {0}
