@@ -108,8 +108,7 @@ def __getattr__(name: str) -> Any:
         for kind in importlib.import_module("netlab.traffic").KINDS.values():
             if kind.__name__ == name:
                 return kind
-    guess = next((f"; did you mean {known}?" for known in __all__ if known.lower() == name.lower()), "")
-    raise AttributeError(f"module 'netlab' has no attribute {name!r}{guess}")
+    raise importlib.import_module("netlab.base.errors").unknown_name("netlab", name, __all__)
 
 
 def __dir__() -> list[str]:

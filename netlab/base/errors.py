@@ -90,6 +90,15 @@ class ThroughputError(NetlabError):
     """The throughput engine cannot do what it was asked."""
 
 
+def unknown_name(module: str, name: str, known: Sequence[str]) -> AttributeError:
+    """The error for a name that a module does not have, with the nearest of those that it has.
+
+    >>> print(unknown_name("netlab", "Tpc", ["Tcp", "Udp", "run"]))
+    module 'netlab' has no attribute 'Tpc'; did you mean Tcp?
+    """
+    return AttributeError(f"module {module!r} has no attribute {name!r}{_guess(name, known)}")
+
+
 def one_of(value: object, allowed: Sequence[object]) -> str:
     """Say what was seen, what is allowed, and which allowed word is nearest: the tail of most messages about a word.
 
@@ -98,11 +107,14 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
     >>> one_of("h9", ["h1", "h2"])
     "got 'h9'; allowed: h1, h2"
     """
+    words = [str(word) for word in allowed]
+    return f"got {shown(value)}; allowed: {', '.join(words)}{_guess(value, words)}"
+
+
+def _guess(value: object, words: Sequence[str]) -> str:
     import difflib
 
-    words = [str(word) for word in allowed]
     # Names as short as h1 and h2 are all near to each other.
     long = {word.lower(): word for word in words if len(word) >= SHORTEST_GUESS}
     nearest = difflib.get_close_matches(value.lower(), long, n=1) if isinstance(value, str) else []
-    guess = f"; did you mean {long[nearest[0]]}?" if nearest else ""
-    return f"got {shown(value)}; allowed: {', '.join(words)}{guess}"
+    return f"; did you mean {long[nearest[0]]}?" if nearest else ""

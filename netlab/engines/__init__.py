@@ -63,7 +63,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
     name = decide(wanted, plans)
     if not isinstance(name, str):
         if isinstance(name, type) or not callable(getattr(name, "execute", None)):
-            raise EngineError(f"engine: {one_of(name, NAMES)}, or an engine object.")
+            raise EngineError(f"engine: {one_of(name, [*NAMES, 'or an engine object'])}")
         return name
     if name == "library":
         return LibraryEngine()
@@ -78,7 +78,7 @@ def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> En
         from netlab.engines.pocket import PocketEngine
 
         return PocketEngine()
-    raise EngineError(f"engine: {one_of(name, NAMES)}.")
+    raise EngineError(f"engine: {one_of(name, NAMES)}")
 
 
 def _pocket_refusal() -> str:

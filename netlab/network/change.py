@@ -104,9 +104,7 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
             found.append(f"{where}: at_s must be a time in s from the run's start on, got {shown(self.at_s)}")
         elif is_number(duration_s) and self.at_s >= duration_s:
             found.append(f"{where}: at_s={self.at_s:g} is not within the run, which ends at {duration_s:g} s")
-        if not (
-            isinstance(self.link, tuple) and len(self.link) == 2 and all(isinstance(end, str) for end in self.link)
-        ):
+        if not _is_pair(self.link):
             found.append(
                 f"{where}: link must name the two nodes that it joins, such as ('r1', 'h2'), got {shown(self.link)}"
             )
@@ -171,22 +169,32 @@ def problems(changes: object, topology: Topology | None, duration_s: float) -> l
         if not isinstance(item, Change):
             found.append(f"{where} must be a netlab.Change, got {shown(item)}")
             continue
-        wrong = item.problems(where, duration_s)
+        wrong = [*item.problems(where, duration_s), *_no_link(where, item, topology)]
         found += wrong
         if not wrong:
             sound.append((where, item))
     return found if topology is None else [*found, *_on_links(sound, topology)]
 
 
+def _is_pair(link: object) -> bool:
+    return isinstance(link, tuple) and len(link) == 2 and all(isinstance(end, str) for end in link)
+
+
+def _no_link(where: str, item: Change, topology: Topology | None) -> list[str]:
+    if topology is None or not _is_pair(item.link) or not is_integer(item.number):
+        return []
+    try:
+        topology.position(*item.link, item.number)
+    except ScenarioError as error:
+        return [f"{where}: {problem}" for problem in error.problems]
+    return []
+
+
 def _on_links(items: Iterable[tuple[str, Change]], topology: Topology) -> Iterable[str]:
     links = dict(enumerate(topology.links))
     said: dict[tuple[float, int, str, str], tuple[str, Any]] = {}
     for where, item in sorted(items, key=lambda one: one[1].at_s):
-        try:
-            place = topology.position(*item.link, item.number)
-        except ScenarioError as error:
-            yield from (f"{where}: {problem}" for problem in error.problems)
-            continue
+        place = topology.position(*item.link, item.number)
         old = links[place]
         if old.forward.medium is not None:
             yield f"{where}: link {old.a}-{old.b} is a shared medium ({old.forward.medium}), which cannot change"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netlab.base.errors import ScenarioError
+from netlab.base.errors import ScenarioError, unknown_name
 from netlab.base.values import is_integer, plain, shown
 from netlab.network.link import Link, takes_link_fields
 from netlab.network.topology import Topology
@@ -213,3 +213,7 @@ def _require_one_each(places: Sequence[str], **given: Any) -> None:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> Any:
+    raise unknown_name("netlab.topologies", name, __all__)

@@ -1,5 +1,8 @@
 """Runs and theory as Plotly figures, all in one template."""
 
+from typing import Any
+
+from netlab.base.errors import unknown_name
 from netlab.plots.comparison import Comparison, faded
 from netlab.plots.drawing import topology
 from netlab.plots.packets import in_flight, time_sequence, window_in_flight
@@ -20,3 +23,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> Any:
+    raise unknown_name("netlab.plots", name, __all__)

@@ -7,6 +7,9 @@ two it was.
 
 from __future__ import annotations
 
+from typing import Any
+
+from netlab.base.errors import unknown_name
 from netlab.base.headers import (
     ICMP_HEADER_BYTES,
     IP_HEADER_BYTES,
@@ -137,3 +140,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return [name for name in __all__ if not name.startswith("Any")]
+
+
+def __getattr__(name: str) -> Any:
+    raise unknown_name("netlab.theory", name, __all__)

@@ -190,3 +190,10 @@ def test_a_change_shows_the_fields_of_a_link_to_tab():
     shown = list(inspect.signature(nl.Change).parameters)
     assert shown[:5] == ["at_s", "link", "number", "up", "reverse"]
     assert {"rate_mbps", "delay_ms", "aqm", "loss_rate"} <= set(shown[5:])
+
+
+def test_a_moment_and_a_link_that_are_both_wrong_are_both_told():
+    wrong = nl.Change(at_s=20, link=("r1", "r9"), up=False)
+    with pytest.raises(ScenarioError) as told:
+        nl.Scenario(nl.topologies.dumbbell(1), [nl.Tcp("h1", "h2")], 10, changes=[wrong]).validate()
+    assert ["at_s=20 is not within" in told.value.problems[0], "r1-r9" in told.value.problems[1]] == [True, True]

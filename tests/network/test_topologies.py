@@ -148,3 +148,14 @@ def test_every_public_function_is_named_as_one() -> None:
         if inspect.isfunction(value) and value.__module__ == nl.topologies.__name__ and not name.startswith("_")
     ]
     assert sorted(public) == sorted(nl.topologies.__all__)
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one():
+    for home, wrong, right in (
+        (nl, "Tpc", "Tcp"),
+        (nl.topologies, "dumbell", "dumbbell"),
+        (nl.theory, "bdp_byte", "bdp_bytes"),
+    ):
+        with pytest.raises(AttributeError, match=f"did you mean {right}"):
+            getattr(home, wrong)
+    assert not hasattr(nl.plots, "nothing_like_this")
