@@ -3,8 +3,8 @@
 #
 # **What is one lost packet worth?**
 #
-# TCP is not told how fast it may send. It finds out: it sends more and more, until a packet is lost. So a loss is no accident.
-# It is the signal by which TCP steers, and the sender pays for it. How much?
+# TCP is not told how fast it may send. It sends more and more, until a packet is lost. A loss is the signal by which TCP steers,
+# and the sender pays for it. How much?
 #
 # After this chapter you can
 #
@@ -77,24 +77,22 @@ chapter.settings.window_figure(
 # %% [markdown] id="watch-why"
 # Read it from left to right.
 #
-# - **Slow start.** Each ACK lets the window grow by a segment, so it doubles in each round trip. It rises far above what path and
-#   queue hold (the upper dashed line) before the sender hears of a loss. Dozens of segments are lost at once.
-# - **Fast retransmit.** The receiver repeats its last ACK for each segment that comes after a gap. Three such *duplicate ACKs* are
-#   taken for a loss, and the segment is sent again at once.
+# - **Slow start.** Each ACK lets the window grow by a segment, so it doubles in each round trip, far above what path and
+#   queue hold (the upper dashed line), until the sender hears of a loss. Dozens of segments are lost at once.
+# - **Fast retransmit.** The receiver repeats its last ACK for each segment that comes after a gap. After three such *duplicate ACKs*
+#   the segment is sent again at once.
 # - **Fast recovery.** Until the gap is filled the sender goes on with about half of the window.
-# - **Congestion avoidance.** Above a threshold the window grows by one segment in each round trip, until the queue overflows, and a
-#   loss halves it. *Additive increase, multiplicative decrease* (AIMD) draws the teeth of this saw.
-# - **Timeout.** In the burst the repairs are lost too. No ACK comes. A timer ends (in Linux 0.2 s at least above the round trip),
-#   and the sender begins again with a window of one: slow start up to the threshold, then AIMD.
+# - **Congestion avoidance.** Above a threshold the window grows by one segment in each round trip, until the queue overflows and a
+#   loss halves it: *additive increase, multiplicative decrease* (AIMD).
+# - **Timeout.** In the burst the repairs are lost too. A timer ends (in Linux 0.2 s at least above the round trip),
+#   and the sender begins again with a window of one.
 #
-# The names of the phases are not guessed from the curve. The kernel reports them (`ca_state` and `ssthresh_segments` in
-# `run.intervals`).
+# (The kernel reports the phases: `ca_state` in `run.intervals`.)
 #
 # ## Part 2: the price of a loss
 #
-# Take a queue that holds nearly nothing. Then the link is just full at a window of $W = B$, and the next segment too many
-# is lost. The window falls to $W/2$ and climbs back by one segment in each round trip. Meanwhile the link could have carried
-# $W$ segments in each round trip, and did not.
+# Take a queue that holds nearly nothing. Then the link is just full at a window of $W = B$, and the next segment
+# is lost. The window falls to $W/2$ and climbs back. Meanwhile the link could have carried $W$ segments in each round trip, and did not.
 #
 # ### Exercise 1: the price in segments
 #
@@ -115,8 +113,8 @@ def loss_cost_segments(rate_mbps, rtt_ms):
 chapter.check.cost(loss_cost_segments)
 
 # %% [markdown] id="cost-run-text"
-# Now measure it. Reno runs for 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses,
-# the segments sent from one to the next, and the segments that the link could have carried besides: the cost. (Column `c` is for part 6.)
+# Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent from
+# one to the next, and those that the link could have carried besides: the cost. (Column `c` is for part 6.)
 
 # %% id="cost-run"
 price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
@@ -126,16 +124,15 @@ print(losses.round(2).to_string(index=False))
 cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
-# **Why do they differ?** Twice the rate costs [[about four times = losses["cost"].iloc[2] / losses["cost"].iloc[1] | 3 .. 5]] as much, as the square says. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than the theory. One
-# reason is fast recovery: for a round trip the sender works with about half a window before the climb even begins. That is about $W/2$
-# segments more (8, 17 and 33), which is about half of the gap at 5 and 10 Mbit/s and less at 20. That this is the cause is a guess; the rest we have not tested.
+# **Why do they differ?** Twice the rate costs [[about four times = losses["cost"].iloc[2] / losses["cost"].iloc[1] | 3 .. 5]] as much, as the square says. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than the theory. A guess
+# at a part of it: in fast recovery the sender works for a round trip with about half a window, before the climb even begins. That is about $W/2$
+# segments more (8, 17 and 33). The rest we do not know.
 #
-# So one lost packet is worth itself and more than a hundred others. Its price grows with the square of what is in flight. That is TCP's
-# problem on fast, long paths, and we come back to it.
+# So one lost packet is worth more than a hundred others, and its price grows with the square of what is in flight.
 #
 # ## Part 3: make a loss free
 #
-# Look at part 1 again: there the link was never idle, although the window was halved every 2.3 s. The queue was the reserve.
+# In part 1 the link was never idle, although the window was halved every 2.3 s. The queue was the reserve.
 #
 # ### Exercise 2: your own sawtooth
 #
@@ -152,13 +149,9 @@ my_run = nl.run(my_path, [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30,
 # %% id="sawtooth-check"
 chapter.check.sawtooth(my_run)
 
-# %% id="sawtooth-figure" tags=["figure"]
-shown = chapter.check.sawtooth.take(my_run, watched)
-chapter.settings.window_figure(shown, title="The window of your flow")
-
 # %% [markdown] id="free-text"
-# (Until your run passes, the figure shows the one of part 1.) The link is idle wherever the window is smaller than what the path alone
-# holds. How large must the queue be, so that this never happens?
+# The link is idle wherever the window is smaller than what the path alone
+# holds.
 #
 # ### Exercise 3: the smallest queue that makes a loss free
 #
@@ -185,8 +178,7 @@ chapter.check.free(least_queue_packets)
 # - **CUBIC** (Linux's own choice) leaves 0.7 of the window, not 0.5. Then it climbs along a cubic curve by the clock, not by round trips.
 # - **BBR** does not steer by losses. It measures the rate at which data arrive and the shortest round trip, and sends at that rate.
 #
-# All four, on the path of part 1, with the burst at 10 s. Before you run it: which one keeps the link fullest, and which one
-# keeps the queue shortest?
+# All four, on the path of part 1, with the burst at 10 s. Which one keeps the link fullest, and which one the queue shortest?
 
 # %% id="four" tags=["figure"]
 four = nl.sweep({
@@ -197,20 +189,16 @@ four = nl.sweep({
 })
 chapter.settings.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
 
-# %% id="four-table"
-print("Goodput and RTT from 5 to 10 s; repairs in all 15 s")
-print(chapter.settings.summary(four).round(1).to_string())
-
 # %% [markdown] id="four-why"
 # One run each: the numbers are one draw, the order follows from the rules above. From 5 to 10 s [[only Tahoe leaves the link idle = bool((chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[0] < 9.2) and (chapter.settings.summary(four)["goodput (Mbit/s)"].iloc[1:] > 9.4).all())]], once a tooth. But look at
-# the waits. CUBIC keeps more of its window than Reno. BBR's window is only a safety limit: it *paces* its segments, and its round trip stays near 40 ms.
+# the mean round trip: [[64 = chapter.settings.summary(four).loc["reno", "mean RTT (ms)"] | .0f]] ms with Reno, [[73 = chapter.settings.summary(four).loc["cubic", "mean RTT (ms)"] | .0f]] with CUBIC, and [[48 = chapter.settings.summary(four).loc["bbr", "mean RTT (ms)"] | .0f]] with BBR: its window is only a safety limit, it *paces* its segments.
 #
 # ## Part 5: many losses at once
 #
 # Lab 1 of ECE 6110, CAD for Communication Networks (`ece6110`), compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
-# 20 and 10 ms, one flow, and windows, queues and segments of several sizes. It found Reno better on the whole and worse in two settings,
-# and could not say why. Here is one of the two, in Linux: window and queue of 64 000 bytes, segments of 128. *Selective
-# acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off: neither Tahoe nor Reno had them.
+# 20 and 10 ms, and one flow. It found Reno worse in two settings, and could not say why. Here is one of the two, in Linux: window and queue
+# of 64 000 bytes, segments of 128. *Selective acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off:
+# neither Tahoe nor Reno had them.
 
 # %% id="stall" tags=["figure"]
 stall = chapter.settings.stall()
@@ -246,9 +234,7 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 
 # %% id="sack"
 with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
-print("Goodput in Mbit/s over all 15 s")
-print("without SACK", repairs["goodput_mbps"].round(2).to_dict())
-print("with SACK   ", with_sack["goodput_mbps"].round(2).to_dict())
+print("Goodput in Mbit/s with SACK:", with_sack["goodput_mbps"].round(2).to_dict())
 print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits'] * repairs.loc['reno', 'rtt_min_ms'] / 1000:.1f} s")
 
 # %% [markdown] id="sack-why"
@@ -261,29 +247,28 @@ print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits']
 #
 # $$\text{goodput} = \frac{M}{T} \cdot \frac{c}{\sqrt p}, \qquad c = \sqrt{3/2} = 1.22$$
 #
-# This is the *square-root formula* (Mathis and others, 1997). It holds for *periodic* losses, one at the top of each tooth. In the table of part 2 the
+# This is the *square-root formula* (Mathis and others, 1997) for *periodic* losses, one at the top of each tooth. In part 2 the
 # constant (`c`) is a little below 1.22, and nearer to it the longer the teeth.
 #
-# Random losses are not periodic. If each packet is lost with probability $p$, some teeth end early and some grow tall, and the tall ones send
+# If each packet is lost with probability $p$, some teeth end early and some grow tall, and the tall ones send
 # much. Then $c = 1.31$ (Ott and others, 1996). And if $p$ is large, the window is so small that three duplicate ACKs often cannot come:
-# the sender must wait for timeouts. PFTK (Padhye and others, 1998) adds these to the formula.
+# the sender must wait for timeouts. PFTK (Padhye and others, 1998) adds these.
 #
-# We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is a draw of its
-# own; the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate.
+# We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is a draw;
+# the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate.
 
 # %% id="random" tags=["figure"]
 random = chapter.settings.at_random()
 chapter.settings.losses_figure(random, title="Reno and its formulas under random loss")
 
 # %% id="random-table"
-print(random.drop(columns="rtt_ms").round(3).to_string(index=False))
 one_percent = random[random["loss_rate"] == 0.01].iloc[0]
 rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory.MATHIS_RANDOM_C)
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
 # **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]]. It is below 1.31. (A guess: the theory gives no time to recovery.)
-# At 0.03 and 0.1 the formula with 1.31 is too high, [[by a tenth to a third = bool((1.31 / random["c"].iloc[3:]).between(1.07, 1.36).all())]], although timeouts are few (column `timeouts`, for each flow in 45 s).
+# At 0.03 and 0.1 the formula with 1.31 is too high, [[by a tenth to a third = bool((1.31 / random["c"].iloc[3:]).between(1.07, 1.36).all())]], although a flow has [[six timeouts in 45 s or fewer = float(random["timeouts"].max()) | 3 .. 6.5]].
 # PFTK is too low there, [[by a quarter to nearly a half = bool((1 - random["pftk_mbps"] / random["reno_mbps"]).iloc[3:].between(0.2, 0.5).all())]].
 #
 # BBR lies far above all of them: it does not take a loss for congestion.
@@ -292,7 +277,7 @@ loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 #
 # `chapter.settings.random_loss(own)` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Is the formula's goodput, with
 # $c = 1.31$ and $T$ of the empty path, what it gets?
-# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
+# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval`, `my_figure` with the value of each seed and the
 # interval, and `my_verdict`: where is the formula's goodput, seen from your interval? `"above"`, `"inside"` or `"below"`.
 
 # %% id="repeated"
@@ -312,10 +297,6 @@ my_finding = [my_table, my_interval, my_figure, my_verdict]
 
 # %% id="repeated-check" tags=["figure", "minutes-13"]
 chapter.check.repeated(my_finding)
-
-# %% [markdown] id="rarity-why"
-# How rare must a loss be to let Reno fill 10 Gbit/s over 100 ms? RFC 3649: one loss in five thousand million packets, or in an hour and 40 minutes, "an unrealistic
-# constraint". CUBIC was made for such paths.
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -418,7 +399,8 @@ print(chapter.settings.ten_windows().round(3).to_string(index=False))
 # - M. Mathis, J. Semke, J. Mahdavi, T. Ott, *The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm*, ACM CCR 27(3), 1997;
 #   T. Ott, J. Kemperman, M. Mathis, *The Stationary Behavior of Ideal TCP Congestion Avoidance*, 1996.
 # - J. Padhye, V. Firoiu, D. Towsley, J. Kurose, *Modeling TCP Throughput*, ACM SIGCOMM, 1998.
-# - S. Floyd, *HighSpeed TCP for Large Congestion Windows*, RFC 3649, 2003. Section 3 has the hour and 40 minutes.
+# - S. Floyd, *HighSpeed TCP for Large Congestion Windows*, RFC 3649, 2003. To fill 10 Gbit/s over 100 ms Reno may lose one packet
+#   in five thousand million, "an unrealistic constraint".
 # - G. Appenzeller, I. Keslassy, N. McKeown, *Sizing Router Buffers*, ACM SIGCOMM, 2004. The rule of part 3, and why many flows need less.
 #
 # ## Limits

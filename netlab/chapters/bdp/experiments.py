@@ -20,6 +20,7 @@ from netlab.chapters.bdp.settings import (
     settled_mbps,
     settled_rtt_ms,
     star,
+    three_links,
     transfer,
     transfer_starts_s,
 )
@@ -27,9 +28,10 @@ from netlab.course.own_figures import StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
+from netlab.plots.theme import TEXT
 from netlab.runs import experiment, sweeps
 from netlab.runs.scenario import Scenario
-from netlab.traffic import Command, Ping, Udp
+from netlab.traffic import Command, Ping, Tcp, Udp
 
 PUBLISHED_RTT_MS = [20.404, 40.365, 20.318, 60.951, 80.970, 60.650]
 PUBLISHED_MBPS = [38.76, 29.04, 19.25, 25.00, 17.36, 17.66]
@@ -103,18 +105,6 @@ def window_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Com
     )
 
 
-def waiting_figure(windows_kb: Sequence[float], runs: Sequence[Run]) -> plots.Comparison:
-    """Round-trip time by window: the empty path's, or what the link needs for a whole window."""
-    empty_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
-    return plots.Comparison(x_label="Window (kB)", y_label="RTT of the transfer (ms)", title="The same transfers").add(
-        "measured",
-        windows_kb,
-        [settled_rtt_ms(run) for run in runs],
-        np.linspace(10, 320, 300),
-        lambda kb: np.maximum(empty_ms, np.asarray(kb) * 1000 // 1448 * 1538 * 8 / 100e3),
-    )
-
-
 def cycle_ms(window_kb: float, goodput_mbps: float) -> float:
     """Time in ms in which one window (whole segments of 1448 bytes) arrives."""
     return int(1000 * window_kb) // 1448 * 1448 * 8 / (goodput_mbps * 1000)
@@ -139,18 +129,10 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
     )
 
 
-def queue_table(runs: Mapping[int, Run]) -> pd.DataFrame:
-    """Goodput by the room before the slowest link of h1-h9, as long as `simpleperf` measured and after that."""
-    limit_mbps = theory.tcp_goodput_limit_mbps(20)
-    late = [float(run.goodput_mbps(after_s=TRANSFER_S).iloc[0]) for run in runs.values()]
-    return pd.DataFrame(
-        {
-            "room": list(runs),
-            f"first {TRANSFER_S:g} s": [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()],
-            f"after {TRANSFER_S:g} s": late,
-            "of the limit": [f"{100 * mbps / limit_mbps:.1f} %" for mbps in late],
-        }
-    ).round(2)
+def by_room(rooms: Sequence[int]) -> dict[int, Run]:
+    """One flow alone on h1-h9, with each room before the slowest link."""
+    flow, duration_s = Tcp("h1", "h9"), lasting(75, 30)
+    return sweeps.sweep({room: Scenario(three_links(room), [flow], duration_s, interval_s=1) for room in rooms})
 
 
 def enough_room(runs: Mapping[int, Run]) -> int:
@@ -166,15 +148,22 @@ def formula_room_packets() -> float:
 
 
 def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
-    """The same as a figure, with what `simpleperf` measured with a queue that it called 33 packets long."""
-    rooms, limit_mbps, table = list(runs), theory.tcp_goodput_limit_mbps(20), queue_table(runs)
+    """Goodput by the room before the slowest link, as long as `simpleperf` measured (with what it called 33 packets) and after that."""
+    rooms, limit_mbps = list(runs), theory.tcp_goodput_limit_mbps(20)
     line = ([10, 90], [limit_mbps, limit_mbps])
+    first = [float(run.goodput_mbps(before_s=TRANSFER_S).iloc[0]) for run in runs.values()]
+    late = [float(run.goodput_mbps(after_s=TRANSFER_S).iloc[0]) for run in runs.values()]
     comparison = plots.Comparison(
         x_label="Room in the queue (packets)", y_label="Goodput (Mbit/s)", title="One flow alone on h1-h9"
     )
-    comparison.add(f"after {TRANSFER_S:g} s", rooms, table[f"after {TRANSFER_S:g} s"], *line)
-    comparison.add(f"first {TRANSFER_S:g} s", rooms, table[f"first {TRANSFER_S:g} s"], *line, published=([33], [17.36]))
+    comparison.add(f"after {TRANSFER_S:g} s", rooms, late, *line)
+    comparison.add(f"first {TRANSFER_S:g} s", rooms, first, *line, published=([33], [17.36]))
     comparison.figure.update_yaxes(range=[14.5, 19.7], row=1)
+    enough = formula_room_packets()
+    comparison.figure.add_vline(x=enough, line={"color": TEXT, "dash": "dot", "width": 1}, row=1, col=1)
+    comparison.figure.add_annotation(
+        x=enough, y=14.5, text="0.43 B", showarrow=False, xanchor="left", yanchor="bottom", xshift=4, row=1, col=1
+    )
     return comparison
 
 

@@ -7,9 +7,11 @@ import plotly.graph_objects as go
 
 from netlab.plots.theme import COLOURS, SYMBOLS
 
+BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie side by side
+
 
 def jitter(table: pd.DataFrame, title: str) -> go.Figure:
-    """Goodput of each run against what TCP was; a marker for each seed, a symbol for each jitter.
+    """Goodput of each run against what TCP was; a marker for each seed, side by side, a symbol for each jitter.
 
     Parameters
     ----------
@@ -19,16 +21,22 @@ def jitter(table: pd.DataFrame, title: str) -> go.Figure:
         What the figure shows.
     """
     figure = go.Figure()
+    names = list(dict.fromkeys(table.tcp))
+    widths = [group.groupby("tcp").size().max() for _, group in table.groupby("jitter_ms", sort=True)]
+    left = -BESIDE * (sum(widths) - 1) / 2
     for number, (jitter_ms, group) in enumerate(table.groupby("jitter_ms", sort=True)):
         figure.add_scatter(
-            x=[_in_lines(name) for name in group.tcp],
+            x=(group.tcp.map(names.index) + left + BESIDE * group.groupby("tcp").cumcount()).tolist(),
             y=group.goodput_mbps,
             mode="markers",
             name=f"± {jitter_ms:g} ms",
-            marker={"color": COLOURS[number], "symbol": SYMBOLS[number], "size": 11, "line": {"width": 2}},
-            hovertemplate="%{x}: %{y:.2f} Mbit/s<extra></extra>",
+            customdata=group.tcp,
+            marker={"color": COLOURS[number], "symbol": SYMBOLS[number], "size": 8, "line": {"width": 2}},
+            hovertemplate="%{customdata}: %{y:.2f} Mbit/s<extra></extra>",
         )
+        left += BESIDE * widths[number]
     figure.update_layout(template="netlab", title_text=title, height=400, yaxis_title_text="Goodput (Mbit/s)")
+    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=[_in_lines(name) for name in names])
     figure.update_yaxes(rangemode="tozero")
     return figure
 
