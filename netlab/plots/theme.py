@@ -25,11 +25,22 @@ from plotly.io.base_renderers import MimetypeRenderer
 
 Array = NDArray[np.float64]
 
-TEXT = "#767676"  # contrast 4.54 on white and 4.2 on JupyterLab's dark page
+# Contrast 4.54 on white. On JupyterLab's dark page it is 4.2, so its style sheet has another one there (`netlab.course.page_style`).
+TEXT = "#767676"
+TEXT_ON_DARK = "#969696"  # contrast 6.4 there
 GRID = "rgba(128,128,128,0.25)"
 COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
 SYMBOLS = ("circle", "square-open", "triangle-up", "cross", "triangle-down-open", "star")
 DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
+
+
+def rgb(colour: str) -> str:
+    """A colour as browsers write it into a style.
+
+    >>> rgb("#767676")
+    'rgb(118, 118, 118)'
+    """
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
 
 
 def _template() -> go.layout.Template:

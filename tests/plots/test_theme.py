@@ -21,16 +21,29 @@ def test_every_figure_is_transparent_and_of_the_one_template():
         assert figure.layout.template.layout.font.color == theme.TEXT
 
 
-def test_greys_and_colours_are_readable_on_white_and_on_the_dark_page():
-    def luminance(colour):
+WHITE, DARK = "#ffffff", "#111111"
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2.1 has it: the ratio of relative luminances."""
+
+    def luminance(colour: str) -> float:
         channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    for colour, least in [(theme.TEXT, 4.0), *((colour, 3.0) for colour in theme.COLOURS)]:
-        on_white = 1.05 / (luminance(colour) + 0.05)
-        on_dark = (luminance(colour) + 0.05) / (luminance("#111111") + 0.05)
-        assert min(on_white, on_dark) >= least, f"{colour}: {on_white:.2f} on white, {on_dark:.2f} on dark"
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_has_a_contrast_of_four_and_a_half_on_white_and_on_the_dark_page() -> None:
+    assert contrast(theme.TEXT, WHITE) >= 4.5
+    assert contrast(theme.TEXT_ON_DARK, DARK) >= 4.5
+
+
+def test_colours_of_series_stand_out_on_white_and_on_the_dark_page() -> None:
+    for colour in theme.COLOURS:
+        assert min(contrast(colour, WHITE), contrast(colour, DARK)) >= 3.0, colour
 
 
 def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:

@@ -1,0 +1,24 @@
+"""What a chapter's page in JupyterLab looks like besides its figures' own colours: one style sheet, shown where a chapter opens."""
+
+from __future__ import annotations
+
+import sys
+
+from netlab.plots.theme import TEXT, TEXT_ON_DARK, rgb
+
+# No grey has a contrast of 4.5 both on white and on JupyterLab's dark page (their product there is 18.9 at most), so
+# figures' text is another one on dark. Plotly writes its colours into each element: only `!important` is above that.
+_DARK = 'body[data-jp-theme-light="false"] .js-plotly-plot'
+SHEET = f"""
+{_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
+.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
+.jp-RenderedHTMLCommon .dataframe :is(td, th) {{ white-space: nowrap; }}
+"""
+
+
+def show() -> None:
+    """Bring the style sheet into a notebook's page; do nothing anywhere else."""
+    display = sys.modules.get("IPython.display")
+    shell = sys.modules["IPython"].get_ipython() if display else None
+    if display and hasattr(shell, "kernel"):
+        display.display({"text/html": f"<style>{SHEET}</style>", "text/plain": ""}, raw=True)
