@@ -30,11 +30,17 @@ class NetlabError(Exception):
         return [*where, f"{type(self).__name__}: {self}"]
 
 
+LONGEST_PROBLEM = 1000
+
+
 class ScenarioError(NetlabError):
     """A topology or its traffic cannot be run; `problems` holds every mistake found, not just the first."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = list(problems)
+        # Names of any length may be in them.
+        self.problems = [
+            each if len(each) <= LONGEST_PROBLEM else f"{each[: LONGEST_PROBLEM - 1]}…" for each in problems
+        ]
         count = len(self.problems)
         head = "This cannot run:" if count == 1 else f"This cannot run; it has {count} mistakes:"
         super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))

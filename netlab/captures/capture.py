@@ -54,7 +54,11 @@ class Capture:
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
-        found = []
+        found = [
+            f"{where}: {end} must be the name of a node, got {shown(name)}"
+            for end, name in (("a", self.a), ("b", self.b))
+            if not isinstance(name, str)
+        ]
         if not (is_integer(self.snap_bytes) and SMALLEST_SNAP_BYTES <= self.snap_bytes <= LARGEST_SNAP_BYTES):
             found.append(
                 f"{where}: snap_bytes must be a whole number from {SMALLEST_SNAP_BYTES} to {LARGEST_SNAP_BYTES}, "

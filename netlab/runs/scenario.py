@@ -276,7 +276,9 @@ class Scenario:
                 continue
             wrong = item.problems(where)
             found += wrong
-            if topology is not None and not wrong:
+            if wrong:
+                continue
+            if topology is not None:
                 if {item.a, item.b} not in links:
                     found.append(f"{where}: there is no link {item.a}-{item.b}")
                 try:
