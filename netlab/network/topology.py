@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import shown
 from netlab.network.link import SHAPE_FIELDS, Link, unknown_field
 from netlab.network.routing import Paths
 from netlab.network.wiring import Hop, Wiring, wire
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""
@@ -212,10 +213,12 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     def _switch_problems(self) -> Iterable[str]:
         switches = set(self.switches)
-        among_switches = nx.MultiGraph()
-        among_switches.add_nodes_from(switches)
-        among_switches.add_edges_from((k.a, k.b) for k in self.links if k.a in switches and k.b in switches)
-        if among_switches.number_of_edges() and not nx.is_forest(among_switches):
+        between = [(link.a, link.b) for link in self.links if link.a in switches and link.b in switches]
+        if not between:
+            return
+        import networkx as nx  # half a second, which most topologies do not need
+
+        if not nx.is_forest(nx.MultiGraph(between)):
             yield "switches must not form a loop: frames would circle in it for ever; use routers there"
 
     def wiring(self) -> Wiring:
@@ -242,6 +245,8 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
 
     def graph(self) -> nx.MultiGraph:
         """The network as a networkx graph; each edge carries its `link`."""
+        import networkx as nx
+
         graph = nx.MultiGraph()
         graph.add_nodes_from(self.nodes)
         graph.add_edges_from((link.a, link.b, {"link": link}) for link in self.links)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,14 @@ import pandas as pd
 from netlab.base.errors import NetlabError, ScenarioError, told_arguments
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
-from netlab.engines.base import Engine
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
 from netlab.traffic import Traffic
+
+if TYPE_CHECKING:
+    from netlab.engines.base import Engine
 
 DEFAULT_SEEDS = 10
 
