@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import importlib
 import inspect
 import json
@@ -21,9 +22,9 @@ from netlab.grading import plain
 EARLY = (
     "numpy",
     "pandas",
-    "netlab.runs.experiment",
     "netlab.measure.results",
-    "netlab.runs.sweeps",
+    "netlab.runs.scenario",
+    "netlab.network.topologies",
     "netlab.theory",
     "netlab.course.checks",
 )
@@ -110,20 +111,31 @@ class Tutors:
 
 def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
     """Import what the exercises need, once for all; they are of one chapter and one student."""
+    # A collection goes through all that was imported; after a fork it copies each page of it.
+    gc.disable()
     for name in EARLY:
         importlib.import_module(name)
-    # Before the chapter is imported: its modules may keep what they find.
-    experiment, sweeps = (
-        importlib.import_module("netlab.runs.experiment"),
-        importlib.import_module("netlab.runs.sweeps"),
-    )
-    experiment.run, sweeps.sweep = Laboratory.run, Laboratory.sweep  # type: ignore[attr-defined]
+    # Before the chapter is imported: its modules may keep what they find. What makes runs is outside, and is not imported.
+    _put("netlab.runs.experiment", run=Laboratory.run)
+    _put("netlab.runs.sweeps", sweep=Laboratory.sweep)
     if exercises:
         _stand_in(exercises[0])
     for name in sorted({name for exercise in exercises for source in exercise["given"] for name in _imported(source)}):
         # What of it is no module is imported where the cell runs.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    gc.freeze()
+    gc.enable()
+
+
+def _put(name: str, **content: Any) -> None:
+    """Let a module have this content, and nothing else."""
+    module = types.ModuleType(name)
+    module.__dict__.update(content)
+    sys.modules[name] = module
+    home, _, last = name.rpartition(".")
+    if home in sys.modules:
+        setattr(sys.modules[home], last, module)
 
 
 def _imported(source: str) -> list[str]:
@@ -272,14 +284,9 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
         )
         return lambda _token="": opened
 
-    for name, content in (
-        (f"netlab.chapters.{topic}.check", {"Checks": Tutors}),
-        (f"netlab.chapters.{topic}.panel", {"panel": _nothing}),
-        ("netlab.chapters.opening", {"opener": opener}),
-    ):
-        module = types.ModuleType(name)
-        module.__dict__.update(content)
-        sys.modules[name] = module
+    _put(f"netlab.chapters.{topic}.check", Checks=Tutors)
+    _put(f"netlab.chapters.{topic}.panel", panel=_nothing)
+    _put("netlab.chapters.opening", opener=opener)
     setattr(importlib.import_module("netlab"), "preflight", lambda *_words, **_more: "")  # noqa: B010 (looked up when used)
 
 

@@ -237,25 +237,12 @@ def test_a_persons_points_are_merged_and_stay_in_the_table(lesson: Lesson, tmp_p
     assert review.read(file) == {("right_as_taught", "why-words"): given}
 
 
-def test_nbval_gives_honest_submissions_the_same_points(lesson: Lesson, tmp_path: Path) -> None:
-    """In a kernel of its own, as an instructor runs it; words count as a person gave them."""
+def test_nbval_gives_the_same_points_and_runs_no_students_code_as_the_caller(lesson: Lesson, tmp_path: Path) -> None:
+    """In a kernel of its own, as an instructor runs it; what reaches for files reads nothing there, and earns what it earned."""
     notebooks = lesson.place / "out" / "merged"
-    names = ["right_with_helpers"]
-    said = _nbval(notebooks, tmp_path, names)
-    for result in lesson.graded.results:
-        if result["student"] in names:
-            line = f"{result['student']}: {reports.total(result):g} of {reports.most(result):g}"
-            assert line in said.splitlines(), said[-3000:]
-
-
-def test_nbval_runs_no_students_code_as_the_caller(lesson: Lesson, tmp_path: Path) -> None:
-    """What reaches for files reads nothing under pytest either, and earns what it earned."""
-    notebooks = lesson.place / "out" / "merged"
-    name = "touches"
     mine = tmp_path / "mine"
-    text = (notebooks / "slip_edge.ipynb").read_text()
-    document = json.loads(text)
-    document["metadata"]["netlab"]["student"] = name
+    document = json.loads((notebooks / "slip_edge.ipynb").read_text())
+    document["metadata"]["netlab"]["student"] = "touches"
     for cell in document["cells"]:
         if cell["id"] == "limit":
             source = "".join(cell["source"])
@@ -263,12 +250,14 @@ def test_nbval_runs_no_students_code_as_the_caller(lesson: Lesson, tmp_path: Pat
             assert head == "%%answer limit"
             touch = f"try:\n    open({str(mine)!r}, 'w').write('here')\nexcept OSError:\n    pass"
             cell["source"] = f"{head}\n{touch}\n{rest}"
-    (notebooks / f"{name}.ipynb").write_text(json.dumps(document))
-    said = _nbval(notebooks, tmp_path, [name])
-    (notebooks / f"{name}.ipynb").unlink()
+    (notebooks / "touches.ipynb").write_text(json.dumps(document))
+    said = _nbval(notebooks, tmp_path, ["right_with_helpers", "touches"])
+    (notebooks / "touches.ipynb").unlink()
     assert not mine.exists()
-    right = next(result for result in lesson.graded.results if result["student"] == "slip_edge")
-    assert f"{name}: {reports.total(right):g} of {reports.most(right):g}" in said.splitlines(), said[-3000:]
+    points = {result["student"]: result for result in lesson.graded.results}
+    for name, like in (("right_with_helpers", "right_with_helpers"), ("touches", "slip_edge")):
+        line = f"{name}: {reports.total(points[like]):g} of {reports.most(points[like]):g}"
+        assert line in said.splitlines(), said[-3000:]
 
 
 def _nbval(notebooks: Path, place: Path, names: list[str]) -> str:
