@@ -1,11 +1,10 @@
 """Grade a class as an instructor does: how long it takes, and whether a second time and a busy machine give the same.
 
-    python benchmarks/class.py [--submissions N] [--jobs N] [--only speed|again|busy|many|model] [--draws N] [CHAPTER ...]
+    python benchmarks/class.py [--submissions N] [--jobs N] [--only speed|again|busy|many] [--students N]
 
 speed: 30 submissions of "UDP loss", each with figures of its own, every experiment made anew; the goal is 180 s on two idle cores.
 again: the class of the tests (right, wrong, broken, hostile), graded twice: all files of both gradings are compared.
 many:  300 students with figures of their own, a tenth of them hostile, within an hour: who lost points or a row, and the peak memory.
-model: the solution with a hundred sets of own figures of each CHAPTER (all): every point; takes hours. Only when asked for.
 busy:  the same class beside eight processes that never rest: the table of points is compared.
 The last line is "all as it must be", or what is not; the exit code follows it.
 """
@@ -33,7 +32,6 @@ from netlab.grading.grade import Graded  # noqa: E402
 from netlab.grading.roster import Entry  # noqa: E402
 from netlab.kernel import cache  # noqa: E402
 from tests.grading import classroom  # noqa: E402
-from tests.grading.test_shortcuts import CHAPTERS, lost_by_the_solution  # noqa: E402
 
 CACHE = cache.root()
 TOPIC, GOAL_S, BUSY, CPU_S, MANY_S = "udp_loss", 180.0, 8, 5.0, 3600.0
@@ -49,10 +47,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--only", choices=("speed", "again", "busy", "many", "model"))
+    parser.add_argument("--only", choices=("speed", "again", "busy", "many"))
     parser.add_argument("--students", type=int, default=300)
-    parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("chapters", metavar="CHAPTER", nargs="*", help="of model")
     options = parser.parse_args()
     print(f"{options.jobs} submissions side by side, load of the machine {os.getloadavg()[0]:.1f}", flush=True)
     wrong: list[str] = []
@@ -64,9 +60,6 @@ def main() -> int:
             wrong += class_again(place, options.jobs, options.only)
         if options.only == "many":
             wrong += many(place, options.students, options.jobs)
-        if options.only == "model":
-            for source in [master.find(name, ROOT) for name in options.chapters or CHAPTERS]:
-                wrong += model(source, options.draws)
     print("all as it must be" if not wrong else "\n".join(f"WRONG: {each}" for each in wrong))
     return 1 if wrong else 0
 
@@ -126,22 +119,6 @@ def many(place: Path, number: int, jobs: int) -> list[str]:
         flush=True,
     )
     return wrong + ([f"{wall_s:.0f} s is more than an hour"] if wall_s > MANY_S else [])
-
-
-def model(chapter: master.Master, draws: int) -> list[str]:
-    """The solution with many sets of own figures."""
-    seen: dict[str, str] = {}
-    for number in range(20 * draws):
-        token = f"t{number}"
-        seen.setdefault(repr(sorted(vars(authoring.opened(chapter.source, token).own).items())), token)
-        if len(seen) == draws:
-            break
-    wrong = []
-    for token in seen.values():
-        lost = lost_by_the_solution(chapter, token)
-        wrong += [f"{chapter.stem}, {token}: {key}: {said}" for key, said in lost.items()]
-    print(f"model: {chapter.stem} with {len(seen)} sets of figures: {len(wrong)} answers lost points", flush=True)
-    return wrong
 
 
 def submission(chapter: master.Master, token: str, changes: dict[str, str | None]) -> str:

@@ -14,12 +14,13 @@ from netlab.base.location import PACKAGE
 from netlab.course import catalogue
 from netlab.course.checks import Choice, Function, Number, Status
 from netlab.course.conditions import Measurement
-from netlab.grading import judging, master, reading
+from netlab.grading import master, reading
 from netlab.grading.examiner import Exercise
 from netlab.grading.judging import Examination, Job
-from netlab.grading.master import Edition, Master
+from netlab.grading.master import Edition
 from netlab.grading.submission import Wanted
 from netlab.measure.results import Run
+from tests.grading import model
 
 ROOT = PACKAGE.parent
 # A chapter takes a minute: the two with most measurements in each run, all with NETLAB_LONG=1.
@@ -72,7 +73,7 @@ def test_the_cheapest_ways_around_an_exercise_get_no_full_points(topic: str) -> 
     wanted, taken = [], {}
     exercises: dict[str, Any] = {}
     checks: dict[str, Any] = {}
-    for each, exercise in graded_by_code(chapter, edition):
+    for each, exercise in model.graded_by_code(chapter, edition):
         for number, (_, source) in enumerate(ways(edition, each, exercise)):
             key = f"{each.key}#{number}"
             exercises[key] = exercise
@@ -100,34 +101,14 @@ def test_a_command_in_a_measurement_gets_no_part_of_the_points(topic: str) -> No
                 assert said.status is Status.FAILED and "leave out nl.Command" in said.sentences[0]
 
 
-def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, Exercise]]:
-    """The exercises of a chapter that are answered in code and have points."""
-    exercises = chapter.examiner().exercises
-    for each in edition.wanted:
-        exercise = exercises.get(each.key)
-        if each.name and isinstance(exercise, Exercise):
-            yield each, exercise
-
-
-def lost_by_the_solution(chapter: Master, token: str) -> dict[str, tuple[str, float, list[str]]]:
-    """What the solution's answers in code lose with the figures of a token: nothing, where the chapter is right."""
-    edition = chapter.edition(token)
-    solution = {cell.id: cell.source for cell in edition.solved}
-    asked = [each for each, _ in graded_by_code(chapter, edition)]
-    taken = {each.key: reading.compose(edition.provided, each.id, solution[each.id]) for each in asked}
-    marks = Examination(Job("", None, chapter.source, token), edition, chapter.examiner().exercises).marks(asked, taken)
-    return {
-        key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != judging.PASSED
-    }
-
-
 @pytest.mark.pocket
-def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn() -> None:
-    """The smallest window that fills the link: the measured wait is furthest from theory there. All draws: benchmarks/class.py."""
+@pytest.mark.library
+def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smallest window that fills the link: the measured wait is furthest from theory there."""
+    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
     chapter = master.find("bdp", ROOT)
-    numbers = (chapter.edition(f"t{number}").chapter.own for number in range(60))
-    smallest = min(range(60), key=lambda _number: next(numbers).window_kb)
-    assert not lost_by_the_solution(chapter, f"t{smallest}")
+    smallest = min(model.tokens(chapter, 60), key=lambda token: chapter.edition(token).chapter.own.window_kb)
+    assert not model.lost_by_the_solution(chapter, smallest)
 
 
 def test_figures_with_which_a_run_differs_too_much_from_theory_are_not_drawn() -> None:
