@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import sys
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,10 @@ from netlab.lab.session import Session
 
 if TYPE_CHECKING:
     from netlab.lab.terminal import Terminal
+
+PATIENCE_S = (
+    5.0  # of wall-clock time, after which a command that goes on is told; virtual time may be an hour further by then
+)
 
 
 class Output(str):
@@ -61,13 +68,22 @@ class Host:
             After Ctrl-C; the command got it too, and the lab can be used on.
         """
         parts: list[str] = []
+        told_s = time.monotonic() + PATIENCE_S
 
         def heard(text: str) -> None:
             parts.append(text)
             if on_text is not None:
                 on_text(text)
 
-        answer = self._session.request(heard).run(node=self.name, command=command)
+        def wait() -> None:
+            nonlocal told_s
+            if time.monotonic() >= told_s:
+                told_s = math.inf
+                sys.stderr.write(
+                    f"{command!r} on {self.name} is still running; Ctrl-C, in a notebook the square, ends it.\n"
+                )
+
+        answer = self._session.request(heard, wait).run(node=self.name, command=command)
         return Output("".join(parts), answer["code"])
 
     def start(self, command: str) -> Process:
