@@ -60,7 +60,8 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # at; try again as often as you like, also after you have passed: what you passed stays passed. For a hint, click on the check's cell, press
 # **Esc** and then **B**: a new cell appears below it. Run `chapter.check.rtt.hint()` there. Each call gives a stronger hint.
 #
-# Does a cell say `NameError` after a break? Choose *Run > Run All Above Selected Cell*.
+# After a restart of the kernel a cell says `NameError`, and a panel's sliders do nothing. Choose *Run > Run All Above Selected Cell*, and run the panel's cell again;
+# what you passed stays passed.
 
 # %% id="rtt"
 rtt_ms = 60  # SOLUTION
@@ -122,7 +123,7 @@ nl.progress()
 # | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 4, 5 |
 # | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 3, 4 |
 #
-# Each says how many minutes it takes, 70 to 100. What comes after its summary is optional.
+# Each says how many minutes it takes, 90 at most. What comes after its summary is optional.
 
 # %% [markdown] id="labs"
 # ## The published labs

@@ -251,3 +251,11 @@ def test_a_log_slider_covers_powers_of_ten():
     control = widgets.log_slider("Queue", 100, 1, 1000, unit="packets")
     assert (control.min, control.max, control.value) == (0, 3, 100)
     assert not control.continuous_update
+
+
+def test_check_boxes_stand_in_a_row_of_their_own_below_the_sliders() -> None:
+    controls = {"a": widgets.toggle("A"), "x": widgets.slider("x", 30, 0, 100, 1), "b": widgets.toggle("B")}
+    panel = widgets.Panel(controls, dict, lambda result, settings: plots.topology, run=lambda **words: None)
+    sliders, boxes = panel.box.children[:2]
+    assert sliders.children == (controls["x"],)
+    assert boxes.children == (controls["a"], controls["b"])
