@@ -1,0 +1,35 @@
+"""The style sheet that an opened chapter brings into its page."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from netlab.course import page_style
+from netlab.plots import theme
+
+
+def test_on_a_dark_page_the_figures_own_grey_becomes_the_lighter_one() -> None:
+    assert (
+        f'text[style*="fill: {theme.rgb(theme.TEXT)}"] {{ fill: {theme.TEXT_ON_DARK} !important; }}' in page_style.SHEET
+    )
+
+
+def test_a_notebook_gets_the_sheet_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(
+        sys.modules, "IPython.display", SimpleNamespace(display=lambda bundle, raw: shown.append(bundle))
+    )
+    page_style.show()
+    assert shown == [{"text/html": f"<style>{page_style.SHEET}</style>", "text/plain": ""}]
+
+
+def test_a_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace())
+    page_style.show()
+    assert capsys.readouterr().out == ""
