@@ -8,7 +8,7 @@
 #
 # After this chapter you can
 #
-# 1. compute the fair share of every flow in any network, for three meanings of "fair";
+# 1. compute the fair share of every flow in any network;
 # 2. predict how long packets wait when flows share a link, from the size of one queue;
 # 3. say which part of a measured share is chance, which part is not, and how you tell them apart.
 #
@@ -83,25 +83,28 @@ nl.plots.topology(
 # flow, in Mbit/s. A worked number: links A with 12 and B with 6 Mbit/s; one flow over both, one over A only, two over B only. B
 # fills first: its three flows get 2 each. The one over A alone goes on to 10. Tolerance: 0.1 %.
 #
-# You need not raise the water drop by drop. Which link fills next, and at which level?
+# You need not raise the water drop by drop. Which link fills next, and at which level? The frame of the loop is there.
 
 # %% id="water"
 def fair_shares_mbps(capacities_mbps, routes):
     """Max-min fair rate of each flow in Mbit/s."""
-    # BEGIN SOLUTION
-    left_mbps, shares_mbps = dict(capacities_mbps), {}
-    while len(shares_mbps) < len(routes):
+    left_mbps, shares_mbps = dict(capacities_mbps), {}  # what each link still has; the flows that have stopped
+    for _ in capacities_mbps:  # each round fills a link, if a flow over it still rises
         rising = {
             link: [flow for flow, route in routes.items() if link in route and flow not in shares_mbps]
             for link in left_mbps
         }
-        level_mbps, full = min((left_mbps[link] / len(flows), link) for link, flows in rising.items() if flows)
-        for flow in rising[full]:
-            shares_mbps[flow] = level_mbps
-            for link in routes[flow]:
-                left_mbps[link] -= level_mbps
-    return shares_mbps
-    # END SOLUTION
+        # Which link fills next? Stop its rising flows: note their level, and take it from each link of their routes.
+        # BEGIN SOLUTION
+        levels_mbps = {link: left_mbps[link] / len(flows) for link, flows in rising.items() if flows}
+        if levels_mbps:
+            full = min(levels_mbps, key=levels_mbps.get)
+            for flow in rising[full]:
+                shares_mbps[flow] = levels_mbps[full]
+                for link in routes[flow]:
+                    left_mbps[link] -= levels_mbps[full]
+        # END SOLUTION
+    return shares_mbps or ...
 
 
 # %% id="water-check" tags=["minutes-20"]
@@ -224,23 +227,15 @@ rtt_prediction.compare(waits["mean"][0])
 # | h7-h5 | L2 | 40 ms |
 # | h8-h9, h6-h9 | L3 | 20 ms |
 #
-# What should each get? There are several good answers. Each makes some sum over all flows as large as the links allow.
-#
-# - *Max-min*: the smallest counts most.
-# - *Proportional fairness* (Kelly, 1998): the largest $\sum \log x_i$. A bit for the long flow takes a place on three links, so it weighs what others lose.
-# - *Reno's optimum*. In balance Reno gains as much as it loses: it adds one segment in each round trip and halves at a loss, so $x_i = \sqrt{2/p_i}/T_i$. Let the
-#   loss rate $p_i$ of a flow be the sum of its links' loss rates. Then Reno's rates are those with the smallest $\sum 1/(T_i^2 x_i)$ (Kelly, 2001; the constant is that of a steady window, and plays no part in the shares). No one computes this sum;
-#   all senders together find its smallest value.
-
-# %% id="allocations"
-print("Data in Mbit/s, by theory, with empty round trips")
-print(chapter.settings.allocations().round(2).to_string())
+# Max-min is one answer to what each should get; the chapter "Fair by which measure?" has others. And the *square root* of the chapter on congestion control
+# says what Reno will take: a rate that goes with $1/(T_i \sqrt{p_i})$, where a flow's loss rate $p_i$ is the sum of its links' loss rates.
+# The table below has the six rates at which this holds and the links are full.
 
 # %% [markdown] id="crossing-text"
 # Three experiments, five draws each. *Drop-tail*: Reno with the queues as they are. *RED* (Random Early Detection): Reno with longer
 # queues that drop at random before they are full, each packet with the same small chance. *Fair queues* (`fq_codel`): CUBIC, and in each router a queue for each flow, served in turn.
 #
-# Before you run it: which of the three comes closest to max-min, and which closest to Reno's optimum?
+# Before you run it: which of the three comes closest to max-min, and which closest to the square root?
 
 # %% id="crossing" tags=["figure"]
 crossed = chapter.settings.crossing(draws=5)
@@ -253,16 +248,16 @@ print("\nCuts of the window for 1000 segments, with Reno, after the first 5 s")
 print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False))
 long_prediction.compare(
     chapter.settings.by_draw(crossed["drop-tail"], chapter.settings.CROSSING)["h1-h9"].mean(),
-    theory=chapter.settings.allocations().loc["h1-h9", "Reno's optimum"],
+    theory=chapter.settings.allocations().loc["h1-h9", "square root"],
 )
 
 # %% [markdown] id="crossing-why"
 # **Fair queues** bring all six flows to max-min within [[a few per cent = float((chapter.settings.crossing_table(crossed)["fair queues"] / chapter.settings.crossing_table(crossed)["max-min"] - 1).abs().max()) | 0 .. 0.035]]. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow near Reno's optimum of 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All together carry less than the
-# optimum: RED drops before the links are full.)
+# **RED** brings the long flow near the square root's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All together carry less than
+# theory has: RED drops before the links are full.)
 #
-# **Drop-tail** gives the long flow [[a third of Reno's optimum = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
+# **Drop-tail** gives the long flow [[a third of that = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
 # not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
 # the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut [[about eight times = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[0]) | 6.5 .. 9.5]] as often; the interval (`+-`, five draws) leaves
 # no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
@@ -277,15 +272,15 @@ long_prediction.compare(
 # the network gain from treating h1-h9 badly, what part of it did nobody intend, and which queue would you choose? Use at least two numbers of the tables.
 # <!-- BEGIN SOLUTION -->
 # The six flows together carry 80 Mbit/s with drop-tail and 62 with fair queues, because a bit for h1-h9 takes a place on three links that could carry
-# three bits of others. So some of what you lose, others gain, and more than you lose: proportional fairness, which weighs both, would give you 4.2 Mbit/s,
-# not 6.4. But you get 0.7, and nobody intended that: Reno itself aims at 2.0, and the rest comes from the drop-tail queues, which
+# three bits of others. So what you lose, others gain, and more than you lose.
+# But you get 0.7, and nobody intended that: Reno's own square root would leave you 2.0, and the rest comes from the drop-tail queues, which
 # make you cut your window about eight times as often, per segment, as flows with one link. With RED you would get 1.7. I choose fair queues: you get 6.2
 # and no flow gets less, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
 #
 # Rubric:
 #
 # - names the gain in the total and its reason (a long flow takes capacity on three links), with numbers;
-# - tells Reno's own aim (round trip and several links) from drop-tail's bias, with numbers;
+# - tells what Reno itself does (round trip and several links) from drop-tail's bias, with numbers;
 # - chooses a queue and says who pays for the choice.
 # <!-- END SOLUTION -->
 
@@ -294,8 +289,8 @@ long_prediction.compare(
 #
 # 1. When flows cross, the sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
 # 2. How long packets wait follows from the one queue that fills.
-# 3. Fair queues lead to max-min; Reno tends to another optimum, which weighs each flow by $1/T^2$ and charges it for each link; and drop-tail queues
-#    add a bias that no optimum explains.
+# 3. Fair queues lead to max-min; Reno's square root leaves a flow with a long round trip and many links less; and drop-tail queues
+#    add a bias that the square root does not explain.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -342,9 +337,6 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 #
 # - D. Bertsekas, R. Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2. Max-min fairness and water-filling.
 # - R. Jain, D.-M. Chiu, W. Hawe, *A Quantitative Measure of Fairness*, DEC Research Report TR-301, 1984.
-# - F. Kelly, A. Maulloo, D. Tan, *Rate Control for Communication Networks*, Journal of the Operational Research Society 49(3), 1998.
-# - F. Kelly, *Mathematical Modelling of the Internet*, 2001; S. Low, F. Paganini, J. Doyle, *Internet Congestion Control*, IEEE Control Systems Magazine 22(1), 2002. Why
-#   Reno's rates are an optimum.
 # - J. Mo, J. Walrand, *Fair End-to-End Window-Based Congestion Control*, IEEE/ACM Transactions on Networking 8(5), 2000.
 # - S. Floyd, V. Jacobson, *On Traffic Phase Effects in Packet-Switched Gateways*, Internetworking: Research and Experience, 1992; *Random Early Detection
 #   Gateways for Congestion Avoidance*, IEEE/ACM Transactions on Networking 1(4), 1993.
@@ -356,7 +348,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 #
 # All this ran through Linux's own TCP and queues, but time was virtual: nothing but our random starts disturbs the timing of the packets, so drop-tail's bias may be
 # stronger here than elsewhere. The shares of single flows are draws. They repeat exactly with the same seed and kernel; with another kernel they differ as much as from draw to draw. All flows were
-# long; most real ones end before they have found their share. Reno's optimum is for small loss rates that are the same for all flows on a link.
+# long; most real ones end before they have found their share. The square root is for small loss rates that are the same for all flows on a link.
 #
 # ## Versions and seed
 

@@ -101,8 +101,7 @@ far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(li
 # the windows: when the queue is full, often *both* flows are cut within a second or two. (The next table counts the cuts.)
 #
 # One run is one draw. Which packet finds the queue full is chance, and four minutes hold few losses. So we draw six times,
-# with other starting moments and another seed, and give each mean with its **95 % interval**: if we did all this again and
-# again, 95 of 100 such intervals would hold the true mean (Student's $t$).
+# with other starting moments and another seed, and give each mean with its **95 % interval**.
 #
 # We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
 # packets at random, long before it is full, more of them the longer it is. The next chapter explains how RED works.
@@ -177,7 +176,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 # - **Max-min**: nobody can get more without taking from a flow that has as little or less. Here all three are equal.
 # - **Proportional**: the sum of the logarithms is largest. The long flow pays for both links.
 # - **Reno's own**: losses add up along the path, so the long flow has the loss rate $2p$ where a short one has $p$.
-#   Put that into $G \propto 1/(T\sqrt p)$.
+#   Put that into $G \propto 1/(T\sqrt p)$. (The chapter on multiplexing has these rates for six flows.)
 # - **CUBIC's own**: the same with CUBIC's formula for random losses, $G \propto T^{-1/4} p^{-3/4}$.
 #
 # The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum* (of what, is said after the summary).
@@ -395,6 +394,8 @@ experiments.lot_figure()
 #   loss, IEEE/ACM Transactions on Networking 5(3), 1997: Reno's exponent lies between 1 and 2.
 # - M. Mathis and others, The macroscopic behavior of the TCP congestion avoidance algorithm, ACM CCR 27(3), 1997.
 # - L. Xu and others, RFC 9438, 2023, sections 3.3 and 5.1: CUBIC and distance.
+# - F. Kelly, A. Maulloo and D. Tan, Rate control for communication networks, Journal of the Operational Research
+#   Society 49(3), 1998; F. Kelly, Mathematical modelling of the Internet, 2001: why Reno's shares are an optimum.
 # - J. Mo and J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
 # - R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984.
 # - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 3.

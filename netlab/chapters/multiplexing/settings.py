@@ -210,13 +210,12 @@ def waits_table(runs: Mapping[int, Run], lab_runs: Mapping[int, Run]) -> pd.Data
 
 
 def allocations(rtts_ms: Mapping[str, float] | None = None) -> pd.DataFrame:
-    """Three allocations for the six flows that cross, in Mbit/s of data; Reno's with these round trips."""
+    """What the six flows that cross get by theory, in Mbit/s of data; by Reno's square root with these round trips."""
     rtts_ms = rtts_ms or {"h1-h9": 80, "h2-h7": 20, "h3-h4": 60, "h7-h5": 40, "h8-h9": 20, "h6-h9": 20}
     table = pd.DataFrame(
         {
             "max-min": theory.max_min_mbps(CAPACITIES_MBPS, CROSSING),
-            "proportional": theory.proportional_fair_mbps(CAPACITIES_MBPS, CROSSING),
-            "Reno's optimum": theory.reno_optimum_mbps(CAPACITIES_MBPS, CROSSING, rtts_ms),
+            "square root": theory.reno_optimum_mbps(CAPACITIES_MBPS, CROSSING, rtts_ms),
         }
     )
     return table * theory.tcp_goodput_limit_mbps(1)
@@ -236,7 +235,7 @@ def crossing(draws: int = 5, send_s: float = lasting(30, real_s=8)) -> dict[str,
 
 
 def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
-    """Each draw of each flow and queue, beside Reno's optimum and max-min."""
+    """Each draw of each flow and queue, beside the square root's rates and max-min."""
     pairs = list(CROSSING)
     comparison = plots.Comparison(
         x_label="",
@@ -245,7 +244,7 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
         log_y=True,  # the long flow's rates are a tenth of the others'
         cases=[f"{pair}<br>{', '.join(links)}" for pair, links in CROSSING.items()],
     )
-    theories = {"drop-tail": "Reno's optimum", "RED": "Reno's optimum", "fair queues": "max-min"}
+    theories = {"drop-tail": "square root", "RED": "square root", "fair queues": "max-min"}
     best = allocations()
     for name, run in runs.items():
         table = by_draw(run, pairs)

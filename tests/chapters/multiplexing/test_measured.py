@@ -66,11 +66,11 @@ def test_fair_queues_find_the_water_level() -> None:
     assert starved["h1-h9 cubic"] < 0.4 * tcp_limit_mbps(shares["h1-h9"])
 
 
-def test_where_losses_are_even_the_long_flow_comes_near_renos_optimum() -> None:
+def test_where_losses_are_even_the_long_flow_comes_near_the_square_root() -> None:
     """With RED within 40 % of it; with drop-tail it gets half at most, and is cut far more often than the links add up to."""
     runs = settings.crossing(draws=3)
     table = settings.crossing_table(runs)
-    optimum = table.loc["h1-h9", "Reno's optimum"]
+    optimum = table.loc["h1-h9", "square root"]
     agrees("h1-h9 with RED (Mbit/s)", table.loc["h1-h9", "RED"], optimum, relative=0.4)
     assert table.loc["h1-h9", "drop-tail"] < 0.5 * optimum
     cuts = settings.cuts_table(runs).set_index("queues")
