@@ -59,11 +59,49 @@ def test_a_file_that_is_another_than_the_lock_file_says_is_refused(
         lite.put_pyodide(tmp_path, tmp_path / "target", [])
 
 
-def test_the_page_has_its_own_python() -> None:
-    settings = ROOT / "build" / "lite" / "jupyter-lite.json"
-    if not settings.is_file():
+def test_what_only_a_notebook_server_needs_is_left_out_of_a_wheel(lite: ModuleType, tmp_path: Path) -> None:
+    wheel = tmp_path / "plotly-1-py3-none-any.whl"
+    kept = ["plotly/__init__.py", "plotly/package_data/templates/plotly.json", "plotly-1.dist-info/METADATA"]
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in (
+            *kept,
+            "plotly/package_data/plotly.min.js",
+            "plotly-1.data/data/share/x.js",
+            "plotly/labextension/x.js",
+        ):
+            archive.writestr(name, name)
+    (tmp_path / "lean").mkdir()
+    with zipfile.ZipFile(lite.lean(wheel, tmp_path / "lean")) as archive:
+        assert archive.namelist() == kept
+
+
+def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:
+    assert lite.described(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
+
+
+@pytest.fixture
+def page() -> Path:
+    page = ROOT / "build" / "lite"
+    if not (page / "index.html").is_file():
         pytest.skip("make lite makes the page")
-    assert '"pyodideUrl": "./static/pyodide/pyodide.js"' in settings.read_text()
+    return page
+
+
+def test_the_page_has_its_own_python_and_asks_nobody_else(page: Path, lite: ModuleType) -> None:
+    settings = json.loads((page / "jupyter-lite.json").read_text())["jupyter-config-data"]
+    kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
+    assert kernel["pyodideUrl"] == "./static/pyodide/pyodide.js"
+    assert kernel["disablePyPIFallback"] is True
+    assert kernel["loadPyodideOptions"] == lite.AT_START
+
+
+def test_each_page_knows_what_is_fetched_and_it_is_less_than_40_mb(page: Path) -> None:
+    script = (page / "static" / "netlab" / "loading.js").read_text()
+    files = json.loads(script.partition("FILES = ")[2].partition(";")[0])
+    assert all((page / "static" / "pyodide" / name).stat().st_size == size for name, size in files)
+    assert 20e6 < sum(size for _, size in files) < 40e6
+    assert not [name for name, _ in files if "scipy" in name or "openblas" in name]
+    assert '<script src="../static/netlab/loading.js" defer>' in (page / "lab" / "index.html").read_text()
 
 
 @pytest.mark.library

@@ -25,20 +25,44 @@ import wheel  # noqa: E402 (beside this file)
 from netlab.course import catalogue  # noqa: E402 (also of a clone that is not installed)
 from netlab.course.copies import PAGES  # noqa: E402
 
-WORK = ROOT / "build" / "lite-work"
+# Not "lite-...": JupyterLite takes no settings from a folder whose path begins with the output's.
+WORK = ROOT / "build" / "parts"
 LOCKS = (ROOT / "requirements-lite.lock", ROOT / "requirements-pyodide.lock")
-NEEDED = ("numpy", "pandas", "scipy", "ipython", "micropip", "packaging", "ssl", "sqlite3", "jedi")
+NEEDED = ("numpy", "pandas", "ipython", "micropip", "packaging", "sqlite3")
 """Of Pyodide's own packages, what the page's kernel and netlab import; with what these need."""
 PURE = ("comm", "ipywidgets", "narwhals", "networkx", "plotly", "tqdm")
 """From PyPI, in the versions of requirements.lock."""
+KERNEL = ("ipykernel", "piplite", "pyodide_kernel")
+"""The page's kernel, as JupyterLite's extension carries it."""
+ABSENT = ("jedi", "ssl")
+"""What the kernel asks for and can do without: 3.7 MB. In their places are empty wheels, or it would ask elsewhere."""
+LEFT_OUT = {
+    "plotly": r"plotly/(labextension|package_data/(datasets|plotly\.min|widgetbundle))|plotly-[^/]*\.data/",
+    "networkx": r".*/tests/",
+    "ipywidgets": r".*/tests/",
+}
+"""Of a wheel, what only tests or a notebook server need; the page has Plotly's script already."""
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+AT_START = {
+    "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *ABSENT],
+    "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab"},
+}
+"""How the kernel starts: with all packages at once, and with passed exercises kept where the notebooks are."""
 SETTINGS = {
     "jupyter-lite-schema-version": 0,
     "jupyter-config-data": {
         "appName": "netlab",
-        "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": {"disablePyPIFallback": True}},
+        "exposeAppInBrowser": True,
+        "litePluginSettings": {
+            "@jupyterlite/pyodide-kernel-extension:kernel": {
+                "disablePyPIFallback": True,
+                "loadPyodideOptions": AT_START,
+            }
+        },
     },
 }
+PAGE = ROOT / "tools" / "page"
+"""What each page has beside JupyterLite's: its script, settings and the text for students."""
 
 
 def environment() -> Path:
@@ -71,6 +95,12 @@ def pure_wheels(programs: Path) -> list[Path]:
     return [next(place.glob(f"{pin.replace('==', '-')}-*.whl")) for pin in pins]
 
 
+def kernel_wheels(programs: Path) -> list[Path]:
+    """The wheels of the page's kernel, which are the environment's."""
+    place = programs.parent / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
+    return [next(place.glob(f"{name}-*.whl")) for name in KERNEL]
+
+
 def with_needs(names: tuple[str, ...], packages: dict[str, Any]) -> set[str]:
     """These packages and all that they need."""
     found: set[str] = set()
@@ -93,15 +123,38 @@ def described(path: Path, depends: list[str]) -> dict[str, Any]:
         "version": version,
         "file_name": path.name,
         "install_dir": "site",
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "package_type": "package",
         "depends": depends,
         "imports": sorted(folder for folder in folders if folder.isidentifier()),
     }
 
 
-def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> int:
-    """Copy what is needed of a distribution, each file checked, and these wheels; returns the bytes.
+def lean(path: Path, target: Path) -> Path:
+    """Copy a wheel into a folder without what the page does not need of it; returns the copy."""
+    pattern = re.compile(LEFT_OUT.get(path.name.partition("-")[0], r"$."))
+    copy = target / path.name
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
+        for entry in old.infolist():
+            if not pattern.match(entry.filename):
+                new.writestr(entry, old.read(entry), zipfile.ZIP_DEFLATED)
+    return copy
+
+
+def empty_wheel(name: str, target: Path) -> Path:
+    """Write a wheel that installs nothing."""
+    path = target / f"{name}-0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in (
+            ("METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n"),
+            ("WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+            ("RECORD", ""),
+        ):
+            archive.writestr(zipfile.ZipInfo(f"{name}-0.dist-info/{file}"), text)
+    return path
+
+
+def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> None:
+    """Copy what is needed of a distribution, each file checked, and these wheels.
 
     Raises
     ------
@@ -109,7 +162,8 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> int:
         When a file is another than the distribution's lock file says.
     """
     lock = json.loads((source / "pyodide-lock.json").read_text())
-    packages = {name: lock["packages"][name] for name in sorted(with_needs(NEEDED, lock["packages"]))}
+    needed = with_needs(NEEDED, lock["packages"]) - set(ABSENT)
+    packages = {name: lock["packages"][name] for name in sorted(needed)}
     target.mkdir(parents=True)
     for name in (*CORE, *(package["file_name"] for package in packages.values())):
         shutil.copy(source / name, target / name)
@@ -117,16 +171,42 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> int:
         if hashlib.sha256((target / package["file_name"]).read_bytes()).hexdigest() != package["sha256"]:
             raise ValueError(f"{source / package['file_name']} is another file than pyodide-lock.json says.")
     needs = {
-        "netlab": ["numpy", "pandas", "scipy", *PURE],
+        "netlab": ["numpy", "pandas", *PURE],
         "plotly": ["narwhals", "packaging"],
         "ipywidgets": ["comm", "ipython"],
     }
-    for path in wheels:
-        shutil.copy(path, target / path.name)
+    for path in (*(lean(path, target) for path in wheels), *(empty_wheel(name, target) for name in ABSENT)):
         entry = described(path, needs.get(path.name.partition("-")[0], []))
         packages[entry["name"]] = entry
+    for package in packages.values():
+        package["sha256"] = hashlib.sha256((target / package["file_name"]).read_bytes()).hexdigest()
     (target / "pyodide-lock.json").write_text(json.dumps({**lock, "packages": packages}))
-    return sum(path.stat().st_size for path in target.iterdir())
+
+
+def add_script(output: Path) -> int:
+    """Put the script into each page, with the list of what a kernel fetches at its start; returns the bytes of these.
+
+    Raises
+    ------
+    ValueError
+        When JupyterLite's pages are not as they were.
+    """
+    pyodide = output / "static" / "pyodide"
+    lock = json.loads((pyodide / "pyodide-lock.json").read_text())
+    names = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]
+    names += [package["file_name"] for package in lock["packages"].values()]
+    files = [(name, (pyodide / name).stat().st_size) for name in names]
+    script = (PAGE / "loading.js").read_text(encoding="utf-8").replace("FILES = []", f"FILES = {json.dumps(files)}")
+    (output / "static" / "netlab").mkdir()
+    (output / "static" / "netlab" / "loading.js").write_text(script, encoding="utf-8")
+    pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]
+    if not pages:
+        raise ValueError(f"No page of JupyterLite is known below {output}: where is the script to go?")
+    for page in pages:
+        up = "../" * len(page.parent.relative_to(output).parts)
+        tag = f'<script src="{up}static/netlab/loading.js" defer></script>'
+        page.write_text(page.read_text(encoding="utf-8").replace("</head>", f"{tag}</head>", 1), encoding="utf-8")
+    return sum(size for _, size in files)
 
 
 def main() -> int:
@@ -142,19 +222,22 @@ def main() -> int:
     page, contents = WORK / "page", WORK / "contents"
     for folder in (page, contents, output):
         shutil.rmtree(folder, ignore_errors=True)
-    wheels = [*pure_wheels(programs), ROOT / "dist" / wheel.NAME]
-    size = put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
+    wheels = [*pure_wheels(programs), *kernel_wheels(programs), ROOT / "dist" / wheel.NAME]
+    put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
     (page / "jupyter-lite.json").write_text(json.dumps(SETTINGS))
+    shutil.copy(PAGE / "overrides.json", page)
     contents.mkdir()
     for original in catalogue.originals().glob("*.ipynb"):
         shutil.copy(original, contents)
     for name in PAGES:
         shutil.copy(ROOT / "docs" / name, contents)
+    shutil.copy(PAGE / "README.md", contents)
     subprocess.run(
         [programs / "jupyter", "lite", "build", "--lite-dir", page, "--contents", contents, "--output-dir", output,
          "--apps", "lab", "--apps", "notebooks", "--no-sourcemaps", "--no-unused-shared-packages"],
         check=True, stdout=subprocess.DEVNULL, cwd=page,  # where its notes of what is done go
     )  # fmt: skip
+    size = add_script(output)
     print(f"{output}: Python and its packages are {size / 1e6:.0f} MB")
     print(f"python3 -m http.server --directory {output} shows it")
     return 0
