@@ -32,8 +32,9 @@ lint: setup
 notebooks: setup  ## both notebooks of every chapter from solutions/*.py
 	$(BIN)/python -m netlab.course.authoring
 
-site: setup  ## the book as two sites in build/site, for students and for instructors; CHAPTERS="01_udp_loss" makes some only
+site: setup  ## the book as two sites in build/site, for students and for instructors, with the page of `make lite`; CHAPTERS="01_udp_loss" makes some only
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-site.lock
+	@[ -n "$(CHAPTERS)" ] || $(MAKE) lite || echo "The page in a browser could not be made: the site is made without it."
 	$(BIN)/python tools/site.py $(CHAPTERS)
 
 wheel: setup  ## one file for every system, in dist: the package, the chapters and the WebAssembly kernel

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import html
 import importlib.util
 import inspect
@@ -26,6 +27,8 @@ from netlab.course.authoring import Chapter, chapters, execute, student_notebook
 from netlab.course.catalogue import Entry
 
 ROOT = Path(__file__).resolve().parent.parent
+LITE = ROOT / "build" / "lite"
+LINK = '<a href="../lite/lab/index.html?path={name}.ipynb">Run this page in your browser</a>. Nothing is installed.'
 # The theme loads a page's scripts at its end; a figure needs this one before.
 OWN_SCRIPT = '<script src="../_static/plotly.min.js"></script>'
 # What axe-core finds in the theme's pages.
@@ -66,6 +69,9 @@ def main() -> int:
             f"No chapter {', '.join(sorted(unknown))}; there are: {', '.join(c.source.stem for c in chapters(ROOT))}."
         )
         return 2
+    with_page = (LITE / "index.html").is_file()
+    if not with_page:
+        print('There is no build/lite (`make lite`): the chapters have no link "Run this page in your browser".')
     executed = {}
     for number, chapter in enumerate(chosen, start=1):
         print(f"chapter {number} of {len(chosen)}: {chapter.source.stem}", flush=True)
@@ -73,7 +79,9 @@ def main() -> int:
     for audience in ("students", "instructors"):
         source = options.output / audience / "source"
         shutil.rmtree(options.output / audience, ignore_errors=True)
-        _put_together(source, executed, options.report, for_instructors=audience == "instructors")
+        for_instructors = audience == "instructors"
+        links = with_page and not for_instructors
+        _put_together(source, executed, options.report, for_instructors=for_instructors, links=links)
         status = _sphinx(source, options.output / audience / "html", audience)
         if status:
             return status
@@ -98,12 +106,14 @@ def main() -> int:
         if barriers:
             print("These keep people out of the site (axe-core):", *barriers, sep="\n  ")
             return 1
+        if audience == "students" and with_page:
+            shutil.copytree(LITE, options.output / audience / "html" / "lite")
         print(f"{audience}: {options.output / audience / 'html' / 'index.html'}")
     return 0
 
 
 def _put_together(
-    source: Path, executed: dict[Chapter, NotebookNode], report: Path | None, *, for_instructors: bool
+    source: Path, executed: dict[Chapter, NotebookNode], report: Path | None, *, for_instructors: bool, links: bool
 ) -> None:
     shutil.copytree(ROOT / "docs" / "site", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
@@ -118,6 +128,9 @@ def _put_together(
     ):
         for name, notebook in notebooks.items():
             (source / folder).mkdir(exist_ok=True)
+            if links:
+                notebook = copy.deepcopy(notebook)  # noqa: PLW2901 - the instructors' page has no link
+                notebook.cells.insert(1, nbformat.v4.new_markdown_cell(LINK.format(name=name)))  # type: ignore[no-untyped-call]
             nbformat.write(_for_a_page(notebook), source / folder / f"{name}.ipynb")  # type: ignore[no-untyped-call]
     grading = ROOT / "docs" / "grading.md"
     words = {
