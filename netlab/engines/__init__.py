@@ -166,7 +166,7 @@ def differences(engine: Engine) -> list[str]:
 
         missing += host_kernel.lacking()
     if isinstance(engine, LibraryEngine):
-        missing += ["commands in hosts", "Wi-Fi links"]
+        missing += ["commands in hosts but lines of tc, ip and sysctl", "Wi-Fi links"]
     if missing:
         also = " They need engine='native' and root." if isinstance(engine, LibraryEngine) else ""
         found.append(f"there are no {', '.join(missing)}.{also}")

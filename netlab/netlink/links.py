@@ -10,6 +10,7 @@ from netlab.netlink.messages import (
     NLM_F_EXCL,
     NLM_F_REPLACE,
     RTM_DELLINK,
+    RTM_DELROUTE,
     RTM_NEWADDR,
     RTM_NEWLINK,
     RTM_NEWNEIGH,
@@ -23,6 +24,7 @@ from netlab.netlink.messages import (
 
 IFLA_ADDRESS = 1
 IFLA_IFNAME = 3
+IFLA_MTU = 4
 IFLA_MASTER = 10
 IFLA_TXQLEN = 13
 IFLA_LINKINFO = 18
@@ -39,7 +41,13 @@ NDA_DST = 1
 NDA_LLADDR = 2
 NUD_PERMANENT = 0x80
 RTA_DST = 1
+RTA_OIF = 4
 RTA_GATEWAY = 5
+RTA_PREFSRC = 7
+RTA_METRICS = 8
+RTAX_QUICKACK = 15
+RT_SCOPE_LINK = 253
+RTPROT_KERNEL = 2
 RT_TABLE_MAIN = 254
 RTPROT_BOOT = 3
 RTN_UNICAST = 1
@@ -107,6 +115,16 @@ def largest_segments(index: int, segments: int) -> bytes:
     return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_GSO_MAX_SEGS, segments))
 
 
+def largest_packets(index: int, size_bytes: int) -> bytes:
+    """The largest packet of an interface (`mtu`)."""
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_MTU, size_bytes))
+
+
+def longest_queue(index: int, frames: int) -> bytes:
+    """How many frames may wait in an interface (`txqueuelen`)."""
+    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_TXQLEN, frames))
+
+
 def address(index: int, with_prefix: str) -> bytes:
     """An IPv4 address such as 10.0.0.1/24."""
     host, _, prefix = with_prefix.partition("/")
@@ -121,13 +139,32 @@ def address(index: int, with_prefix: str) -> bytes:
 
 def route(to: str, via: str) -> bytes:
     """A route to a network such as 10.0.1.0/24, or to "default"."""
-    network = None if to == "default" else ipaddress.IPv4Network(to)
-    prefix = 0 if network is None else network.prefixlen
-    body = _RTMSG.pack(AF_INET, prefix, 0, 0, RT_TABLE_MAIN, RTPROT_BOOT, 0, RTN_UNICAST, 0)
-    if network is not None and prefix:
-        body += attribute(RTA_DST, network.network_address.packed)
-    body += attribute(RTA_GATEWAY, ipaddress.IPv4Address(via).packed)
-    return message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body)
+    return message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, _way(to, RTPROT_BOOT, 0) + _gateway(via))
+
+
+def device_route(
+    index: int | None, to: str, via: str | None, source: str | None, flags: int, *, quick: bool, remove: bool = False
+) -> bytes:
+    """A route through an interface, as a line of `ip route` says it; with a `source` it is the one that the kernel made itself.
+
+    `quick` acknowledges each segment at once.
+    """
+    body = _way(to, RTPROT_KERNEL if source else RTPROT_BOOT, 0 if via else RT_SCOPE_LINK)
+    body += _gateway(via) if via else b""
+    body += attribute(RTA_PREFSRC, ipaddress.IPv4Address(source).packed) if source else b""
+    body += b"" if index is None else u32(RTA_OIF, index)
+    body += nest(RTA_METRICS, u32(RTAX_QUICKACK, 1)) if quick else b""
+    return message(RTM_DELROUTE if remove else RTM_NEWROUTE, flags, body)
+
+
+def _way(to: str, protocol: int, scope: int) -> bytes:
+    network = ipaddress.IPv4Network("0.0.0.0/0" if to == "default" else to)
+    body = _RTMSG.pack(AF_INET, network.prefixlen, 0, 0, RT_TABLE_MAIN, protocol, scope, RTN_UNICAST, 0)
+    return body + (attribute(RTA_DST, network.network_address.packed) if network.prefixlen else b"")
+
+
+def _gateway(via: str) -> bytes:
+    return attribute(RTA_GATEWAY, ipaddress.IPv4Address(via).packed)
 
 
 def neighbour(index: int, host: str, mac: str) -> bytes:

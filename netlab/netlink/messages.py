@@ -8,14 +8,16 @@ from netlab.netlink import wire
 from netlab.netlink.wire import attribute, u32
 
 __all__ = [
-    "NESTED", "NLM_F_CREATE", "NLM_F_EXCL", "NLM_F_REPLACE", "RTM_DELLINK", "RTM_DELQDISC", "RTM_NEWADDR", "RTM_NEWLINK", "RTM_NEWNEIGH",
-    "RTM_NEWQDISC", "RTM_NEWROUTE", "RTM_NEWTFILTER", "UnknownLineError", "attribute", "batch", "message", "nest", "text", "u32", "u64",
+    "NESTED", "NLM_F_CREATE", "NLM_F_EXCL", "NLM_F_REPLACE", "RTM_DELLINK", "RTM_DELQDISC", "RTM_DELROUTE", "RTM_NEWADDR",
+    "RTM_NEWLINK", "RTM_NEWNEIGH", "RTM_NEWQDISC", "RTM_NEWROUTE", "RTM_NEWTFILTER", "UnknownLineError", "attribute", "batch",
+    "message", "nest", "text", "u32", "u64",
 ]  # fmt: skip
 
 RTM_NEWLINK = 16
 RTM_DELLINK = 17
 RTM_NEWADDR = 20
 RTM_NEWROUTE = 24
+RTM_DELROUTE = 25
 RTM_NEWNEIGH = 28
 RTM_NEWQDISC = wire.RTM_NEWQDISC
 RTM_DELQDISC = 37

@@ -102,8 +102,7 @@ class Attached:
     def message(self, index: Index, *, changed: bool = False) -> bytes:
         """The message that makes it, or that gives new options to the one that is there."""
         parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
-        body = TCMSG.pack(0, index(self.interface), handle, parent, 0) + text(TCA_KIND, self.qdisc.kind)
-        return message(RTM_NEWQDISC, 0 if changed else NLM_F_CREATE | NLM_F_EXCL, body + self.qdisc.options)
+        return placed(index(self.interface), handle, parent, self.qdisc, 0 if changed else NLM_F_CREATE | NLM_F_EXCL)
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,15 @@ class Removed:
     def message(self, index: Index) -> bytes:
         """The message that does it."""
         handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if self.ingress else (0, TC_H_ROOT)
-        return message(RTM_DELQDISC, 0, TCMSG.pack(0, index(self.interface), handle, parent, 0))
+        return placed(index(self.interface), handle, parent, None)
+
+
+def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0) -> bytes:
+    """The message that makes a qdisc at its place, or none there any more."""
+    place = TCMSG.pack(0, index, handle, parent, 0)
+    if qdisc is None:
+        return message(RTM_DELQDISC, 0, place)
+    return message(RTM_NEWQDISC, flags, place + text(TCA_KIND, qdisc.kind) + qdisc.options)
 
 
 Queueing = Attached | Ingress | Filter | Removed

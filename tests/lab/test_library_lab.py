@@ -192,3 +192,12 @@ def test_the_same_requests_give_the_same_tables():
     assert {name: first[name] for name in first if name != "settings"} == {
         name: second[name] for name in second if name != "settings"
     }
+
+
+def test_lines_of_tc_ip_and_sysctl_run_in_a_host(lab):
+    assert lab["h1"].run("ip route").startswith("default via ")
+    assert lab["h1"].run("sysctl -w net.ipv4.tcp_sack=0") == "net.ipv4.tcp_sack = 0\n"
+    assert lab["h1"].run("tc qdisc add dev h1-eth0 root netem delay 50ms").exit_code == 0
+    echoes = lab.start(nl.Ping("h1", "h2", count=3))
+    lab.advance(4)
+    assert len(lab.run.pings) == 3 and lab.run.pings.rtt_ms.min() > 60, echoes

@@ -57,6 +57,8 @@ class Answers:
     ----------
     failure : str or None
         The program's sentence, where it could not go on.
+    said : dict
+        What commands showed, by their labels.
     packets : dict
         What was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
     """
@@ -76,6 +78,7 @@ class Answers:
         self._errors: dict[int, list[str]] = {}
         self._captured_bytes = 0
         self.packets: dict[int, bytearray] = {}
+        self.said: dict[str, str] = {}
         self.failure: str | None = None
         self.progress_s = 0.0
         self.now_ns = 0
@@ -188,6 +191,8 @@ class Answers:
         errors = list(self._errors.get(number, []))
         if kind == "tcp":
             return self._tcp_summary(number, errors)
+        if kind == "command":
+            return self._command_summary(number)
         error = "; ".join(errors) or None
         if kind == "udp":
             return {**self._udp_summary(number), "error": error}
@@ -195,6 +200,17 @@ class Answers:
             (own,) = (each for each in self._ends() if each.label == self._labels[number])
             return {**own.totals(), "error": error}
         return {"echoes": self._echoes.get(number, []), "error": error}
+
+    def _command_summary(self, number: int) -> Row:
+        text = self.said.get(self._labels[number])
+        code = None if text is None else 0
+        return {
+            "stdout": text or "",
+            "stderr": "",
+            "exit_code": code,
+            "t_s": self._items[number]["start_s"],
+            "error": None,
+        }
 
     def _tcp_summary(self, number: int, errors: list[str]) -> Row:
         streams = self._items[number]["streams"]

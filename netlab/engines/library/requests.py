@@ -13,8 +13,9 @@ from netlab.agent import messages
 from netlab.agent.schedule import Schedule, Step, shaped_directions
 from netlab.agent.settings import QUEUES_AT_NS
 from netlab.agent.shaping import has_wire, wire_device
-from netlab.base.errors import NotHereError
+from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
+from netlab.engines.library import commands
 from netlab.engines.library.control import Control
 from netlab.engines.library.ends import Ends
 from netlab.engines.library.own import Answering
@@ -23,6 +24,7 @@ from netlab.netlink.messages import UnknownLineError, batch
 from netlab.netlink.qdiscs import Queueing
 from netlab.network import queues
 from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
+from netlab.traffic.command import CommandItem
 from netlab.traffic.program import ProgramItem
 
 START, NODE, ENTER, NETLINK, SETTING, WAIT, QUEUE, FLOW, GO, TAP, SEED = range(1, 12)
@@ -115,7 +117,9 @@ class Requests:
 def refuse_programs(items: Iterable[Item]) -> None:
     """Raise NotHereError where only a program of its own can make one of these items of traffic."""
     for item in items:
-        if item["kind"] not in FLOW_KINDS:
+        if item["kind"] == "command":
+            commands.of_item(cast("CommandItem", item))
+        elif item["kind"] not in FLOW_KINDS:
             raise NotHereError(
                 f"The library engine has no programs, so it cannot run {item['label']!r} (kind {item['kind']!r}). "
                 "Use engine='pocket' for this scenario; on another processor than x86-64 engine='native', as root."
@@ -282,6 +286,8 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
     # Each kind has fields of its own.
     item = cast("dict[str, Any]", planned)
     kind = item["kind"]
+    if kind == "command":
+        return
     own_s = item.get("duration_s")
     end_s = duration_s if own_s is None else min(duration_s, item["start_s"] + own_s)
     streams = item["streams"] if kind == "tcp" else 1
@@ -317,6 +323,27 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
         place = requests.nodes.index(name)
         requests.add(AT, _AT.pack(at_ns, place, 0) + batch([message for _line, message in told]))
         requests.batches.setdefault(place, []).append([line for line, _message in told])
+
+
+def add_command(requests: Requests, node: str, told: Iterable[commands.Message | commands.Setting]) -> None:
+    """What a command does in a node, now.
+
+    Raises
+    ------
+    RunError
+        When it names an interface that the node has not.
+    """
+    own = requests.interfaces[node]
+    requests.add(ENTER, requests.number(node))
+    for each in told:
+        if isinstance(each, commands.Setting):
+            _add_setting(requests, each.key, each.value)
+            continue
+        try:
+            made = each.make(own)
+        except KeyError as error:
+            raise RunError(f"In {node}, `{each.line}` names {error}, which is no interface of it.") from None
+        _add_netlink(requests, requests.nodes.index(node), [(each.line, made)])
 
 
 def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:

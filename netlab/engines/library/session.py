@@ -23,10 +23,11 @@ from netlab.base.units import NS_PER_S
 from netlab.engines.base import run_folder
 from netlab.engines.library import requests as asked
 from netlab.engines.library.answers import CONTROL, FAILED, NOW, PROGRAM, Answers
+from netlab.engines.library.commands import Commands
 from netlab.engines.library.program import Program
 from netlab.kernel.library import LibraryKernel
 from netlab.protocol.plan import AgentPlan, CaptureItem, Change, Item, Shape
-from netlab.protocol.requests import AllRequests, Began, Built, Captured, Moment, Requests, Tables, names
+from netlab.protocol.requests import AllRequests, Began, Built, Captured, Ended, Moment, Requests, Tables, names
 from netlab.protocol.session import Clock, OnMessage, OnWait, asking
 
 MEMORY_MB = 1024
@@ -111,7 +112,7 @@ class LibrarySession:
         return asking(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
-        if do not in names(Requests):
+        if do not in (*names(Requests), "run"):
             raise NotHereError(
                 "The library engine has no programs, so its hosts have no commands, terminals and files. Open the network with "
                 "engine='pocket' for these; as root on another processor than x86-64 with engine='native'."
@@ -136,6 +137,8 @@ class LibrarySession:
         )  # fmt: skip
         self._answers = Answers(self._plan, self._requests.queues, self._requests.own)
         self._plan["directions"] = self._requests.schedule.directions
+        self._commands = Commands(self._plan)
+        self._answers.said = self._commands.said
         for item in plan["captures"]:
             self._taps[item["name"]] = asked.add_taps(self._requests, plan, item)
         asked.add_changes(self._requests, 0)
@@ -148,8 +151,8 @@ class LibrarySession:
         while True:
             wall_s = time.monotonic()
             part_ns = min(until_ns, self._answers.now_ns + self._part_ns)
-            asked.add_changes(self._requests, part_ns)
-            self._tell(asked.ADVANCE, asked.advance(part_ns, progress_s))
+            self._pass_commands(part_ns, progress_s)
+            self._pass(part_ns, progress_s)
             if part_ns == until_ns or self._interrupted:
                 return self._now()
             longer = time.monotonic() - wall_s < PART_S
@@ -158,6 +161,7 @@ class LibrarySession:
     def finish(self, until_s: float) -> Moment:
         """End all traffic and captures."""
         until_ns = round(until_s * NS_PER_S)
+        self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
         # Which takes up those changes.
         self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
@@ -201,6 +205,7 @@ class LibrarySession:
         place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
         self._answers.add_item(item)
+        self._commands.add(item)
         self._send_frame_by_frame()
         asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
         self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
@@ -241,6 +246,15 @@ class LibrarySession:
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
+    def run(self, node: str, command: str) -> Ended:
+        """Run lines of `tc`, `ip` and `sysctl` in a node, now."""
+        text, told = self._commands.run(node, command)
+        asked.add_command(self._requests, node, told)
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        if text and self._on_message is not None:
+            self._on_message({"text": text})
+        return {"code": 0, **self._now()}
+
     # How it is asked ----------------------------------------------------------------------------------------
 
     def _send_frame_by_frame(self) -> None:
@@ -250,6 +264,16 @@ class LibrarySession:
                 self._without_offload.append(name)
                 own = [hop["interface"] for hop in plan["directions"] if hop["src"] == name]
                 asked.add_steps(self._requests, [Step(name, f"link set dev {each} gso_max_segs 1") for each in own])
+
+    def _pass(self, until_ns: int, progress_s: float | None) -> None:
+        asked.add_changes(self._requests, until_ns)
+        self._tell(asked.ADVANCE, asked.advance(until_ns, progress_s))
+
+    def _pass_commands(self, until_ns: int, progress_s: float | None) -> None:
+        """Let time pass to each command that runs until a moment, and run it."""
+        while (at_ns := self._commands.next_ns) is not None and at_ns <= until_ns:
+            self._pass(max(at_ns, self._answers.now_ns), progress_s)
+            asked.add_command(self._requests, *self._commands.pop())
 
     def _now(self) -> Moment:
         return {"now_s": self._answers.now_ns / NS_PER_S}

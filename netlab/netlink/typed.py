@@ -1,0 +1,260 @@
+"""Lines of `tc` and `ip` as a person types them, as netlink messages.
+
+For hosts that have no programs. What is read is what the programs' manuals call so (tc-netem(8), tc-tbf(8), ip-link(8),
+ip-route(8)), with their units; the messages are theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from netlab.base.units import BITS_PER_BYTE
+from netlab.netlink import links, qdiscs
+from netlab.netlink.messages import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, UnknownLineError, u32
+from netlab.netlink.qdiscs import Index, Option, Qdisc, number, of_options
+
+Make = Callable[[Index], bytes]
+"""Makes a message, once it is told the numbers of a node's interfaces."""
+
+NETEM_PACKETS = 1000
+ALL = "0.0.0.0/0"
+FLAGS = {"add": NLM_F_CREATE | NLM_F_EXCL, "replace": NLM_F_CREATE | NLM_F_REPLACE, "change": 0, "del": 0}
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z%]*)")
+_US = {"": 1, "us": 1, "usec": 1, "usecs": 1, "ms": 1e3, "msec": 1e3, "msecs": 1e3, "s": 1e6, "sec": 1e6, "secs": 1e6}
+_BPS = {"": 1, "bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bps": 8, "kbps": 8e3, "mbps": 8e6, "gbps": 8e9}
+_BYTES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1 << 20, "mb": 1 << 20, "kbit": 128, "mbit": 1 << 17}
+_SHARE = {"": 0.01, "%": 0.01}
+_NETEM_WORDS = "limit, delay with a jitter, loss, duplicate, rate"
+# In the order in which `tc` sends them.
+_NUMBERS: Mapping[str, Mapping[str, tuple[int, Mapping[str, float]]]] = {
+    "codel": {"limit": (2, {"": 1}), "interval": (3, _US), "target": (1, _US)},
+    "fq_codel": {"limit": (2, {"": 1}), "flows": (5, {"": 1}), "interval": (3, _US), "target": (1, _US)},
+    "pie": {"limit": (2, {"": 1}), "target": (1, _US)},
+}
+_MARKS = {"codel": 4, "fq_codel": 4, "pie": 6}
+KINDS = ("netem", "tbf", "pfifo", "bfifo", *_NUMBERS)
+
+
+class Words(Iterator[str]):
+    """The words of a line, one after the other."""
+
+    def __init__(self, line: str, words: list[str]) -> None:
+        self._line, self._words = line, words
+
+    def __next__(self) -> str:
+        if not self._words:
+            raise StopIteration
+        return self._words.pop(0)
+
+    def one(self, what: str) -> str:
+        """The next word, which must be there."""
+        if not self._words:
+            raise self.problem(f"{what} is missing at its end")
+        return self._words.pop(0)
+
+    def has(self, *words: str) -> bool:
+        """Whether these words come next; they are taken."""
+        there = tuple(self._words[: len(words)]) == words
+        del self._words[: len(words) * there]
+        return there
+
+    def value(self, units: Mapping[str, float], what: str) -> float:
+        """The next word, a quantity in one of these units."""
+        word = self.one(what)
+        found = _QUANTITY.fullmatch(word)
+        if found is None or found[2].lower() not in units:
+            known = ", ".join(unit for unit in units if unit) or "none"
+            raise self.problem(f"{what} is {word!r}, not a number with one of the units {known}")
+        return float(found[1]) * units[found[2].lower()]
+
+    def more(self) -> bool:
+        """Whether a quantity comes next."""
+        return bool(self._words) and _QUANTITY.fullmatch(self._words[0]) is not None
+
+    def end(self) -> None:
+        """Nothing else may come.
+
+        Raises
+        ------
+        UnknownLineError
+            When something does.
+        """
+        if self._words:
+            raise self.problem(f"{self._words[0]!r} is not understood there")
+
+    def problem(self, what: str) -> UnknownLineError:
+        """What to raise."""
+        return UnknownLineError(f"of the line `{self._line}`, {what}")
+
+
+def tc(words: Words) -> Make:
+    """The message of a line of `tc`, from its second word on.
+
+    Raises
+    ------
+    UnknownLineError
+        For what is not read here, with a sentence.
+
+    Examples
+    --------
+    >>> line = "tc qdisc add dev h1-eth0 root netem delay 300ms"
+    >>> len(tc(Words(line, line.split()[1:]))(lambda name: 2))
+    76
+    """
+    if not words.has("qdisc"):
+        raise words.problem("only `tc qdisc` is read here")
+    verb = words.one("what to do")
+    if verb not in FLAGS:
+        raise words.problem("it may add, replace, change or del a qdisc; run.queues has what queues counted")
+    if not words.has("dev"):
+        raise words.problem("`dev` and an interface come next")
+    device, parent, handle = words.one("the interface"), qdiscs.TC_H_ROOT, 0
+    if not words.has("root"):
+        if not words.has("parent"):
+            raise words.problem("`root` or `parent 1:` comes next")
+        parent = _handle(words)
+    if words.has("handle"):
+        handle = _handle(words)
+    made = None if verb == "del" else _qdisc(words)
+    words.end()
+    return lambda index: qdiscs.placed(index(device), handle, parent, made, FLAGS[verb])
+
+
+def _handle(words: Words) -> int:
+    word = words.one("a handle")
+    found = re.fullmatch(r"([0-9a-fA-F]{1,4}):([0-9a-fA-F]{0,4})", word)
+    if found is None:
+        raise words.problem(f"{word!r} is no handle such as 1: or 1:1")
+    return int(found[1], 16) << 16 | int(found[2] or "0", 16)
+
+
+def _qdisc(words: Words) -> Qdisc:
+    kind = words.one("the kind of qdisc")
+    if kind == "netem":
+        return _netem(words)
+    if kind == "tbf":
+        return _tbf(words)
+    if kind in ("pfifo", "bfifo"):
+        if not words.has("limit"):
+            raise words.problem("`limit` and a number come next")
+        return qdiscs.fifo(round(words.value(_BYTES, "the limit")), in_bytes=kind == "bfifo")
+    if kind not in _NUMBERS:
+        raise words.problem(f"the kind {kind!r} is not read here; there are {', '.join(KINDS)}")
+    options: dict[str, Option] = {}
+    for word in words:
+        if word in ("ecn", "noecn"):
+            options["ecn"] = Option(word, u32(_MARKS[kind], word == "ecn"))
+        elif word in _NUMBERS[kind]:
+            attribute, units = _NUMBERS[kind][word]
+            options[word] = number(word, attribute, round(words.value(units, word)))
+        else:
+            raise words.problem(f"{word!r} is not read here; {kind} has {', '.join(_NUMBERS[kind])}, ecn")
+    return of_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
+
+
+def _netem(words: Words) -> Qdisc:
+    limit, delay_us, jitter_us, loss, twice, rate_bps = NETEM_PACKETS, None, 0, 0.0, 0.0, None
+    for word in words:
+        if word == "limit":
+            limit = round(words.value({"": 1}, "the limit"))
+        elif word == "delay":
+            delay_us = round(words.value(_US, "the delay"))
+            jitter_us = round(words.value(_US, "the jitter")) if words.more() else 0
+        elif word == "loss":
+            words.has("random")
+            loss = words.value(_SHARE, "the loss")
+        elif word == "duplicate":
+            twice = words.value(_SHARE, "the share")
+        elif word == "rate":
+            rate_bps = round(words.value(_BPS, "the rate"))
+        else:
+            raise words.problem(f"{word!r} is not read here; netem has {_NETEM_WORDS}")
+    return qdiscs.netem(
+        limit, delay_us=delay_us, jitter_us=jitter_us, loss_rate=loss, duplicate_rate=twice, rate_bps=rate_bps
+    )
+
+
+def _tbf(words: Words) -> Qdisc:
+    rate_bps, burst_bytes, limit_bytes, latency_us = 0, 0, 0, 0.0
+    for word in words:
+        if word == "rate":
+            rate_bps = round(words.value(_BPS, "the rate"))
+        elif word in ("burst", "buffer", "maxburst"):
+            burst_bytes = round(words.value(_BYTES, "the burst"))
+        elif word == "limit":
+            limit_bytes = round(words.value(_BYTES, "the limit"))
+        elif word == "latency":
+            latency_us = words.value(_US, "the latency")
+        else:
+            raise words.problem(f"{word!r} is not read here; tbf has rate, burst, and limit or latency")
+    if latency_us:
+        limit_bytes = int(rate_bps / BITS_PER_BYTE * latency_us / 1e6 + burst_bytes)
+    if not (rate_bps and burst_bytes and limit_bytes):
+        raise words.problem("tbf needs a rate, a burst, and a limit or a latency")
+    return qdiscs.tbf(rate_bps, burst_bytes, limit_bytes)
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way of a node's.
+
+    Parameters
+    ----------
+    to : str
+        A network such as 10.0.1.0/24; all are 0.0.0.0/0.
+    device : str
+    via : str, optional
+        The next router.
+    source : str, optional
+        The node's own address, where the kernel made the way by itself.
+    quick : bool
+        Whether each segment that came on it is acknowledged at once.
+    """
+
+    to: str
+    device: str
+    via: str | None = None
+    source: str | None = None
+    quick: bool = False
+
+    @property
+    def line(self) -> str:
+        """As `ip route` shows it."""
+        words = ["default" if self.to == ALL else self.to, *(["via", self.via] if self.via else []), "dev", self.device]
+        words += ["proto", "kernel"] * bool(self.source) + ["scope", "link"] * (not self.via)
+        words += ["src", self.source] if self.source else []
+        return " ".join([*words, *["quickack 1"] * self.quick, ""])
+
+    def message(self, verb: str, index: Index) -> bytes:
+        """The message that does with it what `verb` says."""
+        return links.device_route(
+            index(self.device) if self.device else None, self.to, self.via, self.source,
+            NLM_F_REPLACE if verb == "change" else FLAGS[verb], quick=self.quick, remove=verb == "del",
+        )  # fmt: skip
+
+
+def route(words: Words, *, needs_device: bool = True) -> Route:
+    """The way that a line of `ip route` is about, from the word behind its verb on.
+
+    Raises
+    ------
+    UnknownLineError
+        For what is not read here, with a sentence.
+    """
+    told = {"to": words.one("a network")}
+    for word in words:
+        if word not in ("via", "dev", "src", "proto", "scope", "quickack"):
+            raise words.problem(f"{word!r} is not read here; a way has via, dev, proto, scope, src, quickack")
+        told[word] = words.one(f"what belongs to {word!r}")
+    if needs_device and "dev" not in told:
+        raise words.problem("`dev` and the interface are missing")
+    try:
+        to = str(IPv4Network(ALL if told["to"] == "default" else told["to"]))
+        IPv4Address(told.get("via", "10.0.0.1"))
+    except ValueError as error:
+        raise words.problem(f"{error}") from None
+    source = told.get("src") if told.get("proto") == "kernel" else None
+    return Route(to, told.get("dev", ""), told.get("via"), source, told.get("quickack") == "1")

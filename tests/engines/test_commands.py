@@ -1,0 +1,147 @@
+"""Commands in the library kernel, which has no programs: the lines that are read there do what they do in the pocket kernel."""
+
+import pytest
+
+import netlab as nl
+from netlab import engines
+from netlab.base.errors import NotHereError, RunError
+from netlab.engines.library import commands
+from tests.engines.parity import differences
+
+WIRE = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
+QUEUE = nl.Topology(
+    hosts=["h1", "h2"],
+    routers=["r1"],
+    links=[nl.Link("h1", "r1"), nl.Link("r1", "h2", rate_mbps=5, delay_ms=10, queue_packets=20)],
+)
+QUICK = "ip route | while read route; do ip route change $route quickack 1; done"
+SENT = nl.Udp("h1", "h2", rate_mbps=10, start_s=0.5, duration_s=1)
+SAME = {
+    "netem": (WIRE, [nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay 300ms limit 100"), SENT]),
+    "netem without a limit": (
+        WIRE,
+        [
+            nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay 1s"),
+            nl.Udp("h1", "h2", rate_mbps=40, start_s=0.5, duration_s=0.3),
+        ],
+    ),
+    "netem with a rate": (WIRE, [nl.Command("h1", "tc qdisc add dev h1-eth0 root netem rate 3mbit limit 50"), SENT]),
+    "bucket": (
+        WIRE,
+        [
+            nl.Command("h1", "tc qdisc add dev h1-eth0 root tbf rate 2mbit burst 3kb latency 50ms"),
+            nl.Tcp("h1", "h2", num_bytes=200_000),
+        ],
+    ),
+    "fifo in a bucket": (
+        WIRE,
+        [
+            nl.Command(
+                "h1",
+                "tc qdisc add dev h1-eth0 root handle 1: tbf rate 2mbit burst 3028 limit 100000; "
+                "tc qdisc add dev h1-eth0 parent 1: handle 10: pfifo limit 7",
+            ),
+            nl.Udp("h1", "h2", rate_mbps=3, start_s=0.1),
+        ],
+    ),
+    "another queue, then none": (
+        WIRE,
+        [
+            nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay 20ms"),
+            nl.Command("h1", "tc qdisc change dev h1-eth0 root netem delay 40ms", start_s=0.753),
+            nl.Command("h1", "tc qdisc del dev h1-eth0 root", start_s=1.001),
+            nl.Tcp("h1", "h2", window_bytes=20_000, num_bytes=500_000, start_s=0.5),
+        ],
+    ),
+    "segments and acknowledgements": (
+        QUEUE,
+        [
+            nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1"),
+            nl.Command("h2", QUICK),
+            nl.Tcp("h1", "h2", start_s=0.5),
+        ],
+    ),
+    "a flow that starts with them": (
+        QUEUE,
+        [nl.Command("h1", "ip link set dev h1-eth0 gso_max_segs 1"), nl.Tcp("h1", "h2")],
+    ),
+    "settings": (
+        QUEUE,
+        [
+            nl.Command("h1", "sysctl -w net.ipv4.tcp_sack=0 net.ipv4.tcp_congestion_control=reno"),
+            nl.Command("h2", "sysctl -qw net.ipv4.tcp_sack=0", start_s=0.1),
+            nl.Ping("h1", "h2", count=2),
+            nl.Tcp("h1", "h2", start_s=0.5),
+        ],
+    ),
+    "routes": (
+        QUEUE,
+        [
+            nl.Command("h1", "ip route"),
+            nl.Command("r1", "ip route show; ip link set r1-eth1 down", start_s=1),
+            nl.Command("h1", "ip route del 10.0.1.0/24 && ip route show", start_s=1.5),
+            nl.Ping("h1", "h2", interval_s=0.3),
+        ],
+    ),
+}
+
+
+@pytest.mark.pocket
+@pytest.mark.parametrize("name", SAME)
+def test_lines_do_to_the_last_bit_what_programs_do_in_the_pocket_kernel(name: str) -> None:
+    network, traffic = SAME[name]
+    runs = [nl.run(network, traffic, duration_s=2, interval_s=0.1, engine=engine) for engine in ("library", "pocket")]
+    assert not differences(*runs)
+    assert set(runs[0].commands.exit_code) == {0}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ping -c1 h2", "`ping -c1 h2` is another line"),
+        ("tc qdisc show; cat x", "run.queues has what queues counted"),
+        ("tc -s qdisc show", "only `tc qdisc` is read here"),
+        ("tc qdisc add dev h1-eth0 root netem dlay 3ms", "'dlay' is not read here; netem has limit, delay"),
+        ("tc qdisc add dev h1-eth0 root netem delay 3m", "the delay is '3m', not a number with one of the units us"),
+        ("tc qdisc add dev h1-eth0 root tbf rate 5mbit", "tbf needs a rate, a burst, and a limit or a latency"),
+        ("tc qdisc add dev h1-eth0 root wonder", "the kind 'wonder' is not read here; there are netem, tbf"),
+        ("tc qdisc add dev h1-eth0", "`root` or `parent 1:` comes next"),
+        ("ip route | sort", "'|' is for a shell"),
+        ("ip addr", "`ip addr` is another line"),
+        ("ip route add 10.0.300.0/24 via 10.0.1.1 dev h1-eth0", "10.0.300.0"),
+        ("sysctl net.ipv4.tcp_sack", "is no setting with its value"),
+        ("echo 'a", "the shell would say: No closing quotation"),
+    ],
+)
+def test_another_line_is_refused_with_what_is_read_and_the_engine_that_can(line: str, said: str) -> None:
+    with pytest.raises(NotHereError, match=r"no programs.*tc qdisc.*engine='pocket'") as refused:
+        nl.run(WIRE, [nl.Command("h1", line)], duration_s=1, engine="library")
+    assert said in str(refused.value)
+
+
+def test_files_are_refused() -> None:
+    with pytest.raises(NotHereError, match="it saves files"):
+        nl.run(WIRE, [nl.Command("h1", "ip route", saves="a.txt")], duration_s=1, engine="library")
+
+
+@pytest.mark.library
+def test_an_interface_that_is_not_there_is_named() -> None:
+    with pytest.raises(RunError, match="In h1, `tc qdisc add dev eth0 root pfifo limit 5` names 'eth0'"):
+        nl.run(WIRE, [nl.Command("h1", "tc qdisc add dev eth0 root pfifo limit 5")], duration_s=1, engine="library")
+
+
+@pytest.mark.library
+def test_what_the_kernel_refuses_is_told_as_its_line() -> None:
+    with pytest.raises(RunError, match=r"refused a line in h1.*tc qdisc del dev h1-eth0 root"):
+        nl.run(WIRE, [nl.Command("h1", "tc qdisc del dev h1-eth0 root")], duration_s=1, engine="library")
+
+
+@pytest.mark.library
+def test_a_run_of_such_lines_needs_no_other_engine() -> None:
+    item = nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay 5ms")
+    assert engines.decide(None, [nl.Scenario(WIRE, [item], duration_s=1).plan()]) == "library"
+
+
+def test_a_node_shows_its_routes_by_address() -> None:
+    shown = [route.line for route in commands.ways(nl.Scenario(QUEUE, [nl.Ping("h1", "h2")], 1).plan())["r1"]]
+    assert shown == sorted(shown) and all(" proto kernel scope link src 10.0." in line for line in shown)
