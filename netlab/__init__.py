@@ -9,7 +9,6 @@ run.flows
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -96,11 +95,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("netlab.base.version").VERSION
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
-    if name == "live" and sys.platform != "linux":
-        errors = importlib.import_module("netlab.base.errors")
-        raise errors.NotHereError(
-            "nl.live needs commands in hosts, and with them Linux: docs/places.md tells of ways to it."
-        )
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name[:1].isupper():

@@ -32,7 +32,7 @@ def test_all_that_a_chapter_names_can_be_imported_where_there_is_no_linux(system
         system,
         "import netlab as nl\n"
         "for name in nl.__all__:\n"
-        "    if name != 'live': getattr(nl, name)\n"
+        "    getattr(nl, name)\n"
         "import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab.course.lab_command",
     )
     assert done.returncode == 0, done.stderr
@@ -45,12 +45,12 @@ def test_what_needs_linux_says_so_in_a_sentence(system: str) -> None:
         "import netlab as nl\n"
         "from netlab import engines\n"
         "from netlab.base.errors import NetlabError\n"
-        "for ask in (lambda: nl.live, lambda: engines.choose('pocket'), lambda: engines.choose('native')):\n"
+        "for ask in (lambda: engines.choose('pocket'), lambda: engines.choose('native')):\n"
         "    try: ask()\n"
         "    except NetlabError as error: print(error)\n",
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == done.stdout.count("Linux") == 3
+    assert done.stdout.count("\n") == done.stdout.count("Linux") == 2
 
 
 def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:

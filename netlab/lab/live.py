@@ -72,7 +72,7 @@ def live(
         Longest wall-clock time in s that one command may take.
     engine : {"pocket", "native", "library"} or Engine, optional
         Where it is; None takes $NETLAB_ENGINE, else the pocket kernel. The library kernel opens in a fraction of the time and has
-        traffic, changes, tables and captures, but no commands and no terminals.
+        traffic, changes, tables and captures, but no terminals, and of commands only lines of tc, ip and sysctl.
 
     Returns
     -------
