@@ -1,0 +1,190 @@
+"""Do the chapters run in a browser's tab to their end, with the numbers of the executed solutions, and how long does it take?
+
+    python benchmarks/tab.py [--page build/lite] [--keep DIRECTORY] [CHAPTER...]    # such as 01_udp_loss; without one, all pages
+
+Opens each page of solutions/ in Chromium from the page that `make lite` made, in a profile of its own, runs its cells one by one, and
+compares what they show with what the solution shows (tests/outputs.py). Needs Python's playwright and Debian's chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from netlab.chapters.elsewhere import SAID  # noqa: E402 (also of a clone that is not installed)
+from tests import outputs  # noqa: E402
+
+PATIENCE_MS = 300_000
+IGNORED = "nbval-ignore-output"
+RUN_CELLS = """async () => {
+  const app = window.jupyterapp, notebook = app.shell.currentWidget, began = performance.now(), seconds = {};
+  await notebook.sessionContext.ready;
+  seconds[''] = (performance.now() - began) / 1000;
+  for (const [number, cell] of notebook.content.widgets.entries()) {
+    if (cell.model.type !== 'code') continue;
+    const before = performance.now();
+    notebook.content.activeCellIndex = number;
+    await app.commands.execute('notebook:run-cell');
+    seconds[cell.model.id] = (performance.now() - before) / 1000;
+  }
+  return [seconds, notebook.content.model.toJSON()];
+}"""
+
+
+class Pages(SimpleHTTPRequestHandler):
+    """The built page, with solved chapters in place of those to solve; `sent` counts the bytes."""
+
+    instead: dict[str, bytes]
+    sent = 0
+
+    def do_GET(self) -> None:
+        """Answer with a file."""
+        data = self.instead.get(self.path.partition("?")[0])
+        if data is None:
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        """Send a file, and count."""
+        data = source.read()
+        Pages.sent += len(data)
+        outputfile.write(data)
+
+    def log_message(self, *_words: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """The page on a port of this machine; yields its address."""
+    settings = json.loads((page / "jupyter-lite.json").read_text())
+    settings["jupyter-config-data"]["exposeAppInBrowser"] = True
+    instead = {"/jupyter-lite.json": settings} | {
+        f"/files/{name}.ipynb": {**book, "cells": [{**cell, **emptied(cell)} for cell in book["cells"]]}
+        for name, book in solutions.items()
+    }
+    Pages.instead = {path: json.dumps(told).encode() for path, told in instead.items()}
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Pages, directory=str(page))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def emptied(cell: dict[str, Any]) -> dict[str, Any]:
+    """What a cell is before it has run."""
+    return {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
+
+
+def run(browser: Browser, address: str, name: str) -> tuple[dict[str, float], dict[str, Any]]:
+    """Run a chapter; returns times in s by cell, those until it was on the screen ("screen") and ran (""), and the notebook."""
+    context = browser.new_context(viewport={"width": 1300, "height": 1000})
+    page = context.new_page()
+    began_s = time.monotonic()
+    page.goto(f"{address}/notebooks/index.html?path={name}.ipynb", timeout=PATIENCE_MS)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE_MS)
+    screen_s = time.monotonic() - began_s
+    seconds, book = page.evaluate(RUN_CELLS)
+    context.close()
+    return {**seconds, "screen": screen_s}, book
+
+
+def seen(cell: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a reader sees of a cell's outputs; texts that follow each other are one."""
+    found: list[dict[str, Any]] = []
+    for output in cell["outputs"]:
+        if output["output_type"] != "stream":
+            found.append({"data": {kind: joined(part) for kind, part in output.get("data", {}).items()}})
+        elif found and found[-1].get("name") == output["name"]:
+            found[-1]["text"] += joined(output["text"])
+        else:
+            found.append({"name": output["name"], "text": joined(output["text"])})
+    return found
+
+
+def joined(text: Any) -> Any:
+    """A notebook's text, which may be a list of lines."""
+    return "".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
+
+
+def judged(book: dict[str, Any], solution: dict[str, Any]) -> dict[str, list[str]]:
+    """Cells by what became of them: "failed" with the error, "not here", or "differs"; what is as it should be is in none."""
+    wanted = {cell["id"]: cell for cell in solution["cells"]}
+    found: dict[str, list[str]] = {"failed": [], "not here": [], "differs": []}
+    for cell in book["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        errors = [f"{one['ename']}: {one['evalue'][:300]}" for one in cell["outputs"] if one["output_type"] == "error"]
+        shown = seen(cell)
+        if errors:
+            found["failed"].append(f"{cell['id']}: {errors[0]}")
+        elif any(SAID in one.get("text", "") for one in shown):
+            found["not here"].append(cell["id"])
+        elif IGNORED not in wanted[cell["id"]]["metadata"].get("tags", []) and not outputs.agree(
+            shown, seen(wanted[cell["id"]])
+        ):
+            found["differs"].append(cell["id"])
+    return found
+
+
+def main() -> int:
+    """Print a line for each page; returns how many cells failed or showed something else."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
+    parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="where to leave the notebooks that were run")
+    parser.add_argument("chapters", nargs="*")
+    given = parser.parse_args()
+    names = given.chapters or sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
+    solutions = {name: json.loads((ROOT / "solutions" / f"{name}.ipynb").read_text()) for name in names}
+    wrong = 0
+    print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    columns = ("screen s", "kernel s", "first s", "all s", "MB", "cells", "failed", "not here", "differ")
+    print(f"{'page':<22}" + "".join(f"{column:>9}" for column in columns))
+    with served(given.page.resolve(), solutions) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        for name in names:
+            before = Pages.sent
+            seconds, book = run(browser, address, name)
+            if given.keep:
+                given.keep.mkdir(parents=True, exist_ok=True)
+                (given.keep / f"{name}.ipynb").write_text(json.dumps(book, indent=1))
+            screen_s, kernel_s = seconds.pop("screen"), seconds.pop("")
+            found = judged(book, solutions[name])
+            wrong += len(found["failed"]) + len(found["differs"])
+            numbers = (
+                screen_s,
+                kernel_s,
+                next(iter(seconds.values())),
+                sum(seconds.values()),
+                (Pages.sent - before) / 1e6,
+            )
+            counts = (len(seconds), *map(len, found.values()))
+            row = [*(f"{number:>9.1f}" for number in numbers), *(f"{count:>9}" for count in counts)]
+            print(f"{name:<22}" + "".join(row), flush=True)
+            for what, cells in found.items():
+                for cell in cells:
+                    print(f"    {what}: {cell}", flush=True)
+        browser.close()
+    return min(wrong, 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
