@@ -162,6 +162,8 @@ class Trace:
                 found.append(
                     f"{where} must begin at least {SHORTEST_STEP_S} s after the one before ({before_s:g} s), got {at_s:g}"
                 )
+            elif at_s > LONGEST_S:
+                found.append(f"{where} must begin at {LONGEST_S:g} s at the latest, got {at_s:g}")
             if mbps != 0 and not SLOWEST_MBPS <= mbps <= FASTEST_MBPS:
                 found.append(f"{where} must have a rate of 0 or from {SLOWEST_MBPS} to {FASTEST_MBPS}, got {mbps:g}")
             before_s = at_s

@@ -113,6 +113,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
         ([], None, "must be a list"),
         ([(1, 5)], None, "step 1 must begin at 0 s, got 1"),
         ([(0, 5), (0, 2)], None, "step 2 must begin at least 0.001 s after the one before"),
+        ([(0, 5), (1e308, 2)], None, "step 2 must begin at 86400 s at the latest"),
         ([(0, -5)], None, "step 1 must have a rate of 0 or from 0.001 to 100000, got -5"),
         ([(0, math.nan)], None, "step 1 must be a time in s and a rate"),
         ([(0, 5), 3], None, "step 2 must be a time in s and a rate"),

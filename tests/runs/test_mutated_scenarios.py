@@ -78,7 +78,7 @@ def mutate(document: Any, chance: random.Random) -> None:
         home[name] = copy.deepcopy(other[there])
     elif kind == 3 and isinstance(home, list):
         home.insert(chance.randrange(len(home) + 1), copy.deepcopy(home[name]))
-    elif kind == 4 and isinstance(home[name], (int, float)):
+    elif kind == 4 and isinstance(home[name], (int, float)) and abs(home[name]) < 1e300:
         home[name] = home[name] * chance.choice([-1, 0, 1e-6, 1e6, 1.5])
     else:
         home[name] = copy.deepcopy(chance.choice(VALUES))
