@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netlab.grading import flags
+from netlab.grading.submission import Cell, Layout, Submission, Wanted
 
 NAMES = [
     f"{first}{second}" for first in ("low", "high", "mean", "old", "next") for second in ("_mbps", "_ms", "s", "er")
@@ -100,3 +102,24 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
         ]
     )
     assert [(flag["kind"], flag["students"]) for flag in found] == [(flags.COPIED, ["a", "b"])]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("x = open('key').read()", "reaches for files or processes: x = open('key').read()"),
+        ("\n\n  import gc  # why\ny = 1", "uses a module that answers have no need of: import gc  # why"),
+        ("y = 1\nchapter.check.limit = 7", "changes what was provided: chapter.check.limit = 7"),
+        ("y = 1\n" + "x" * 200 + ".reference", "looks into a check: " + "x" * 120),
+    ],
+)
+def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, said: str) -> None:
+    handed_out = Cell("limit", "code", "limit = ...")
+    asked = [Wanted("limit", "limit", "limit", "limit = ...")]
+    read = Submission(Path(), (Cell("limit", "code", source), Cell("words", "markdown", source)))
+    found = flags.of_submission(read, [handed_out], asked, Layout(edited_checks=("other-check",)))
+    assert {"kind": flags.ACCESS, "exercise": "limit", "sentence": said} in found
+    assert found[0] == {
+        "kind": flags.EDITED, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
+    }  # fmt: skip
+    assert flags.of_submission(Submission(Path(), (handed_out,)), [handed_out], asked, Layout()) == []

@@ -115,6 +115,47 @@ def test_an_answer_in_a_cell_below_the_stub_is_taken_and_said() -> None:
     assert not take(ASKED.stub).attempted and not take(WHY.stub, wanted=WHY).attempted
 
 
+def test_an_answer_in_a_cell_of_another_id_is_taken_and_said() -> None:
+    """Of several the last; one alone is not called several."""
+    first, last = (Cell(name, "code", f"goodput_mbps = {number}") for number, name in enumerate(("a", "b")))
+    one = take("x = 1", first)
+    assert one.source == first.source and one.notes == (
+        "goodput: its cell does not define goodput_mbps; taken from the cell that defines goodput_mbps.",
+    )
+    two = take("x = 1", first, last)
+    assert two.source == last.source and two.notes[1:] == ("goodput: 2 cells define goodput_mbps; the last was taken.",)
+    lost = submission.take(submission.Submission(Path(), (first,)), ASKED, {ASKED.id: ASKED.stub})
+    assert lost.attempted and "another id" in lost.notes[0]
+    none = submission.take(submission.Submission(Path(), ()), ASKED, {ASKED.id: ASKED.stub})
+    assert (none.source, none.attempted) == (None, False)
+
+
+def test_a_stub_that_is_no_python_is_not_attempted_until_it_is_changed() -> None:
+    broken = Wanted("goodput", "goodput", "goodput_mbps", "goodput_mbps = ?")
+    assert not take("goodput_mbps = ?\n\n", wanted=broken).attempted
+    assert take("goodput_mbps = = 3", wanted=broken).attempted
+    assert not take("# nothing left", wanted=ASKED).attempted
+
+
+def test_of_two_cells_with_the_same_question_the_last_one_counts() -> None:
+    again = Cell(WHY.id, "markdown", f"{WHY.stub.removesuffix('…')}Because.")
+    taken = take(WHY.stub, again, wanted=WHY)
+    assert taken.source == "Because." and "2 cells have its id" in taken.notes[0]
+    assert not take(WHY.stub, Cell("own", "markdown", "  "), wanted=WHY).attempted
+
+
+def test_a_heading_of_the_oldest_format_is_read_as_text(tmp_path: Path) -> None:
+    cells = [{"cell_type": "heading", "level": level, "source": "Queues"} for level in (3, 7, "x")]
+    path = tmp_path / "old.ipynb"
+    path.write_text(json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}))
+    read_cells = submission.read(path).cells
+    assert [(cell.kind, cell.source) for cell in read_cells] == [
+        ("markdown", "### Queues"),
+        ("markdown", "# Queues"),
+        ("markdown", "# Queues"),
+    ]
+
+
 def test_the_name_of_an_error_that_is_caught_is_no_need() -> None:
     """Else another answer that happens to define `e` is run before this one."""
     answer = "try:\n    y = 1\nexcept Exception as e:\n    print(e)"
