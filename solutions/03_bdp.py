@@ -27,7 +27,7 @@ print(nl.preflight())
 # Write down two numbers before you see the results. Nobody grades them.
 #
 # TCP's sender may have so many bytes in flight: that is its *window*. Then it must wait for acknowledgements. Here the
-# window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, the way there and back takes 16 ms, and 47 Mbit/s of data arrive.
+# window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, the way there and back takes 16 ms, and [[47 = settled_mbps(by_window[1]) | .0f]] Mbit/s of data arrive.
 #
 # - The link is made twice as fast, 200 Mbit/s. How many Mbit/s arrive now?
 # - The link has 100 Mbit/s again, but the window is 300 kB. How many milliseconds pass between a segment and its

@@ -196,7 +196,7 @@ chapter.check.room(largest_queue_packets)
 # ### What the published lab measured
 #
 # Now the pings of the four experiments. The lab set limits of 67, 100 and 33 packets. A full queue of 100 packets doubles L2's own round trip of
-# 40 ms. The lab's means are 8 to 22 ms below ours. Shares are chance, waits are not. So this gap needs a reason.
+# 40 ms. The lab's means are [[7 to 21 ms below ours = bool((waits["mean"] - waits["published"]).between(6.5, 21.4).all())]]. Shares are chance, waits are not. So this gap needs a reason.
 #
 # Here is one. The lab's network was built with Mininet, which gives the limit to `netem`, the part of Linux that delays packets. `netem` counts
 # *all* packets that have not left it: those that wait for the link, and those in flight on it. On a busy L2, 49.5 packets
@@ -271,10 +271,10 @@ long_prediction.compare(
 # The owner of `h1` complains to you: "My flow to h9 gets a tenth of its fair share. Give everybody the same!" Answer in four to six sentences: what does
 # the network gain from treating h1-h9 badly, what part of it did nobody intend, and which queue would you choose? Use at least two numbers of the tables.
 # <!-- BEGIN SOLUTION -->
-# The six flows together carry 80 Mbit/s with drop-tail and 62 with fair queues, because a bit for h1-h9 takes a place on three links that could carry
+# The six flows together carry [[79 = chapter.settings.crossing_table(crossed).loc["together", "drop-tail"] | .0f]] Mbit/s with drop-tail and 62 with fair queues, because a bit for h1-h9 takes a place on three links that could carry
 # three bits of others. So what you lose, others gain, and more than you lose.
 # But you get 0.7, and nobody intended that: Reno's own square root would leave you 2.0, and the rest comes from the drop-tail queues, which
-# make you cut your window about eight times as often, per segment, as flows with one link. With RED you would get 1.7. I choose fair queues: you get 6.2
+# make you cut your window about eight times as often, per segment, as flows with one link. With RED you would get [[1.6 = chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] | .1f]]. I choose fair queues: you get 6.2
 # and no flow gets less, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
 #
 # Rubric:

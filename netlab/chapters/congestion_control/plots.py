@@ -159,6 +159,8 @@ def windows_figure(
         for packets, width in ((bdp_packets, 1), (bdp_packets + queue_packets, 2)):
             figure.add_hline(y=packets, line={"dash": "dash", "color": TEXT, "width": width}, row=row, col=1)
         figure.update_yaxes(title_text=name, rangemode="tozero", row=row, col=1)
+    # One scale: with scales of their own the four would look equally tall.
+    figure.update_yaxes(matches="y")
     figure.update_xaxes(title_text="Time (s); up: window (segments)", row=len(runs), col=1)
     return figure.update_layout(template="netlab", title_text=title, height=90 + 130 * len(runs), margin_t=56)
 
