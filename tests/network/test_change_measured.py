@@ -155,7 +155,7 @@ def test_datagrams_that_are_sent_into_a_link_that_is_down_are_lost_and_counted(e
 @every_kernel
 def test_a_full_queue_carries_what_its_trace_can_second_by_second(engine):
     trace = nl.Trace.named("walk_4g")
-    measured = by_second(run(line(rate_mbps=trace, delay_ms=0), [flood(80)], 60, engine=engine))
+    measured = by_second(run(line(rate_mbps=trace, delay_ms=0), [flood(1.1 * trace.range_mbps[1])], 60, engine=engine))
     expected = [limit(trace.mean_mbps(second, second + 1)) for second in range(60)]
     assert np.abs(measured / expected - 1).max() < 0.01
 
