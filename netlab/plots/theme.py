@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from numpy.typing import NDArray
 from plotly.io.base_renderers import MimetypeRenderer
+from plotly.offline import get_plotlyjs_version
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,7 @@ Array = NDArray[np.float64]
 TEXT = "#767676"
 TEXT_ON_DARK = "#969696"  # contrast 6.4 there
 GRID = "rgba(128,128,128,0.25)"
+CDN = "https://cdn.plot.ly/plotly-{}.min.js"
 COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
 SYMBOLS = ("circle", "square-open", "triangle-up", "cross", "triangle-down-open", "star")
 DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
@@ -180,7 +182,9 @@ def page_html(figure: go.Figure | dict[str, Any]) -> str:
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
     # Plotly's logo would bring the same id into the page once for each figure.
     config = {"displaylogo": False, "displayModeBar": False}
-    page = str(pio.to_html(drawn, config, full_html=False, include_plotlyjs="cdn", div_id=f"figure-{name}"))
+    # "cdn" hashes the script in Plotly's wheel, which has none in a browser.
+    script = CDN.format(get_plotlyjs_version()) if sys.platform == "emscripten" else "cdn"
+    page = str(pio.to_html(drawn, config, full_html=False, include_plotlyjs=script, div_id=f"figure-{name}"))
     return f'<div role="figure" aria-label="{html.escape(in_words(drawn))}">{page}</div>'
 
 
