@@ -32,7 +32,9 @@ from tests import outputs  # noqa: E402
 PATIENCE_MS = 300_000
 IGNORED = "nbval-ignore-output"
 RUN_CELLS = """async () => {
-  const app = window.jupyterapp, notebook = app.shell.currentWidget, began = performance.now(), seconds = {};
+  const app = window.jupyterapp, began = performance.now(), seconds = {};
+  while (!app.shell.currentWidget?.sessionContext) await new Promise(again => setTimeout(again, 100));
+  const notebook = app.shell.currentWidget;
   await notebook.sessionContext.ready;
   seconds[''] = (performance.now() - began) / 1000;
   for (const [number, cell] of notebook.content.widgets.entries()) {
