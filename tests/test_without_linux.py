@@ -39,6 +39,17 @@ def test_all_that_a_chapter_names_can_be_imported_where_there_is_no_linux(system
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+def test_a_run_has_a_directory_there(system: str) -> None:
+    done = elsewhere(
+        system,
+        "from netlab.base import scratch\n"
+        "with scratch.run_directory(1 << 20) as folder: print(folder.is_dir())\n"
+        "print(folder.exists())",
+    )
+    assert done.stdout == "True\nFalse\n", done.stderr
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_what_needs_linux_says_so_in_a_sentence(system: str) -> None:
     done = elsewhere(
         system,

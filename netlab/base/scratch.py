@@ -22,9 +22,10 @@ from netlab.base.errors import EngineError
 try:
     import fcntl
 
-    HAS_LOCKS = True
+    # A browser's module has none.
+    HAS_LOCKS = hasattr(fcntl, "flock")
 except ImportError:
-    # Windows, a browser: nothing but run_directory() and kept_directory() is called there.
+    # Windows: nothing but run_directory() and kept_directory() is called there.
     HAS_LOCKS = False
 
 LOCK = "lock"
