@@ -148,3 +148,8 @@ def test_mininet_has_no_rate_that_changes():
     network = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=nl.Trace([(0, 5), (1, 2)]))])
     with pytest.raises(ScenarioError, match="no rate that changes with time"):
         network.to_mininet()
+
+
+def test_the_longest_time_that_bits_take_is_in_the_slowest_step_or_over_an_outage():
+    assert nl.Trace([(0, 5), (10, 2)]).slowest_s(2e6) == pytest.approx(1.0)
+    assert nl.Trace([(0, 5), (2, 0), (3, 5)]).slowest_s(1e6) == pytest.approx(1.2)
