@@ -80,6 +80,14 @@
       });
     }
   }
+  // On a phone the list of files would leave the chapter a finger's width.
+  async function makeRoom() {
+    while (!contexts().length) await wait(500);
+    await window.jupyterapp.restored;
+    await wait(1500); // JupyterLab shows the list once more when the chapter is open
+    window.jupyterapp.shell.collapseLeft();
+  }
+  if (innerWidth < 700) makeRoom();
   setInterval(watch, 500);
   for (const event of ["visibilitychange", "pagehide"]) {
     document.addEventListener(event, () => contexts().forEach(save), true);
