@@ -108,7 +108,7 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
     ("source", "said"),
     [
         ("x = open('key').read()", "reaches for files or processes: x = open('key').read()"),
-        ("\n\n  import gc  # why\ny = 1", "uses a module that answers have no need of: import gc  # why"),
+        ("\nimport gc  # why\ny = 1", "uses a module that answers have no need of: import gc  # why"),
         ("y = 1\nchapter.check.limit = 7", "changes what was provided: chapter.check.limit = 7"),
         ("y = 1\n" + "x" * 200 + ".reference", "looks into a check: " + "x" * 120),
     ],
