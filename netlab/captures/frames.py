@@ -277,7 +277,8 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     transport = heads.transport[large]
     head_bytes = transport + np.where(udp, UDP_HEADER_BYTES, heads.tcp_bytes[large])
     left = np.maximum(0, frames.length_bytes[large] - head_bytes)
-    counts = -(-left // payload_bytes[large])
+    # In a browser 32 bits, and `repeat` takes no more.
+    counts = (-(-left // payload_bytes[large])).astype(np.intp)
     # From here on a row is a frame; `of` is its segment.
     of = np.repeat(np.arange(len(large)), counts)
     number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
