@@ -25,6 +25,10 @@ SAME = {
             nl.Udp("h1", "h2", rate_mbps=40, start_s=0.5, duration_s=0.3),
         ],
     ),
+    "datagrams that come too late": (
+        WIRE,
+        [nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay 1s limit 2000"), nl.Udp("h1", "h2", rate_mbps=3)],
+    ),
     "netem with a rate": (WIRE, [nl.Command("h1", "tc qdisc add dev h1-eth0 root netem rate 3mbit limit 50"), SENT]),
     "bucket": (
         WIRE,

@@ -88,11 +88,12 @@ class UdpFlow(Flow["UdpItem"]):
             return
         account = self.receiver.streams[self.stream_id]
         pause_s = 0.01
-        while time.monotonic() < until_s:
+        while True:
             self.receiver.read_now()
-            if account.received_datagrams >= self.sender.sent_datagrams:
+            left_s = until_s - time.monotonic()
+            if account.received_datagrams >= self.sender.sent_datagrams or left_s <= 0:
                 break
-            time.sleep(min(pause_s, max(0.0, until_s - time.monotonic())))
+            time.sleep(min(pause_s, left_s))
             pause_s *= 1.5
         self.receiver.stop()
 
