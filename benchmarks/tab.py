@@ -114,7 +114,10 @@ def seen(cell: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for output in cell["outputs"]:
         if output["output_type"] != "stream":
-            found.append({"data": {kind: joined(part) for kind, part in output.get("data", {}).items()}})
+            # JupyterLab adds a picture of each figure; a progress bar that has ended is an empty display.
+            data = {kind: joined(part) for kind, part in output.get("data", {}).items() if kind != "image/png"}
+            if any(data.values()):
+                found.append({"data": data})
         elif found and found[-1].get("name") == output["name"]:
             found[-1]["text"] += joined(output["text"])
         else:
