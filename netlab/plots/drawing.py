@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop
 PIXELS_PER_LINK = 115
+CLEARLY = 0.01  # of a link: less is rounding
 
 
 def topology(
@@ -118,12 +119,7 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         ordered = nx.Graph()  # in the topology's own order, so that the layout does not depend on sets
         ordered.add_nodes_from(names)
         ordered.add_edges_from((a, b) for a, b in graph.edges if a in piece)
-        points = _spread(nx.floyd_warshall_numpy(ordered, names))
-        _, _, axes = np.linalg.svd(points)
-        points = points @ axes.T
-        for axis in range(points.shape[1]):
-            if points[0, axis] * (1 if axis == 0 else -1) > 1e-9:
-                points[:, axis] *= -1
+        points = _turned(_spread(nx.floyd_warshall_numpy(ordered, names)))
         lengths = [np.linalg.norm(points[names.index(a)] - points[names.index(b)]) for a, b in ordered.edges]
         points = points / (np.mean(lengths) if lengths else 1.0)
         if np.ptp(points[:, 1]) < 0.1:
@@ -132,6 +128,23 @@ def _layout(network: Topology) -> dict[str, tuple[float, float]]:
         below = points[:, 1].min() - 1
         place |= {node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)}
     return place
+
+
+def _turned(points: Array) -> Array:
+    """The longest way across the page, what comes first on the left and on top; the same on every machine."""
+    (xx, xy), (_, yy) = points.T @ points
+    if np.hypot(xx - yy, 2 * xy) > CLEARLY * (xx + yy):
+        angle = 0.5 * np.arctan2(2 * xy, xx - yy)
+    else:
+        # As wide as high: which way is the longest is a matter of rounding.
+        x, y = next((point for point in points if np.hypot(*point) > CLEARLY), points[0])
+        angle = np.arctan2(y, x)
+    found: Array = points @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    for axis, side in ((0, -1), (1, 1)):
+        first = next((value for value in found[:, axis] if abs(value) > CLEARLY), side)
+        if first * side < 0:
+            found[:, axis] *= -1
+    return found
 
 
 def _spread(links_between: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from netlab import plots
@@ -9,6 +10,7 @@ from netlab.base.errors import NetlabError
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.plots import drawing
 
 
 def test_a_topology_shows_rate_delay_and_queue_of_each_limited_link():
@@ -76,3 +78,18 @@ def test_a_chain_is_drawn_as_a_line():
     }
     assert place["h1"][0] < place["r1"][0] < place["r2"][0] < place["h2"][0]
     assert {y for _, y in place.values()} == {0}
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.4, 2.0, -3.0])
+@pytest.mark.parametrize("mirror", [1, -1])
+def test_a_drawing_is_the_same_however_its_points_came_to_lie(turn, mirror):
+    spokes = np.array([0, 2, 4]) * np.pi / 3
+    star = np.array([*zip(np.cos(spokes), np.sin(spokes), strict=True), (0, 0)])
+    line = np.array([(-2, 0.3), (-2, -0.3), (-1, 0), (1, 0), (2, 0.4), (2, -0.4)])
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    noise = np.random.default_rng(1).normal(0, 1e-7, (6, 2))
+    for points in (star, line):
+        moved = (points * (1, mirror)) @ rotation + noise[: len(points)]
+        found, wanted = drawing._turned(moved), drawing._turned(points)
+        assert np.allclose(found, wanted, atol=1e-5)
+        assert found[0, 0] < 0
