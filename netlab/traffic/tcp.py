@@ -123,8 +123,8 @@ class Tcp(Flow):
                 f"{where}: congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
             )
         elif not isinstance(self.congestion, str) or self.congestion not in CONGESTION_CONTROLS:
-            allowed = [*CONGESTION_CONTROLS, f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
-            found.append(f"{where}: congestion: {one_of(self.congestion, allowed)}")
+            own = [] if isinstance(self.congestion, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
+            found.append(f"{where}: congestion: {one_of(self.congestion, [*CONGESTION_CONTROLS, *own])}")
         found += integer_problems(where, "streams", self.streams, 1, MOST_STREAMS)
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
         found += integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None, optional=True)
