@@ -64,8 +64,6 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
         function(*given)
     finally:
         del _ends_s[here]
-        # One that was raised just now would come after the call.
-        _raise_in(here, None)
 
 
 def _has_watcher() -> bool:
@@ -82,17 +80,14 @@ def _has_watcher() -> bool:
 
 
 def _watch() -> None:
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     while True:
         time.sleep(LOOK_S)
         for thread in list(_ends_s):
+            # Looked up again: a call that has come back meanwhile must not be stopped. An exception that is on its way cannot be
+            # taken back: CPython 3.11, asked to, traces no line in any thread from then on.
             if time.monotonic() > _ends_s.get(thread, math.inf):
-                _raise_in(thread, TimeIsUpError)
-
-
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Raise this in a thread at the next line that it runs; None takes back what it has not yet raised."""
-    given = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
+                raise_in(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUpError))
 
 
 def _can_have_an_alarm() -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import threading
-from pathlib import Path
 
+import pytest
+
+from netlab.base import time_limit
 from netlab.base.time_limit import TimeIsUpError, call_often_within, call_within
 
 LIMIT_S = 0.05
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def endless() -> None:
@@ -30,12 +30,6 @@ def stops() -> bool:
     return False
 
 
-def in_a_fresh_process(code: str) -> None:
-    """Run code with this module's names; a loop that nothing stops, or lines that somebody else traces, end there."""
-    given = f"from tests.base.test_time_limit import *\n{code}"
-    subprocess.run([sys.executable, "-c", given], check=True, timeout=60, cwd=ROOT)
-
-
 def test_what_comes_back_in_time_is_returned_and_leaves_no_alarm() -> None:
     handler = signal.getsignal(signal.SIGALRM)
     assert call_within(5, lambda value: value + 1, value=1) == 2
@@ -49,23 +43,33 @@ def test_an_endless_loop_is_stopped_in_the_main_thread() -> None:
 
 
 def test_an_endless_loop_is_stopped_in_another_thread() -> None:
-    in_a_fresh_process(
-        "found = []\n"
-        "thread = threading.Thread(target=lambda: found.append(stops()), daemon=True)\n"
-        "thread.start()\n"
-        "thread.join(10)\n"
-        "assert found == [True]"
-    )
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(stops()), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert found == [True]
 
 
-def test_an_endless_loop_is_stopped_where_there_are_no_alarms() -> None:
-    in_a_fresh_process("del signal.setitimer\nassert stops()\nassert sys.gettrace() is None")
+def test_an_endless_loop_is_stopped_in_another_thread_after_many_calls_that_came_back() -> None:
+    """They used to end the tracing of lines in all threads."""
+    call_often_within(5, int)
+    test_an_endless_loop_is_stopped_in_another_thread()
+
+
+def test_an_endless_loop_is_stopped_where_there_are_no_alarms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(signal, "setitimer")
+    before = sys.gettrace()
+    assert stops()
+    assert sys.gettrace() is before
 
 
 def test_an_alarm_that_somebody_else_has_set_is_left_alone() -> None:
-    in_a_fresh_process(
-        "signal.setitimer(signal.ITIMER_REAL, 1000)\nassert stops()\nassert signal.getitimer(signal.ITIMER_REAL)[0] > 900"
-    )
+    signal.setitimer(signal.ITIMER_REAL, 1000)
+    try:
+        assert stops()
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 900
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def stops_the_third() -> bool:
@@ -87,7 +91,10 @@ def test_of_many_calls_the_endless_one_is_stopped_in_every_thread() -> None:
     assert found == [True]
 
 
-def test_many_calls_are_watched_line_by_line_where_there_are_no_threads() -> None:
-    in_a_fresh_process(
-        "def none(_thread):\n    raise RuntimeError\nthreading.Thread.start = none\nassert stops_the_third()"
-    )
+def test_many_calls_are_watched_line_by_line_where_there_are_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(time_limit, "_watchers", [])
+    monkeypatch.setattr(threading.Thread, "start", none)
+    assert stops_the_third()
