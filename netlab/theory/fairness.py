@@ -170,8 +170,7 @@ def alpha_fair_mbps(
     # In units of the max-min rates every variable is near 1, whatever the links' rates are.
     scale = np.array([start[flow] for flow in routes])
     used = np.array([[flow in users[limit] for flow in routes] for limit in limits]) * scale
-    room = np.array(list(limits.values()))
-    used, room = used / room[:, None], np.ones_like(room)
+    used /= np.array(list(limits.values()))[:, None]
     gain = np.array([weights[flow] for flow in routes]) * scale ** (1 - alpha)
     gain /= gain.max()
     shares = _largest_gain(gain, alpha, used)
@@ -396,7 +395,8 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
             unit = np.sqrt(np.diag(bend))
             step = np.linalg.solve(bend / np.outer(unit, unit) + 1e-14 * np.eye(len(x)), slope / unit) / unit
             length, rise = 1.0, float(slope @ step)
-            while length > 1e-9 and worth(x + length * step) <= worth(x) + 0.1 * length * rise:
+            least = worth(x)
+            while length > 1e-9 and worth(x + length * step) <= least + 0.1 * length * rise:
                 length /= 2
             x = x + length * step
             if length <= 1e-9 or np.max(np.abs(step) / x) < 1e-9:
