@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from netlab.base import bisection
 from netlab.base.errors import NetlabError, ScenarioError, told_arguments
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
@@ -89,18 +90,16 @@ def _student_t(probability: float, freedom: int) -> float:
     """Return the bound between whose two signs Student's t lies with this probability.
 
     M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4: for whole degrees of freedom the
-    probability is a sum over powers of cos(angle), where tan(angle) = t / sqrt(freedom). It grows with the angle: bisection.
+    probability is a sum over powers of cos(angle), where tan(angle) = t / sqrt(freedom). It grows with the angle.
     """
     powers = np.arange(freedom % 2, freedom - 1, 2)
     factors = np.cumprod([1.0, *((powers[1:] - 1) / powers[1:])])[: len(powers)]
-    angle, above = 0.0, np.pi / 2
-    for _ in range(60):
-        middle = (angle + above) / 2
-        terms = np.sin(middle) * np.sum(factors * np.cos(middle) ** powers)
-        if ((middle + terms) * 2 / np.pi if freedom % 2 else terms) < probability:
-            angle = middle
-        else:
-            above = middle
+
+    def is_less_likely(angle: float) -> bool:
+        terms = np.sin(angle) * np.sum(factors * np.cos(angle) ** powers)
+        return bool(((angle + terms) * 2 / np.pi if freedom % 2 else terms) < probability)
+
+    angle = bisection.last(is_less_likely, 0.0, np.pi / 2)
     return float(np.sqrt(freedom) * np.tan(angle))
 
 

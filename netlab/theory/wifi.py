@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from netlab.base import bisection
 from netlab.base.headers import IP_HEADER_BYTES, MSS_BYTES, MTU_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
 from netlab.base.units import BITS_PER_BYTE
 from netlab.network import media
@@ -266,14 +267,12 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
         powers = sum((2 * collision) ** k for k in range(doublings))
         return 2 / (1 + window + collision * window * powers)
 
-    # The more frames collide, the less often stations try, and the fewer collide: one share agrees with itself. By bisection.
-    collision, above = 0.0, 1.0
-    for _ in range(60 if stations > 1 else 0):
-        middle = (collision + above) / 2
-        if 1 - (1 - attempt_rate(middle)) ** (stations - 1) > middle:
-            collision = middle
-        else:
-            above = middle
+    # The more frames collide, the less often stations try, and the fewer collide: one share agrees with itself.
+    collision = (
+        bisection.last(lambda share: 1 - (1 - attempt_rate(share)) ** (stations - 1) > share, 0.0, 1.0)
+        if stations > 1
+        else 0.0
+    )
     rate = attempt_rate(collision)
     busy = 1 - (1 - rate) ** stations
     success = stations * rate * (1 - rate) ** (stations - 1)

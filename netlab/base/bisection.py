@@ -1,0 +1,22 @@
+"""Where a condition ends to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+HALVINGS = 60  # a double has 53 binary digits
+
+
+def last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest number from `low` to `high` up to which a condition holds that ends to hold once.
+
+    >>> round(last(lambda x: x * x < 2, 0, 2), 6)
+    1.414214
+    """
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low
