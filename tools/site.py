@@ -77,39 +77,40 @@ def main() -> int:
         print(f"chapter {number} of {len(chosen)}: {chapter.source.stem}", flush=True)
         executed[chapter] = execute(student_notebook(chapter.source), chapter.student.parent)
     for audience in ("students", "instructors"):
-        source = options.output / audience / "source"
-        shutil.rmtree(options.output / audience, ignore_errors=True)
-        for_instructors = audience == "instructors"
-        links = with_page and not for_instructors
-        _put_together(source, executed, options.report, for_instructors=for_instructors, links=links)
-        status = _sphinx(source, options.output / audience / "html", audience)
-        if status:
-            return status
-        for page in (options.output / audience / "html").rglob("*.html"):
-            text = page.read_text(encoding="utf-8")
-            for was, instead in MENDED:
-                text = text.replace(was, instead)
-            page.write_text(text, encoding="utf-8")
-        told = (
-            []
-            if audience == "instructors"
-            else [page for page in source.rglob("*.ipynb") if "SOLUTION" in page.read_text()]
-        )
-        if told:
-            print(f"The students' site holds solutions: {', '.join(map(str, told))}.")
+        problems = _build(options.output / audience, executed, options.report, audience, with_page=with_page)
+        if problems:
+            print(*problems, sep="\n  ")
             return 1
-        barriers = (
-            []
-            if CHROMIUM is None
-            else _barriers(_to_ask_about(options.output / audience / "html", for_instructors=audience == "instructors"))
-        )
-        if barriers:
-            print("These keep people out of the site (axe-core):", *barriers, sep="\n  ")
-            return 1
-        if audience == "students" and with_page:
-            shutil.copytree(LITE, options.output / audience / "html" / "lite")
         print(f"{audience}: {options.output / audience / 'html' / 'index.html'}")
     return 0
+
+
+def _build(
+    folder: Path, executed: dict[Chapter, NotebookNode], report: Path | None, audience: str, *, with_page: bool
+) -> list[str]:
+    """Make one of the two sites; returns what is wrong with it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    source, target = folder / "source", folder / "html"
+    for_instructors = audience == "instructors"
+    links = with_page and not for_instructors
+    _put_together(source, executed, report, for_instructors=for_instructors, links=links)
+    if _sphinx(source, target, audience):
+        return ["Sphinx could not make the site."]
+    for page in target.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for was, instead in MENDED:
+            text = text.replace(was, instead)
+        page.write_text(text, encoding="utf-8")
+    if not for_instructors:
+        solved = [str(page) for page in source.rglob("*.ipynb") if "SOLUTION" in page.read_text(encoding="utf-8")]
+        if solved:
+            return ["The students' site holds solutions:", *solved]
+    barriers = _barriers(_to_ask_about(target, for_instructors=for_instructors)) if CHROMIUM else []
+    if barriers:
+        return ["These keep people out of the site (axe-core):", *barriers]
+    if links:
+        shutil.copytree(LITE, target / "lite")
+    return []
 
 
 def _put_together(
