@@ -379,7 +379,7 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
     """
     prices = used @ gain
 
-    def worth(x: Array) -> float:
+    def worth(x: Array, barrier: float) -> float:
         room = 1 - used @ x
         if min(x.min(), room.min()) <= 0:
             return -math.inf
@@ -395,8 +395,8 @@ def _largest_gain(gain: Array, alpha: float, used: Array) -> Array:
             unit = np.sqrt(np.diag(bend))
             step = np.linalg.solve(bend / np.outer(unit, unit) + 1e-14 * np.eye(len(x)), slope / unit) / unit
             length, rise = 1.0, float(slope @ step)
-            least = worth(x)
-            while length > 1e-9 and worth(x + length * step) <= least + 0.1 * length * rise:
+            least = worth(x, barrier)
+            while length > 1e-9 and worth(x + length * step, barrier) <= least + 0.1 * length * rise:
                 length /= 2
             x = x + length * step
             if length <= 1e-9 or np.max(np.abs(step) / x) < 1e-9:

@@ -163,8 +163,7 @@ class LibrarySession:
         until_ns = round(until_s * NS_PER_S)
         self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
-        # Which takes up those changes.
-        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._take_up()
         self._tell(asked.FINISH, asked.moment(until_ns))
         for name in list(self._taps):
             self.stop_capture(name)
@@ -208,7 +207,7 @@ class LibrarySession:
         self._commands.add(item)
         self._send_frame_by_frame()
         asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
-        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._take_up()
         return {"start_s": item["start_s"], **self._now()}
 
     def stop(self, label: str) -> Moment:
@@ -229,14 +228,14 @@ class LibrarySession:
             if direction["shape"]["rate_mbps"] is not None and direction["interface"] not in self._requests.queues:
                 asked.add_queue(self._requests, direction)
         self._send_frame_by_frame()
-        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._take_up()
         return self._now()
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
         """Write down every packet of these directions from now on."""
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = asked.add_taps(self._requests, self._plan, item)
-        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._take_up()
         return self._now()
 
     def stop_capture(self, name: str) -> Captured:
@@ -250,7 +249,7 @@ class LibrarySession:
         """Run lines of `tc`, `ip` and `sysctl` in a node, now."""
         text, told = self._commands.run(node, command)
         asked.add_command(self._requests, node, told)
-        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
+        self._take_up()
         if text and self._on_message is not None:
             self._on_message({"text": text})
         return {"code": 0, **self._now()}
@@ -264,6 +263,10 @@ class LibrarySession:
                 self._without_offload.append(name)
                 own = [hop["interface"] for hop in plan["directions"] if hop["src"] == name]
                 asked.add_steps(self._requests, [Step(name, f"link set dev {each} gso_max_segs 1") for each in own])
+
+    def _take_up(self) -> None:
+        """Let no time pass: the program takes up what was added to the requests."""
+        self._tell(asked.ADVANCE, asked.advance(self._answers.now_ns, None))
 
     def _pass(self, until_ns: int, progress_s: float | None) -> None:
         asked.add_changes(self._requests, until_ns)
