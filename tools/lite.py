@@ -30,7 +30,7 @@ WORK = ROOT / "build" / "parts"
 LOCKS = (ROOT / "requirements-lite.lock", ROOT / "requirements-pyodide.lock")
 NEEDED = ("numpy", "pandas", "ipython", "micropip", "packaging", "sqlite3")
 """Of Pyodide's own packages, what the page's kernel and netlab import; with what these need."""
-PURE = ("comm", "ipywidgets", "narwhals", "networkx", "plotly", "tqdm")
+PURE = ("comm", "ipywidgets", "narwhals", "plotly", "tqdm")
 """From PyPI, in the versions of requirements.lock."""
 KERNEL = ("ipykernel", "piplite", "pyodide_kernel")
 """The page's kernel, as JupyterLite's extension carries it."""
@@ -38,7 +38,6 @@ ABSENT = ("jedi", "ssl")
 """What the kernel asks for and can do without: 3.7 MB. In their places are empty wheels, or it would ask elsewhere."""
 LEFT_OUT = {
     "plotly": r"plotly/(labextension|package_data/(datasets|plotly\.min|widgetbundle))|plotly-[^/]*\.data/",
-    "networkx": r".*/tests/",
     "ipywidgets": r".*/tests/",
 }
 """Of a wheel, what only tests or a notebook server need; the page has Plotly's script already."""

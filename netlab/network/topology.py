@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import shown
 from netlab.network.link import SHAPE_FIELDS, Link, unknown_field
 from netlab.network.routing import Paths
 from netlab.network.wiring import Hop, Wiring, wire
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 NODE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,8}")
 """`NAME-ethNN` must fit the 15 characters that Linux gives an interface."""
@@ -212,14 +209,15 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             yield from error.problems
 
     def _switch_problems(self) -> Iterable[str]:
-        switches = set(self.switches)
-        between = [(link.a, link.b) for link in self.links if link.a in switches and link.b in switches]
-        if not between:
-            return
-        import networkx as nx  # half a second, which most topologies do not need
-
-        if not nx.is_forest(nx.MultiGraph(between)):
-            yield "switches must not form a loop: frames would circle in it for ever; use routers there"
+        pieces = {switch: {switch} for switch in self.switches}
+        for link in self.links:
+            a, b = pieces.get(link.a), pieces.get(link.b)
+            if a is None or b is None:
+                continue
+            if a is b:
+                yield "switches must not form a loop: frames would circle in it for ever; use routers there"
+                return
+            pieces |= dict.fromkeys(a | b, a | b)
 
     def wiring(self) -> Wiring:
         """The nodes and every hop between them, interface by interface."""
@@ -242,15 +240,6 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             pairs = [f"{link.a}-{link.b}" for link in self.links]
             raise ScenarioError([f"link: {one_of(f'{a}-{b}' + (f' {number}' if number > 1 else ''), pairs)}"])
         return found[number - 1]
-
-    def graph(self) -> nx.MultiGraph:
-        """The network as a networkx graph; each edge carries its `link`."""
-        import networkx as nx
-
-        graph = nx.MultiGraph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_edges_from((link.a, link.b, {"link": link}) for link in self.links)
-        return graph
 
     def path(self, src: str, dst: str) -> list[str]:
         """Nodes that a packet from `src` to `dst` passes, both ends included.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 import plotly.graph_objects as go
 
@@ -108,26 +107,41 @@ def topology(
 
 def _layout(network: Topology) -> dict[str, tuple[float, float]]:
     """Places one apart per link, the longest way across the page and the first host on its left."""
-    graph = nx.Graph(network.graph())
-    if graph.number_of_nodes() == 1:
-        return dict.fromkeys(network.nodes, (0.0, 0.0))
-    pieces = [graph.subgraph(piece) for piece in nx.connected_components(graph)]
+    near: dict[str, list[str]] = {node: [] for node in network.nodes}
+    for link in network.links:
+        near[link.a].append(link.b)
+        near[link.b].append(link.a)
     place: dict[str, tuple[float, float]] = {}
     below = 0.0
-    for piece in pieces:
+    for first in network.nodes:
+        if first in place:
+            continue
+        piece = _links_from(first, near)
         names = [node for node in network.nodes if node in piece]
-        ordered = nx.Graph()  # in the topology's own order, so that the layout does not depend on sets
-        ordered.add_nodes_from(names)
-        ordered.add_edges_from((a, b) for a, b in graph.edges if a in piece)
-        points = _turned(_spread(nx.floyd_warshall_numpy(ordered, names)))
-        lengths = [np.linalg.norm(points[names.index(a)] - points[names.index(b)]) for a, b in ordered.edges]
-        points = points / (np.mean(lengths) if lengths else 1.0)
+        between = np.array(
+            [[far[node] for node in names] for far in (_links_from(node, near) for node in names)], float
+        )
+        points = _turned(_spread(between))
+        joined = np.argwhere(np.triu(between == 1))
+        lengths = np.linalg.norm(points[joined[:, 0]] - points[joined[:, 1]], axis=1)
+        points = points / (lengths.mean() if len(lengths) else 1.0)
         if np.ptp(points[:, 1]) < 0.1:
             points[:, 1] = 0  # a chain, which the steps straighten ever more slowly
         points[:, 1] += below - points[:, 1].max()
         below = points[:, 1].min() - 1
         place |= {node: (round(float(x), 6), round(float(y), 6)) for node, (x, y) in zip(names, points, strict=True)}
     return place
+
+
+def _links_from(node: str, near: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How many links each node that can be reached is away."""
+    found, waiting = {node: 0}, [node]
+    for here in waiting:
+        for there in near[here]:
+            if there not in found:
+                found[there] = found[here] + 1
+                waiting.append(there)
+    return found
 
 
 def _turned(points: Array) -> Array:

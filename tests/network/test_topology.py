@@ -258,6 +258,20 @@ def test_no_words_make_a_traceback(words: Any) -> None:
             {"hosts": ["h1"], "switches": ["s1", "s2"], "links": [{"a": "s1", "b": "s2"}, {"a": "s2", "b": "s1"}]},
             "switches must not form a loop: frames would circle in it for ever; use routers there",
         ),
+        (
+            {
+                "hosts": ["h1"],
+                "switches": list("abcd"),
+                "links": [
+                    {"a": "a", "b": "b"},
+                    {"a": "c", "b": "d"},
+                    {"a": "b", "b": "c"},
+                    {"a": "a", "b": "h1"},
+                    {"a": "d", "b": "a"},
+                ],
+            },
+            "switches must not form a loop: frames would circle in it for ever; use routers there",
+        ),
         ({"hosts": ["wire0"]}, "node name 'wire0' is taken by the system itself; choose another, such as w1"),
         ({"hosts": ["all"]}, "node name 'all' is taken by the system itself; choose another, such as a1"),
     ],
