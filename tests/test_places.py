@@ -308,8 +308,10 @@ def prose(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PLACES, ids=lambda page: page.stem)
-def test_each_places_page_has_the_same_headings(page):
-    assert re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE) == HEADINGS
+def test_each_places_page_has_the_same_headings_in_the_same_order(page):
+    found = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
+    assert found == [heading for heading in HEADINGS if heading in found]
+    assert {"Type", "You see", "What differs"} <= set(found)
 
 
 def test_the_index_names_every_page():
