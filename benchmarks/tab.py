@@ -1,9 +1,10 @@
 """Do the chapters run in a browser's tab to their end, with the numbers of the executed solutions, and how long does it take?
 
-    python benchmarks/tab.py [--page build/lite] [--keep DIRECTORY] [CHAPTER...]    # such as 01_udp_loss; without one, all pages
+    python benchmarks/tab.py [--firefox] [--page build/lite] [--keep DIRECTORY] [CHAPTER...]    # 01_udp_loss; none: all pages
 
-Opens each page of solutions/ in Chromium from the page that `make lite` made, in a profile of its own, runs its cells one by one, and
-compares what they show with what the solution shows (tests/outputs.py). Needs Python's playwright and Debian's chromium.
+Opens each page of solutions/ in Chromium or Firefox from the page that `make lite` made, in a profile of its own, runs its cells one by
+one, and compares what they show with what the solution shows (tests/outputs.py). Chromium needs Python's playwright and Debian's
+chromium, Firefox Debian's firefox-esr.
 """
 
 from __future__ import annotations
@@ -14,22 +15,27 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
-
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+import firefox  # noqa: E402 (beside this file)
 
 from netlab.chapters.elsewhere import SAID  # noqa: E402 (also of a clone that is not installed)
 from tests import outputs  # noqa: E402
 
+OpenPage = Callable[[str], AbstractContextManager[Callable[[str], Any]]]
+"""Opens an address; what comes of it calls a function of JavaScript in the page."""
 PATIENCE_MS = 300_000
+SHOWN = """async () => {
+  while (!document.querySelector('.jp-Notebook .jp-Cell')) await new Promise(again => setTimeout(again, 50));
+}"""
 IGNORED = "nbval-ignore-output"
 RUN_CELLS = """async () => {
   const app = window.jupyterapp, began = performance.now(), seconds = {};
@@ -96,16 +102,32 @@ def emptied(cell: dict[str, Any]) -> dict[str, Any]:
     return {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
 
 
-def run(browser: Browser, address: str, name: str) -> tuple[dict[str, float], dict[str, Any]]:
+@contextmanager
+def chromium() -> Iterator[OpenPage]:
+    """Chromium, a profile for each page."""
+    from playwright.sync_api import sync_playwright
+
+    @contextmanager
+    def open_page(url: str) -> Iterator[Callable[[str], Any]]:
+        context = browser.new_context(viewport={"width": 1300, "height": 1000})
+        page = context.new_page()
+        page.goto(url, timeout=PATIENCE_MS, wait_until="commit")
+        yield page.evaluate
+        context.close()
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield open_page
+        browser.close()
+
+
+def run(open_page: OpenPage, address: str, name: str) -> tuple[dict[str, float], dict[str, Any]]:
     """Run a chapter; returns times in s by cell, those until it was on the screen ("screen") and ran (""), and the notebook."""
-    context = browser.new_context(viewport={"width": 1300, "height": 1000})
-    page = context.new_page()
     began_s = time.monotonic()
-    page.goto(f"{address}/notebooks/index.html?path={name}.ipynb", timeout=PATIENCE_MS)
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE_MS)
-    screen_s = time.monotonic() - began_s
-    seconds, book = page.evaluate(RUN_CELLS)
-    context.close()
+    with open_page(f"{address}/notebooks/index.html?path={name}.ipynb") as evaluate:
+        evaluate(SHOWN)
+        screen_s = time.monotonic() - began_s
+        seconds, book = evaluate(RUN_CELLS)
     return {**seconds, "screen": screen_s}, book
 
 
@@ -155,6 +177,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--page", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="where to leave the notebooks that were run")
+    parser.add_argument("--firefox", action="store_true", help="in Firefox")
     parser.add_argument("chapters", nargs="*")
     given = parser.parse_args()
     names = given.chapters or sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
@@ -163,11 +186,11 @@ def main() -> int:
     print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     columns = ("screen s", "kernel s", "first s", "all s", "MB", "cells", "failed", "not here", "differ")
     print(f"{'page':<22}" + "".join(f"{column:>9}" for column in columns))
-    with served(given.page.resolve(), solutions) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    browser = nullcontext(firefox.opened) if given.firefox else chromium()
+    with served(given.page.resolve(), solutions) as address, browser as open_page:
         for name in names:
             before = Pages.sent
-            seconds, book = run(browser, address, name)
+            seconds, book = run(open_page, address, name)
             if given.keep:
                 given.keep.mkdir(parents=True, exist_ok=True)
                 (given.keep / f"{name}.ipynb").write_text(json.dumps(book, indent=1))
@@ -187,7 +210,6 @@ def main() -> int:
             for what, cells in found.items():
                 for cell in cells:
                     print(f"    {what}: {cell}", flush=True)
-        browser.close()
     return min(wrong, 100)
 
 
