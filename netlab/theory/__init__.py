@@ -18,6 +18,7 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
     UDP_HEADER_BYTES,
 )
+from netlab.theory.buffers import many_flows_queue_packets, many_flows_utilization
 from netlab.theory.collapse import (
     FifoNetwork,
     acceptance_ratio,
@@ -104,6 +105,8 @@ __all__ = [
     "fifo_network",
     "held_shares_mbps",
     "jain_index",
+    "many_flows_queue_packets",
+    "many_flows_utilization",
     "mathis_mbps",
     "max_min_mbps",
     "nodal_delay_ms",
