@@ -1,0 +1,115 @@
+"""What comes out of grading, made of three hand-ins without a guest."""
+
+from __future__ import annotations
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+import nbformat
+import pytest
+
+from netlab.grading import flags, grade, judging, merged, reports, review
+from netlab.grading.grade import Graded
+from netlab.grading.judging import Job
+from netlab.grading.roster import Entry
+from tests.grading import classroom, model
+
+RIGHT = {key: classroom.RIGHT[key] for key in ("limit", "letter", "search", "why-words")}
+SLIP = "def limit_mbps(rate_mbps, payload_bytes):\n    return rate_mbps"
+HANDED_IN = {
+    "anna": RIGHT,
+    "ben": {"limit": SLIP, "letter": RIGHT["letter"], "why-words": RIGHT["why-words"]},
+    "cleo": None,
+}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
+    """Anna is right, Ben has a slip and leaves one out, Cleo hands in nothing; nothing is asked that needs a run."""
+    place = tmp_path_factory.mktemp("hand-ins")
+    with classroom.sample_chapter() as chapter, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+        results = []
+        for student, answers in HANDED_IN.items():
+            path = None if answers is None else place / f"{student}.ipynb"
+            if path is not None:
+                path.write_text(nbformat.writes(classroom.notebook(dict(answers))))
+            results.append(judging.judge(Job(student, path, chapter.source, token="")))
+        entries = {name: Entry(name, {"name": name.title(), "email": f"{name}@example.org"}) for name in HANDED_IN}
+        yield Graded(chapter, entries, results, ["A note."], flags=flags.of_class(results), manifest={"seed": "1"})
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_everybody_has_a_row_for_each_exercise(graded: Graded) -> None:
+    given = {
+        (row["student"], row["exercise"]): (row["points"], row["status"]) for row in rows(reports.grades_csv(graded))
+    }
+    assert len(given) == len(HANDED_IN) * len(classroom.OF)
+    assert given["anna", "limit"] == ("3", "passed")
+    assert given["ben", "limit"] == ("0", "failed")
+    assert given["ben", "search"] == ("0", "not attempted")
+    assert {status for (student, _), (_, status) in given.items() if student == "cleo"} == {"missing"}
+
+
+def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_do_not(graded: Graded) -> None:
+    waiting = rows(reports.review_csv(graded))
+    assert [(row["student"], row["exercise"], row["points"], row["of"]) for row in waiting] == [
+        ("anna", "why-words", "", "2"),
+        ("ben", "why-words", "", "2"),
+    ]
+    assert all("names the queue (1)" in row["model"] and "overflows" in row["answer"] for row in waiting)
+    page = reports.review_html(graded)
+    assert page.count("The queue overflows.") == 2 and "names the queue (1)" in page
+
+
+def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: Graded) -> None:
+    (row, _) = rows(reports.review_csv(graded))
+    read = {("anna", "why-words"): review.Read(1.5, "Good.", row["words"])}
+    again = grade.with_review(graded, read)
+    assert reports.total(again.results[0]) == reports.total(graded.results[0]) + 1.5
+    kept = rows(reports.review_csv(again))[0]
+    assert (kept["points"], kept["comment"]) == ("1.5", "Good.")
+
+
+def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: Graded) -> None:
+    moodle = {row["Email address"]: row[graded.master.stem] for row in rows(reports.moodle_csv(graded))}
+    assert moodle == {"anna@example.org": "6", "ben@example.org": "1", "cleo@example.org": "0"}
+    canvas = rows(reports.canvas_csv(graded))
+    assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
+
+
+def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: Graded) -> None:
+    suites = {suite.get("name"): suite for suite in ET.fromstring(reports.junit_xml(graded))}  # noqa: S314 (our own)
+    assert (suites["anna"].get("failures"), suites["anna"].get("skipped")) == ("0", "3")
+    assert (suites["ben"].get("failures"), suites["ben"].get("skipped")) == ("1", "4")
+    assert suites["cleo"].get("failures") == str(len(classroom.OF))
+
+
+def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: Graded) -> None:
+    marks = [{**mark, "expected": "4.798 Mbit/s"} for mark in graded.results[1]["exercises"]]
+    ben = {**graded.results[1], "exercises": marks}
+    assert "4.798 Mbit/s" not in reports.feedback_html(graded, ben)
+    page = reports.feedback_html(graded, ben, show_expected=True)
+    # Not where the answer was right.
+    assert page.count("4.798 Mbit/s") == sum(mark["status"] != judging.PASSED for mark in marks)
+
+
+def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) -> None:
+    page = " ".join(reports.class_html(graded).split())
+    assert "3 students; 2 handed in. Points: 0 to 6 of 11, median 1." in page
+    assert "A note." in page and 'href="feedback/cleo.html"' in page
+    # Two of three are in the first tenth, Anna in the sixth: her bar is half as long.
+    assert 'class="number">1</td><td><span class="bar" style="width: 10.0em">' in page.partition("50 to 60 %")[2]
+
+
+def test_a_merged_notebook_prints_the_points_of_each_part(graded: Graded) -> None:
+    made = merged.notebook(graded.master, graded.results[0], "1")
+    said = {cell.id: cell.outputs[0].text for cell in made.cells if cell.cell_type == "code" and cell.outputs}
+    assert said["limit-part-1"] == "2 of 2 points\n" and said["letter-part-1"] == "1 of 1 points\n"
+    answer = next(cell.source for cell in made.cells if cell.id == "limit")
+    assert answer.startswith("%%answer limit\n") and "payload_bytes + 42" in answer
