@@ -1,7 +1,7 @@
 """What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
-    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, busy, cage, container, pythons,
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, deaths, busy, cage, container, pythons,
                                                          # replication, aarch64
     python benchmarks/endurance.py replication --part 1 6     # a sixth of its scenarios
 
@@ -13,10 +13,12 @@ container engine's seccomp profile (Debian: golang-github-containers-common).
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -24,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -88,15 +90,7 @@ def run(scenario: nl.Scenario) -> nl.Run:
 
 def children() -> list[int]:
     """Processes of ours that run the library kernel."""
-    wanted = f"{library.find().path}\0{os.getpid()}".encode()
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if wanted in entry.read_bytes():
-                found.append(int(entry.parent.name))
-        except OSError:
-            continue
-    return found
+    return _with_mark([f"{library.find().path}\0{os.getpid()}".encode()])
 
 
 def memory_mb(pid: int) -> float:
@@ -163,6 +157,60 @@ def kills() -> tuple[bool, str]:
         sentences == KILLS and not children(),
         f"{sentences} of {KILLS} told so; {len(children())} processes left, {len(left)} new names in {tempfile.gettempdir()}",
     )
+
+
+def deaths() -> tuple[bool, str]:
+    """Programs that are interrupted, ended or killed while a run of theirs is in flight: no guest is left, and the next run works."""
+    scenario = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
+    left: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="netlab-deaths-") as place:
+        os.environ["TMPDIR"], tempfile.tempdir = place, None
+        for engine in ("library", "pocket"):
+            for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+                for number in range(KILLS):
+                    left[f"{engine} {how.name}"] += not _dies_alone(scenario, engine, how, 0.005 * (number % 40), place)
+            # What a killed program could not clear away, the next run does.
+            nl.run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1, engine=engine, progress=False)
+        rest = [path.name for path in Path(place).rglob("run-*")]
+    said = f"{KILLS} of each of {', '.join(left)}; {+left or 'none'} left guests, {len(rest)} folders are left"
+    return not +left and not rest, said
+
+
+def _dies_alone(scenario: nl.Scenario, engine: str, how: signal.Signals, wait_s: float, place: str) -> bool:
+    """Fork a program that makes a run, end it so long after its guest began; whether no guest of its is left within 10 s."""
+    program = os.fork()
+    if program == 0:
+        with Path(os.devnull).open("wb") as nowhere, contextlib.suppress(BaseException):
+            os.dup2(nowhere.fileno(), 2)
+            nl.run(scenario, engine=engine, progress=False)
+        os._exit(0)
+    marks = (f"{library.find().path}\0{program}".encode(), place.encode())
+    _within(5.0, lambda: bool(_with_mark(marks)))
+    time.sleep(wait_s)
+    os.kill(program, how)
+    os.waitpid(program, 0)
+    return _within(10.0, lambda: not _with_mark(marks))
+
+
+def _within(limit_s: float, holds: Callable[[], bool]) -> bool:
+    """Whether something holds within a time."""
+    end_s = time.monotonic() + limit_s
+    while not (held := holds()) and time.monotonic() < end_s:
+        time.sleep(0.01)
+    return held
+
+
+def _with_mark(marks: Iterable[bytes]) -> list[int]:
+    """Processes with one of these in their command line."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes()
+        except OSError:
+            continue
+        if any(mark in words for mark in marks):
+            found.append(int(entry.parent.name))
+    return found
 
 
 def all_measured() -> dict[str, str]:
@@ -376,7 +424,7 @@ def replication(part: int = 1, parts: int = 1) -> tuple[bool, str]:
 
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
     "busy": busy, "cage": cage, "container": container, "pythons": pythons, "replication": replication, "aarch64": aarch64, "kills": kills,
-    "hour": hour, "runs": runs,
+    "deaths": deaths, "hour": hour, "runs": runs,
 }  # fmt: skip
 
 
