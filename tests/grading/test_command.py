@@ -6,6 +6,7 @@ import csv
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -14,7 +15,6 @@ from netlab.commands import cli
 from netlab.grading import grade
 from tests.grading import classroom
 
-pytestmark = pytest.mark.pocket
 # Nothing but an answer in words: no guest is needed to grade it.
 WORDS = {"why-words": classroom.RIGHT["why-words"]}
 
@@ -26,6 +26,8 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]
     with classroom.sample_chapter():
         (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS))))
         monkeypatch.setattr("os.umask", lambda _mask: 0)
+        monkeypatch.setattr("netlab.kernel.find", lambda: SimpleNamespace(release="7.3", path=Path(__file__)))
+        monkeypatch.setattr("netlab.grading.sandbox.require_walls", lambda: None)
         command = ["grade", "sample", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
         yield [*command, "--root", str(classroom.SAMPLE)]
 

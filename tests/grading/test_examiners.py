@@ -10,8 +10,9 @@ import pytest
 
 from netlab.base.location import PACKAGE
 from netlab.course import authoring, catalogue
+from netlab.course.checks import Function, Misconception
 from netlab.grading import judging, master, reading
-from netlab.grading.examiner import Exercise, Words
+from netlab.grading.examiner import ExaminerError, Exercise, Words
 from netlab.grading.judging import Job
 from netlab.grading.master import Edition
 
@@ -94,6 +95,20 @@ def test_other_seeds_draw_other_cases_within_what_the_check_can_judge(topic: str
             for wrong, sentence in check.mistakes():
                 for trials, _ in drawn:
                     assert judging.judge_trials(check, wrong, trials).status.value == "failed", (key, sentence)
+
+
+def test_cases_that_a_slip_gets_by_are_drawn_again_and_at_last_the_examiner_is_told() -> None:
+    slip = Misconception(lambda a: 2.0 * max(a, 0.5), "Half.")
+    check = Function(
+        name="double", reference=lambda a: 2.0 * a, cases=[], unit="", tolerance=0.01, misconceptions=[slip]
+    )
+    check.key = "double"
+    # A slip that shows only below a half: most draws of one case would miss it.
+    found, number = Exercise(points=1, cases=lambda draw: {"a": draw.between(0, 5)}, number=1).trials(check, "1")
+    assert number == 1 and found[0]["a"] < 0.5
+    never = Exercise(points=1, cases=lambda draw: {"a": draw.between(1, 2)}, number=3)
+    with pytest.raises(ExaminerError, match="double: in 50 draws of 3 hidden cases a usual slip got by. Draw more"):
+        never.trials(check, "1")
 
 
 def _solution(edition: Edition, key: str) -> object:
