@@ -100,6 +100,11 @@ def sent(interface: str) -> Read:
     return read
 
 
+def utilization(interface: str, rate_mbps: float) -> Read:
+    """The share of a link's rate that a queue sent over the last four fifths of the run."""
+    return lambda run: sent(interface)(run) / rate_mbps
+
+
 def ends(pair: str) -> tuple[str, str]:
     """The two hosts of a pair such as h1-h4."""
     src, dst = pair.split("-")

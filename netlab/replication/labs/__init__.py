@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from netlab.replication.labs import ece6110, epfl, lab9, siit, simpleperf
+from netlab.replication.labs import appenzeller, ece6110, epfl, hifi, lab9, siit, simpleperf
 from netlab.replication.measurement import Measurements
 
-LABS = {"simpleperf": simpleperf, "siit": siit, "epfl": epfl, "ece6110": ece6110, "lab9": lab9}
+LABS = {
+    "simpleperf": simpleperf,
+    "siit": siit,
+    "epfl": epfl,
+    "ece6110": ece6110,
+    "lab9": lab9,
+    "appenzeller": appenzeller,
+    "hifi": hifi,
+}
 
 
 @cache
