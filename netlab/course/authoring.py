@@ -108,6 +108,16 @@ def how_tos(root: Path) -> list[Chapter]:
     return [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
 
 
+def projects(root: Path) -> list[Chapter]:
+    """Return the notebooks under `root` in which students ask a question of their own; a person reads the answers."""
+    return [Chapter(path) for path in sorted((root / "solutions").glob("project*.py"))]
+
+
+def pages(root: Path) -> list[Chapter]:
+    """Return all that becomes notebooks."""
+    return chapters(root) + how_tos(root) + projects(root)
+
+
 def topic_of(source: Path) -> str:
     """Return the topic of a chapter, the name of its folder of code.
 
@@ -374,7 +384,7 @@ def differences(chapter: Chapter) -> list[str]:
 
 def orphans(root: Path) -> list[str]:
     """Name the notebooks under `root` that no source stands for."""
-    made = {path for page in chapters(root) + how_tos(root) for path in (page.student, page.solution)}
+    made = {path for page in pages(root) for path in (page.student, page.solution)}
     there = [*(root / "notebooks").glob("*.ipynb"), *(root / "solutions").glob("*.ipynb")]
     return [f"{path} has no source in solutions/." for path in sorted(there) if path not in made]
 
@@ -386,7 +396,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="compare with the sources and write nothing")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="directory with solutions/ (default: here)")
     options = parser.parse_args(arguments)
-    known = {page.source.stem: page for page in chapters(options.root) + how_tos(options.root)}
+    known = {page.source.stem: page for page in pages(options.root)}
     unknown = [name for name in options.names if name not in known]
     if unknown or not known:
         print(

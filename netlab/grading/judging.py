@@ -130,9 +130,11 @@ def judge(job: Job) -> dict[str, Any]:
         read = helper().ask("read", path=path)
         if "error" in read:
             raise GaveUpError(read["error"])
-        if read["topic"] and read["topic"] != master.topic:
-            return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
         edition = master.edition(read["token"] if job.token is None else job.token)
+        # A project may import what it likes, and has no figures of anybody's own.
+        drawn = edition.chapter is not None
+        if drawn and read["topic"] and read["topic"] != master.topic:
+            return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
         wanted = [each for each in edition.wanted if each.key in exercises]
         found = helper().ask(
             "compare",
@@ -147,7 +149,7 @@ def judge(job: Job) -> dict[str, Any]:
         return without_marks(job, UNREADABLE, f"The file cannot be graded: {error}")
     marked = Examination(job, edition, exercises).marks(wanted, found["taken"], found["added"])
     notes = found["notes"]
-    other = read["token"] if job.token is not None and read["token"] != job.token else None
+    other = read["token"] if drawn and job.token is not None and read["token"] != job.token else None
     if other is not None:
         notes.append("The notebook's token is another student's or was edited; the class list's figures were used.")
     return {

@@ -40,7 +40,7 @@ class Edition:
     solved : tuple of Cell
         The same cells with solutions.
     chapter : Any
-        The chapter as its notebook opens it: `own`, `check`, `settings`.
+        The chapter as its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code of its own.
     wanted : tuple of Wanted
         What is asked, in order.
     """
@@ -134,7 +134,7 @@ def digest(paths: list[Path]) -> str:
 
 
 def find(name: str, root: Path) -> Master:
-    """The chapter of that number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`).
+    """The chapter of that number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`); also the project (`project`).
 
     Raises
     ------
@@ -146,11 +146,12 @@ def find(name: str, root: Path) -> Master:
         raise ChapterError(
             f"{root} has no solutions/NN_topic.py: grading needs the instructor's clone of netlab. Say where it is with --root."
         )
+    there += authoring.projects(root)
     wanted = Path(name).name.removesuffix(".ipynb").removesuffix(".py")
     for chapter in there:
         stem = chapter.source.stem
         number = stem.partition("_")[0]
-        if wanted in (stem, authoring.topic_of(chapter.source)) or (wanted.isdigit() and int(wanted) == int(number)):
+        if wanted in (stem, authoring.topic_of(chapter.source)) or (wanted.isdigit() and wanted.zfill(2) == number):
             return Master(chapter.source)
     raise ChapterError(f"CHAPTER: {one_of(name, [chapter.source.stem for chapter in there])}")
 
@@ -165,8 +166,6 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
         for cell in authoring.read_source(source, token).cells
     )
     chapter = authoring.opened(source, token)
-    if chapter is None:
-        raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")
     by_id = {cell.id: cell for cell in handed_out}
     wanted = []
     for cell in handed_out:
@@ -174,6 +173,8 @@ def _edition(source: Path, token: str, _changed_ns: int) -> Edition:
             wanted.append(Wanted(cell.id, cell.id, "", cell.source))
         elif cell.id.endswith(CHECK):
             key, name = _asked(cell, source)
+            if chapter is None:
+                raise ChapterError(f"{source.stem} opens no chapter: its folder of code has no `begin`.")
             if key not in by_id:
                 raise ChapterError(f"{source.stem}: {cell.id} checks {key}, and no cell has the id {key}.")
             if key not in chapter.checks:
