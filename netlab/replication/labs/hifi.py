@@ -39,14 +39,14 @@ def _scenario(flows: int, queue_packets: int) -> Scenario:
 def measurements() -> Settings:
     """Each published setting's measurements; Reno, of whose kind the rule speaks, in the place of BIC, which is not built in."""
     found: Settings = {}
+    read = utilization(BOTTLENECK, RATE_MBPS)
     for flows, places in QUEUES.items():
         rule = round(theory.many_flows_queue_packets(RATE_MBPS, 2 * DELAY_MS, flows))
         sentence = (
             f"With the {rule} places of the rule, RTT * C / sqrt(n), a second run of {flows} flows uses {{value:.1f}} %. Their "
             "queue may have counted segments that offload had joined as one packet, and they sent BIC (a guess)."
         )
-        read = utilization(BOTTLENECK, RATE_MBPS)
-        why = Explanation(sentence, _scenario(flows, rule), lambda run, read=read: 100 * read(run))
+        why = Explanation(sentence, _scenario(flows, rule), lambda run: 100 * read(run))
         found["search", f"{flows} flows and {places} places"] = {
             ("all", "utilization"): Measurement(_scenario(flows, places), read, explanation=why)
         }
