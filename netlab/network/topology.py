@@ -34,6 +34,11 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         Node names, unique over all three: a letter, then letters, digits or ``_``, at most nine characters in all.
     links : sequence of Link or mapping
 
+    Raises
+    ------
+    ScenarioError
+        With every mistake in a name or a link. What concerns the network as a whole (a loop of switches), `problems` tells.
+
     Examples
     --------
     >>> network = Topology(hosts=["h1", "h2"], routers=["r1"],
@@ -59,6 +64,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             problems += found
             if link is not None:
                 self.links.append(link)
+        problems += [*self._name_problems(), *self._link_problems()]
         if problems:
             raise ScenarioError(problems)
 
@@ -92,14 +98,15 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         Raises
         ------
         ScenarioError
-            With every unknown field, wrong type or missing end of a link.
+            With every mistake.
         """
         if not isinstance(document, Mapping):
             raise ScenarioError([f"topology must be an object with hosts and links, got {shown(document)}"])
         topology, problems = cls.read(document)
+        # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
+        problems += topology.problems()
         if problems:
-            # Whatever could be read is checked as well, so that one look at the file finds all of its mistakes.
-            raise ScenarioError([*problems, *topology.problems()])
+            raise ScenarioError(problems)
         return topology
 
     @classmethod
@@ -146,39 +153,38 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
             problems += found
             if link is not None:
                 links.append(link)
-        return cls(**names, links=links), problems
+        topology = cls()
+        topology.hosts, topology.routers, topology.switches = names.values()
+        topology.links = links
+        return topology, problems
 
     def problems(self) -> list[str]:
         """Every mistake in the topology, a sentence each; empty when it can be built."""
         found: list[str] = []
         if not self.hosts:
             found.append("the topology has no hosts; name at least two")
-        found.extend(self._name_problems())
-        known = set(self.nodes)
-        for link in self.links:
-            where = f"link {link.a}-{link.b}"
-            found.extend(
-                f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}"
-                for end in dict.fromkeys((link.a, link.b))
-                if end not in known
-            )
-            if link.a == link.b:
-                found.append(f"{where}: a link must join two different nodes")
-            there = link.forward.problems("")
-            found.extend(where + problem for problem in there)
-            if (link.forward.medium, link.forward.medium_options) != (
-                link.backward.medium,
-                link.backward.medium_options,
-            ):
-                found.append(
-                    f"{where}, reverse: both directions share one medium; give medium and its options to the link"
-                )
-            # A mistake that `reverse` only inherits is one mistake.
-            found.extend(f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
+        found += [*self._name_problems(), *self._link_problems()]
         if not found:
             found.extend(self._switch_problems())
             found.extend(self._size_problems())
         return found
+
+    def _link_problems(self) -> Iterable[str]:
+        known = set(self.nodes)
+        for link in self.links:
+            where = f"link {link.a}-{link.b}"
+            for end in dict.fromkeys((link.a, link.b)):
+                if end not in known:
+                    yield f"{where}: there is no node {end!r}; nodes are {', '.join(self.nodes) or 'none'}"
+            if link.a == link.b:
+                yield f"{where}: a link must join two different nodes"
+            there = link.forward.problems("")
+            yield from (where + problem for problem in there)
+            forward, backward = ((way.medium, way.medium_options) for way in (link.forward, link.backward))
+            if forward != backward:
+                yield f"{where}, reverse: both directions share one medium; give medium and its options to the link"
+            # A mistake that `reverse` only inherits is one mistake.
+            yield from (f"{where}, reverse{problem}" for problem in link.backward.problems("") if problem not in there)
 
     def _name_problems(self) -> Iterable[str]:
         seen: set[str] = set()

@@ -35,9 +35,8 @@ def test_the_default_queue_gives_way() -> None:
     assert (queue().queue_packets, queue().queue_bytes) == (100, None)
     assert queue(queue_bytes=9000) == LinkShape(rate_mbps=5, delay_ms=10, queue_bytes=9000)
     assert queue(rate_mbps=None) == LinkShape(delay_ms=10)
-    assert nl.topologies.dumbbell(1, queue_packets=50, queue_bytes=9000).problems() == [
-        "link r1-r2: give queue_packets or queue_bytes, not both (got 50 and 9000)"
-    ]
+    with pytest.raises(ScenarioError, match=r"link r1-r2: give queue_packets or queue_bytes, not both \(got 50 and"):
+        nl.topologies.dumbbell(1, queue_packets=50, queue_bytes=9000)
     assert nl.topologies.three_pcs(queue_bytes=9000).problems() == []
 
 

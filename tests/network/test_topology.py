@@ -22,7 +22,10 @@ HOSTS = ["h1", "h2"]
 
 def mistakes(**link: Any) -> list[str]:
     """What is wrong with two hosts on a link with these fields."""
-    return nl.Topology(HOSTS, links=[nl.Link("h1", "h2", **link)]).problems()
+    try:
+        return nl.Topology(HOSTS, links=[nl.Link("h1", "h2", **link)]).problems()
+    except ScenarioError as error:
+        return error.problems
 
 
 @settings(max_examples=60)
@@ -286,7 +289,9 @@ def test_a_wrong_topology_is_one_sentence(words: dict[str, Any], sentence: str) 
 
 @pytest.mark.parametrize("name", ["", "1h", "h-1", "h 1", "ü1", "h1\n", "h²", "abcdefghij", "h/1", "ｈ1"])
 def test_names_that_no_interface_can_carry(name: str) -> None:
-    (sentence,) = nl.Topology(["h1", name]).problems()
+    with pytest.raises(ScenarioError) as caught:
+        nl.Topology(["h1", name])
+    (sentence,) = caught.value.problems
     assert sentence.startswith(f"node name {name!r} must start with a letter and have at most 9 letters")
 
 
@@ -315,6 +320,18 @@ def test_mistakes_made_in_python_are_sentences_too() -> None:
         with pytest.raises(ScenarioError) as caught:
             make()
         assert len(caught.value.problems) == 1
+
+
+def test_a_nonsense_link_is_told_at_once_with_all_other_mistakes() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        nl.Topology(["h1", "h1"], ["r1"], links=[nl.Link("r1", "h2", rate_mbps="10", delay_ms=-1), "r1-h1"])
+    assert caught.value.problems == [
+        "link 2 must be an object with a and b, got 'r1-h1'",
+        "node h1 is named twice; every node needs a name of its own",
+        "link r1-h2: there is no node 'h2'; nodes are h1, h1, r1",
+        "link r1-h2: rate_mbps must be a number from 0.001 to 100000, got '10'; leave it out for an unlimited link",
+        "link r1-h2: delay_ms must be 0 or a number from 0.001 to 250000, got -1",
+    ]
 
 
 def test_odd_networks_are_no_mistakes() -> None:
