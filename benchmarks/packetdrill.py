@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import netlab as nl
+from netlab import kernel
 from netlab.kernel import cache
 
 TARGET = Path(__file__).parent.parent / "docs" / "conformance.md"
@@ -47,7 +48,7 @@ PAGE = """# Linux's own tests of TCP, in virtual time
 The kernel's source has tests of its TCP: scripts for *packetdrill*, which plays one end of a connection packet by packet and
 looks at what Linux sends, and when. `benchmarks/packetdrill.py` plays them in the pocket kernel, in a host of a live network.
 
-**{passed} of {number} scripts for IPv4 pass** ({release}, {wall_s:.0f} s). Scripts for IPv6 alone are left out, because the
+**{passed} of {number} scripts for IPv4 pass** (Linux {release}, {wall_s:.0f} s). Scripts for IPv6 alone are left out, because the
 kernel is built without it.
 
 {failures}
@@ -108,13 +109,12 @@ def main(names: list[str]) -> int:
                         f"- `{path.stem}`: {line.partition(': ')[2] or line}. {REASONS.get(path.stem, '')}".rstrip()
                     )
                 print(rows[-1], flush=True)
-        release = f"Linux {lab.kernel}" if hasattr(lab, "kernel") else "the pocket kernel"
     wall_s = time.monotonic() - began_s
     text = "What fails:\n\n" + "\n".join(failures) + "\n" if failures else ""
     page = PAGE.format(
         passed=len(rows) - len(failures),
         number=len(rows),
-        release=release,
+        release=kernel.find().release,
         wall_s=wall_s,
         failures=text,
         rows="\n".join(rows),

@@ -16,6 +16,12 @@ def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *
         claim.take("marks", chapter, students, handed_in)
 
 
+def test_a_folder_is_made_with_those_above_it_and_one_that_is_there_is_taken(tmp_path: Path) -> None:
+    for _ in range(2):
+        take(tmp_path / "marks" / "2026" / "bdp", "03_bdp", CLASS, [])
+    assert (tmp_path / "marks" / "2026" / "bdp").is_dir()
+
+
 def test_another_chapter_and_another_class_are_refused_and_a_late_joiner_is_not(tmp_path: Path) -> None:
     take(tmp_path, "03_bdp", CLASS, [])
     with pytest.raises(ClaimError, match="has the marks of 03_bdp: choose another --output for 10_queues"):

@@ -89,8 +89,10 @@ def _plain(message: dict[str, Any]) -> list[Any]:
 
 def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: Path) -> None:
     box = Sandbox(package, cpu_s=1.5)
-    loop, after = box.work([exercise("while True: pass"), exercise("found = 1")], lambda _number, _asked: None)
+    answers = [exercise("while True: pass"), exercise("import os\nos._exit(3)"), exercise("found = 1")]
+    loop, gone, after = box.work(answers, lambda _number, _asked: None)
     assert loop.ending is Ending.TIMED_OUT and "processor time" in loop.reason
+    assert gone.ending is Ending.CRASHED and gone.reason == "its process ended with status 3"
     assert after.ending is Ending.ANSWERED
 
 

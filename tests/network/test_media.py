@@ -57,6 +57,11 @@ def test_the_slots_of_11b_widen_difs_too() -> None:
     assert (Wifi().difs_us, Wifi(short_slot=False).difs_us) == (28, 50)
 
 
+def test_a_full_frame_waits_for_half_the_window_in_the_mean() -> None:
+    """By hand: DIFS 28, 7.5 slots of 9, 254 for the frame, SIFS 10, 34 for its acknowledgement."""
+    assert Wifi().slowest_us == 28 + 7.5 * 9 + 254 + 10 + 34
+
+
 @pytest.mark.parametrize(
     ("medium", "options", "sentence"),
     [
