@@ -52,6 +52,11 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     return came, mine
 
 
+def test_the_project_and_the_pages_without_a_number_come_along(tmp_path: Path) -> None:
+    assert {"project.ipynb is new.", "how_to_project.ipynb is new."} <= set(copies.update(tmp_path))
+    assert (tmp_path / "project.ipynb").is_file()
+
+
 def test_an_update_keeps_answers_and_own_cells_and_the_file_as_it_was(places: tuple[Path, Path]) -> None:
     came, mine = places
     assert list(copies.update(mine)) == ["01_udp_loss.ipynb is new."]
