@@ -11,7 +11,7 @@ from netlab.grading.clone import add_root, root_of
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("chapter", metavar="CHAPTER", help="number, topic or notebook: 1, udp_loss or 01_udp_loss")
+    parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the notebooks go")
     parser.add_argument(
         "--roster", metavar="CSV", type=Path, help="the class list; everybody gets figures of their own"

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     from netlab.grading.sandbox import CPU_S
 
-    parser.add_argument("chapter", metavar="CHAPTER", help="number, topic or notebook: 1, udp_loss or 01_udp_loss")
+    parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
     parser.add_argument(
         "submissions", metavar="SUBMISSION", nargs="+", type=Path, help="notebooks, or directories of them"
     )
