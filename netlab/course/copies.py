@@ -12,13 +12,14 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError
-from netlab.course import catalogue
+from netlab.course import catalogue, progress_store
 from netlab.course.catalogue import Entry
 
 VARIABLE = "NETLAB_CHAPTERS"
@@ -47,7 +48,8 @@ def update(where: Path) -> Iterator[str]:
     """Bring the copies in a folder up to date; yield a sentence for each that changed.
 
     A new chapter is copied. Of one whose original has changed, what the student wrote is kept: answers, cells of their own
-    and changes to cells that the original left as they were; the file as it was stays beside it.
+    and changes to cells that the original left as they were; the file as it was stays beside it. What they wrote in a cell
+    that has moved to another chapter goes there too, if that cell is still as it came.
 
     Parameters
     ----------
@@ -61,10 +63,10 @@ def update(where: Path) -> Iterator[str]:
     """
     try:
         (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
-        for original in sorted(catalogue.originals().glob("*.ipynb")):
-            said = _update(original, where)
-            if said:
-                yield said
+        originals = sorted(catalogue.originals().glob("*.ipynb"))
+        # A cell may have moved to a chapter that comes later: all are up to date before any is looked for.
+        for change in [_update(original, where) for original in originals]:
+            yield from change.said(_move(change, originals, where))
         for page in PAGES:
             # JupyterLab opens nothing outside the folder of the chapters.
             original = catalogue.originals().parent / "docs" / page
@@ -88,15 +90,49 @@ def reset(entry: Entry, where: Path) -> Path | None:
     return kept
 
 
-def _update(original: Path, where: Path) -> str:
+@dataclass(frozen=True)
+class _Change:
+    """What an update did to a chapter's copy.
+
+    Attributes
+    ----------
+    name : str
+        The file's name.
+    happened : str
+        A sentence; "" when nothing changed.
+    kept : Path or None
+        Where the file is as it was.
+    left : dict
+        By id, the cells that the student changed and the new original has no place for: as they came, and as the student left them.
+    """
+
+    name: str
+    happened: str = ""
+    kept: Path | None = None
+    left: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def said(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
+        """The sentence for the student, with where their cells have moved; none when nothing changed."""
+        if not self.happened:
+            return
+        parts = [self.happened]
+        parts += [f"what you wrote in {_listed(ids)} is in {file} now" for file, ids in moved.items()]
+        lost = len(self.left) - sum(map(len, moved.values()))
+        if self.kept:
+            only_there = f"what you wrote in {lost} more is only in the file " if lost else ""
+            parts.append(f"{only_there}as it was: {self.kept.name}")
+        yield "; ".join(parts) + "."
+
+
+def _update(original: Path, where: Path) -> _Change:
     mine, base = where / original.name, where / _ORIGINALS / original.name
     if not mine.exists():
         # A chapter that the student threw away comes back: there is no other way to get it.
         _copy(original, mine)
         _copy(original, base)
-        return f"{original.name} is new."
+        return _Change(original.name, f"{original.name} is new")
     if base.exists() and base.read_bytes() == original.read_bytes():
-        return ""
+        return _Change(original.name)
     new, theirs = _read(original), _read(mine)
     if new is None:
         raise NetlabError(f"{original} is no notebook.")
@@ -105,18 +141,46 @@ def _update(original: Path, where: Path) -> str:
         kept = _put_aside(mine)
         _copy(original, mine)
         _copy(original, base)
-        return f"{original.name} could not be read and is fresh now; the old file is {kept.name}."
+        return _Change(original.name, f"{original.name} could not be read and is fresh now", kept)
     merged, carried, left = merge(old or new, theirs, new)
     kept = _put_aside(mine)
     _write(mine, merged)
     _copy(original, base)
     changes = "1 cell of yours is" if carried == 1 else f"{carried} cells of yours are"
-    only_there = f"what you wrote in {left} more is only in the file " if left else ""
-    return f"{original.name} is up to date; {changes} kept; {only_there}as it was: {kept.name}."
+    return _Change(original.name, f"{original.name} is up to date; {changes} kept", kept, left)
 
 
-def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, int]:
-    """Return the new notebook with a student's work in it, how many cells of theirs it holds, and how many it has no place for.
+def _move(change: _Change, originals: Sequence[Path], where: Path) -> dict[str, list[str]]:
+    """Write what a student left in cells that are in another chapter now into its copy; return their ids by its file's name."""
+    moved: dict[str, list[str]] = {}
+    for original in originals if change.left else ():
+        came, theirs = _read(original), _read(where / original.name)
+        if original.name == change.name or came is None or theirs is None:
+            continue
+        asked = {cell.get("id"): _source(cell) for cell in came["cells"]}
+        for cell in theirs["cells"]:
+            name = cell.get("id")
+            before, written = change.left.get(name, ("", ""))
+            # The same question, and no answer of another time to it.
+            if before and asked.get(name) == before == _source(cell):
+                cell["source"] = written
+                moved.setdefault(original.name, []).append(name)
+        if original.name in moved:
+            _write(where / original.name, theirs)
+            _keep_passed(change.name, original.name, moved[original.name])
+    return moved
+
+
+def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
+    """What was passed in one chapter stays passed in the one that its exercises have moved to."""
+    passed = progress_store.read().get(Entry(Path(source)).topic, ())
+    for name in ids:
+        if name in passed:
+            progress_store.record(Entry(Path(target)).topic, name)
+
+
+def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
+    """Return the new notebook with a student's work in it, how many cells of theirs it holds, and those that it has no place for.
 
     Parameters
     ----------
@@ -130,19 +194,22 @@ def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}
     ids = {cell.get("id") for cell in new["cells"]}
-    left = sum(name in before and _source(cell) != before[name] for name, cell in mine.items())
-    merged, carried = [], 0
+    edited = {
+        name: (before[name], _source(cell))
+        for name, cell in mine.items()
+        if name in before and _source(cell) != before[name]
+    }
+    left = dict(edited)
+    merged = []
     for cell in new["cells"]:
         name = cell.get("id")
-        own = mine.get(name)
-        edited = own is not None and name in before and _source(own) != before[name]
         same = name in before and _source(cell) == before[name]
-        if edited and (same or _is_answer(str(name), ids)):
-            merged.append({**copy.deepcopy(cell), "source": own["source"] if own else ""})
-            carried, left = carried + 1, left - 1
+        if name in edited and (same or _is_answer(str(name), ids)):
+            merged.append({**copy.deepcopy(cell), "source": mine[name]["source"]})
+            del left[name]
         else:
             merged.append(copy.deepcopy(cell))
-    carried += _add_own_cells(merged, theirs, set(before) | ids)
+    carried = len(edited) - len(left) + _add_own_cells(merged, theirs, set(before) | ids)
     return {**copy.deepcopy(new), "cells": merged}, carried, left
 
 
@@ -161,6 +228,10 @@ def _add_own_cells(merged: list[Any], theirs: Notebook, known: set[Any]) -> int:
         behind = name
         added += 1
     return added
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(ids[:-1]), ids[-1])))
 
 
 def _is_answer(name: str, ids: set[Any]) -> bool:

@@ -168,7 +168,11 @@ def differences(engine: Engine) -> list[str]:
     if isinstance(engine, LibraryEngine):
         missing += ["commands in hosts but lines of tc, ip and sysctl", "Wi-Fi links"]
     if missing:
-        also = " They need engine='native' and root." if isinstance(engine, LibraryEngine) else ""
+        also = (
+            " Commands need engine='native' and root, Wi-Fi links the pocket kernel (Linux on x86-64)."
+            if isinstance(engine, LibraryEngine)
+            else ""
+        )
         found.append(f"there are no {', '.join(missing)}.{also}")
     return found
 

@@ -11,11 +11,4 @@ EXERCISES = {
     # One netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
     "buffer": Exercise(points=3, shares=[0.25, 0.25, 0.25, 0.25, 0.25, 1.0, 0.75]),
     "jitter-words": Words(points=3),
-    "air": Exercise(
-        points=2,
-        cases=lambda draw: {"payload_bytes": draw.whole(20, 1472), "rate_mbps": draw.one_of([24, 36, 48, 54])},
-        number=10,
-        same_as=["theory.wifi_udp_limit_mbps"],
-    ),
-    "payload": Exercise(points=2, same_as=["theory.wifi_udp_limit_mbps"]),
 }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from netlab.base.errors import NetlabError
 from netlab.commands import cli
-from netlab.course import catalogue, copies
+from netlab.course import catalogue, copies, progress_store
 
 Notebook = dict[str, Any]
 
@@ -38,7 +38,8 @@ def load(path: Path) -> dict[str, str]:
     return sources(json.loads(path.read_text()))
 
 
-OLD = notebook(title="old text", limit="x = ...", limit_check="check(x)", figure="plot(x)")
+OLD_CELLS = {"title": "old text", "limit": "x = ...", "limit_check": "check(x)", "figure": "plot(x)"}
+OLD = notebook(**OLD_CELLS)
 NEW = notebook(title="new text", limit="y = ...", limit_check="check(y)", figure="plot(x)", more="1 + 1")
 
 
@@ -95,6 +96,60 @@ def test_what_has_no_place_any_more_is_told_to_be_in_the_old_file(places: tuple[
     (before,) = mine.glob("01_udp_loss (*).ipynb")
     assert f"1 cell of yours is kept; what you wrote in 1 more is only in the file as it was: {before.name}." in said
     assert load(before)["limit"] == "x = 4.8"
+
+
+def test_an_answer_follows_its_exercise_to_another_chapter(
+    places: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what was passed; the student is told where it is, and nothing is written over."""
+    came, mine = places
+    monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path / "data"))
+    air = {"air": "a = ...", "air_check": "check(a)", "ceiling": "b = ..."}
+    save(came / "01_udp_loss.ipynb", notebook(**OLD_CELLS, **air))
+    list(copies.update(mine))
+    worked = notebook(**OLD_CELLS, **air)
+    for name, written in ((1, "x = 4.8"), (4, "a = 30"), (6, "b = 24")):
+        worked["cells"][name]["source"] = written
+    save(mine / "01_udp_loss.ipynb", worked)
+    progress_store.record("udp_loss", "air")
+    save(came / "01_udp_loss.ipynb", OLD)
+    save(came / "16_wifi.ipynb", notebook(title="Wi-Fi", **air))
+    changed, new = copies.update(mine)
+    (before,) = mine.glob("01_udp_loss (*).ipynb")
+    assert changed == (
+        "01_udp_loss.ipynb is up to date; 1 cell of yours is kept; what you wrote in air and ceiling is in 16_wifi.ipynb now; "
+        f"as it was: {before.name}."
+    )
+    assert new == "16_wifi.ipynb is new."
+    assert load(mine / "01_udp_loss.ipynb") == {**sources(OLD), "limit": "x = 4.8"}
+    assert load(mine / "16_wifi.ipynb") == {
+        "title": "Wi-Fi",
+        "air": "a = 30",
+        "air-check": "check(a)",
+        "ceiling": "b = 24",
+    }
+    assert progress_store.read() == {"udp_loss": ["air"], "wifi": ["air"]}
+    assert list(copies.update(mine)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "there"), [("another question = ...", "another question = ..."), ("a = ...", "a = 5, answered before")]
+)
+def test_an_answer_goes_to_no_other_question_and_over_no_other_answer(
+    places: tuple[Path, Path], asked: str, there: str
+) -> None:
+    came, mine = places
+    save(came / "01_udp_loss.ipynb", notebook(title="x", air="a = ..."))
+    save(came / "16_wifi.ipynb", notebook(air=asked))
+    list(copies.update(mine))
+    save(mine / "01_udp_loss.ipynb", notebook(title="x", air="a = 30"))
+    save(mine / "16_wifi.ipynb", notebook(air=there))
+    save(came / "01_udp_loss.ipynb", notebook(title="x"))
+    (said,) = copies.update(mine)
+    (before,) = mine.glob("01_udp_loss (*).ipynb")
+    assert f"what you wrote in 1 more is only in the file as it was: {before.name}." in said
+    assert load(mine / "16_wifi.ipynb") == {"air": there}
+    assert load(before)["air"] == "a = 30"
 
 
 def test_a_notebook_that_cannot_be_read_is_kept_aside(places: tuple[Path, Path]) -> None:

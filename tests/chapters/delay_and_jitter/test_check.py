@@ -23,11 +23,6 @@ def fill(goodput_mbps: float, rtt_s: float) -> float:
     return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
 
 
-def ceiling(payload_bytes: int, rate_mbps: int) -> float:
-    symbols = -(-(8 * (payload_bytes + 64) + 22) // (4 * rate_mbps))
-    return 8 * payload_bytes / (28 + 67.5 + 26 + 4 * symbols + 44)
-
-
 def run(
     command: str = "", *, loss_rate: float = 0.0, received: int = 9000, delay_ms: float = own.wait_ms, **flow: Any
 ) -> Run:
@@ -47,19 +42,9 @@ def run(
     return Run(table, empty, empty, empty, empty, empty, empty, {"scenario": scenario})
 
 
-@pytest.mark.parametrize(
-    ("key", "answer"), [("fill", fill), ("buffer", run()), ("air", ceiling), ("payload", 700), ("payload", 704)]
-)
+@pytest.mark.parametrize(("key", "answer"), [("fill", fill), ("buffer", run())])
 def test_right_answers_pass(key: str, answer: object) -> None:
     passes(chapter.checks[key], answer)
-
-
-@pytest.mark.parametrize("token", ["", "anna", "ben", "chris"])
-def test_each_copy_has_a_payload_that_just_gets_enough(token: str) -> None:
-    opened = delay_and_jitter.begin(token)
-    payload = next(p for p in range(1, 1473) if ceiling(p, opened.own.air_mbps) >= opened.own.target_mbps)
-    passes(opened.check.payload, payload)
-    assert 100 < payload < 1400
 
 
 def test_there_are_figures_for_a_thousand_students() -> None:

@@ -31,10 +31,3 @@ def test_reordering_costs_the_old_tcp_most_of_the_link_and_order_costs_nothing()
     assert goodput["three duplicate ACKs (1990s)"] < 0.25 * goodput["delay varies, order kept"]
     assert goodput["SACK, RACK and DSACK (today)"] > 0.97 * goodput["delay varies, order kept"]
     assert found["sent again (%)"]["three duplicate ACKs (1990s)"] > 10
-
-
-def test_the_possible_settings_of_the_lab_lie_around_its_figure() -> None:
-    table = experiments.tcp_over_air().set_index("before each large frame")
-    for name, row in table.iterrows():
-        agrees(f"{name} (Mbit/s)", row["here"], row["theory"], relative=0.02)
-    assert table["here"].iloc[-1] < 14.4 < table["here"].iloc[-2]

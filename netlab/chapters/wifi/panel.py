@@ -1,4 +1,4 @@
-"""The panel of the chapter on delay and jitter."""
+"""The panel of the chapter on Wi-Fi."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import plots, theory
-from netlab.chapters.delay_and_jitter.settings import air
+from netlab.chapters.wifi.settings import air
 from netlab.network.media import OFDM_RATES_MBPS
 from netlab.traffic import Udp
 from netlab.widgets import LABELS, PanelParts, Settings, panel_maker, slider, toggle

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from netlab import theory
-from netlab.chapters import delay_and_jitter
+from netlab.chapters import wifi
 from tests.drawn import PATIENCE_S, by_role
 
 
-def test_the_wireless_panel_runs_its_settings_and_draws_goodput_beside_theory():
+def test_the_panel_runs_its_settings_and_draws_goodput_beside_theory():
     asked = []
 
     def fake(*, topology, traffic, duration_s, progress, cancel):
@@ -19,7 +19,7 @@ def test_the_wireless_panel_runs_its_settings_and_draws_goodput_beside_theory():
         each = theory.wifi_saturation(len(traffic), traffic[0].payload_bytes, medium).goodput_mbps / len(traffic)
         return SimpleNamespace(flows=pd.DataFrame([{"goodput_mbps": each}] * len(traffic)))
 
-    panel = delay_and_jitter.begin().panel(run=fake, duration_s=0.25)
+    panel = wifi.begin().panel(run=fake, duration_s=0.25)
     panel.controls["two_senders"].value = True
     panel.controls["rts"].value = True
     panel.controls["rate_mbps"].value = 24

@@ -1,0 +1,130 @@
+"""Checks of the chapter "Wi-Fi". The answers are below."""
+
+from __future__ import annotations
+
+import math
+
+from netlab import theory
+from netlab.chapters.wifi.settings import LONGEST_BYTES
+from netlab.course.checks import Function, Misconception, Number
+from netlab.course.own_figures import StudentValues
+
+
+def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
+    """The most that one UDP sender gets through 802.11g, in Mbit/s."""
+    return theory.wifi_udp_limit_mbps(payload_bytes, {"rate_mbps": rate_mbps})
+
+
+# DIFS, backoff, preamble and signal extension, SIFS, ACK.
+_FIXED_US = 28 + 67.5 + 26 + 10 + 34
+
+
+def _cycle_us(payload_bytes: int, rate_mbps: int, *, headers_bytes: int = 64, whole: bool = True) -> float:
+    symbols = (8 * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
+    return _FIXED_US + 4 * (math.ceil(symbols) if whole else symbols)
+
+
+def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
+    """The smallest payload with which one UDP sender gets so much through 802.11g, in bytes."""
+    return next(size for size in range(1, LONGEST_BYTES + 1) if udp_ceiling_mbps(size, rate_mbps) >= target_mbps)
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.air = Function(
+            name="ceiling for UDP",
+            reference=udp_ceiling_mbps,
+            cases=[
+                {"payload_bytes": 500, "rate_mbps": 24},
+                {"payload_bytes": 1472, "rate_mbps": 54},
+                {"payload_bytes": 100, "rate_mbps": 54},
+                {"payload_bytes": 1000, "rate_mbps": 36},
+            ],
+            unit="Mbit/s",
+            tolerance=0.001,
+            misconceptions=[
+                Misconception(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 67.5),
+                    "The backoff is missing: 7.5 slots of 9 µs on average.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 44),
+                    "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 34),
+                    "The last row of the table is missing: the ACK frame takes its time too.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / (_FIXED_US + (_cycle_us(payload_bytes, rate_mbps) - _FIXED_US) / 4)
+                    ),
+                    "The number of symbols is in; each of them takes 4 µs.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=0)
+                    ),
+                    "The headers are missing: 64 bytes travel in the frame beside the payload.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=36)
+                    ),
+                    "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, whole=False)
+                    ),
+                    "A symbol is sent whole: round their number up.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) + 67.5),
+                    "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / _cycle_us(payload_bytes, 54),
+                    "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: (
+                        8 * payload_bytes / (_FIXED_US + 4 * math.ceil((payload_bytes + 64 + 22) / (4 * rate_mbps)))
+                    ),
+                    "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: rate_mbps,
+                    "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
+                ),
+            ],
+            hints=[
+                "Add up the times of one row of the table, in µs; then 8 * payload_bytes bits come in that time.",
+                "Only the data frame depends on the payload: 26 µs, and 4 µs for each symbol.",
+                "symbols = math.ceil((8 * (payload_bytes + 64) + 22) / (4 * rate_mbps)); bits per µs are Mbit/s.",
+            ],
+        )
+        self.payload = Number(
+            name="smallest payload",
+            expected=lambda: smallest_payload_bytes(own.target_mbps, own.air_mbps),
+            unit="bytes",
+            tolerance=0.01,
+            misconceptions=[
+                Misconception(
+                    LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(LONGEST_BYTES, own.air_mbps),
+                    "This takes goodput and payload as proportional. Look at the figure: they are not.",
+                ),
+                Misconception(
+                    LONGEST_BYTES * own.target_mbps / own.air_mbps,
+                    "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
+                ),
+            ],
+            harmless=lambda size: 1 <= size <= LONGEST_BYTES and size == int(size),
+            right="You found it without a single run.",
+            hints=[
+                "Your function says what each payload gets. Which is the first that gets enough?",
+                "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
+            ],
+        )

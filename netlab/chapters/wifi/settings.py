@@ -1,0 +1,33 @@
+"""What the chapter "Wi-Fi" measures on: its network and the figures that its parts share. No answers are here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netlab import theory
+from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+
+LONGEST_BYTES = 1472
+
+
+def _holds(own: StudentValues) -> bool:
+    # The payload that is asked for must be neither tiny nor the largest.
+    easiest_mbps = theory.wifi_udp_limit_mbps(LONGEST_BYTES, {"rate_mbps": own.air_mbps})
+    return bool(0.3 * easiest_mbps < own.target_mbps < 0.9 * easiest_mbps)
+
+
+FIGURES = OwnFigures(
+    {
+        "target_mbps": (20, *(mbps / 50 for mbps in range(550, 1101) if mbps != 1000)),
+        "air_mbps": (54, 48),
+    },
+    holds=_holds,
+)
+
+
+def air(queue_packets: int = 1000, **options: Any) -> Topology:
+    """Two stations on one 802.11g medium; `options` are its `medium_options`."""
+    link = Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
+    return Topology(hosts=["h1", "h2"], links=[link])

@@ -1,0 +1,14 @@
+"""How the chapter "Wi-Fi" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "air": Exercise(
+        points=2,
+        cases=lambda draw: {"payload_bytes": draw.whole(20, 1472), "rate_mbps": draw.one_of([24, 36, 48, 54])},
+        number=10,
+        same_as=["theory.wifi_udp_limit_mbps"],
+    ),
+    "payload": Exercise(points=2, same_as=["theory.wifi_udp_limit_mbps"]),
+    "wifi-words": Words(points=3),
+}

@@ -1,0 +1,26 @@
+"""The chapter's checks: right answers pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from netlab.chapters import wifi
+from tests.chapters.checking import passes
+
+
+def ceiling(payload_bytes: int, rate_mbps: int) -> float:
+    symbols = -(-(8 * (payload_bytes + 64) + 22) // (4 * rate_mbps))
+    return 8 * payload_bytes / (28 + 67.5 + 26 + 4 * symbols + 44)
+
+
+@pytest.mark.parametrize(("key", "answer"), [("air", ceiling), ("payload", 700), ("payload", 704)])
+def test_right_answers_pass(key: str, answer: object) -> None:
+    passes(wifi.begin().checks[key], answer)
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben", "chris"])
+def test_each_copy_has_a_payload_that_just_gets_enough(token: str) -> None:
+    opened = wifi.begin(token)
+    payload = next(p for p in range(1, 1473) if ceiling(p, opened.own.air_mbps) >= opened.own.target_mbps)
+    passes(opened.check.payload, payload)
+    assert 100 < payload < 1400
