@@ -161,9 +161,10 @@ print(f"What the same RTT costs: {lost} percentage points")
 # %% [markdown] id="published"
 # About [[one percentage point = lost.mean | 0.6 .. 1.6]] of the link, and the interval does not hold 0.
 #
-# **What others measured.** On the paper's router (155 Mbit/s, 100 flows) half, once and twice the rule's queue gave 94.9, 98.1 and 99.8 %. `netlab replicate --only appenzeller` measures
-# all 16 of its rows again. For 100 flows over 62.5 Mbit/s and 87 ms, Mininet-HiFi's authors searched for the least queue with 98 % and found 45 places in two of
-# three searches, which is the rule to a packet; for 200 flows they found 2, which neither the rule nor our repetition confirms.
+# **What others measured.** On the paper's router (155 Mbit/s, 100 flows) half, once and twice the rule's queue gave 94.9, 98.1
+# and 99.8 %. `netlab replicate --only appenzeller` repeats it with 97.0, 98.8 and 99.9 %; the paper does not say which RTTs its flows had.
+# For 100 flows over 62.5 Mbit/s and 87 ms, Mininet-HiFi's authors searched for the least queue with 98 %, and found the rule's 45 places in two of three
+# searches. For 200 flows they found 2 places, which neither the rule (32) nor our repetition (`--only hifi`: 66 %) confirms.
 #
 # **What this cannot show.** All flows are long, and Reno: short flows never reach a window that they could halve, and CUBIC halves less. There is one bottleneck, and no
 # traffic in the other direction. And a queue that is just long enough for the link may lose more packets than a call likes: I did not look at loss.
