@@ -16,7 +16,9 @@ import netlab
 ROOT = Path(netlab.__file__).parents[1]
 PROGRAM = """
 import json
+import pandas as pd
 import netlab as nl
+assert "delay_ms" in nl.Link.__doc__ and "by" in pd.DataFrame.groupby.__doc__  # help() has its text
 topology = nl.topologies.dumbbell(2, rate_mbps=5, delay_ms=10, queue_packets=50)
 assert "https://cdn.plot.ly/plotly-" in nl.plots.page_html(nl.plots.topology(topology))
 traffic = [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=1, spacing="random")]
@@ -25,13 +27,22 @@ print(json.dumps([[json.loads(run.flows.to_json()), json.loads(run.queues.to_jso
 """
 
 
-@pytest.fixture(scope="module")
-def lite() -> ModuleType:
+def tool(name: str) -> ModuleType:
     sys.path.insert(0, str(ROOT / "tools"))
     try:
-        return importlib.import_module("lite")
+        return importlib.import_module(name)
     finally:
         sys.path.remove(str(ROOT / "tools"))
+
+
+@pytest.fixture(scope="module")
+def lite() -> ModuleType:
+    return tool("lite")
+
+
+@pytest.fixture(scope="module")
+def bytecode() -> ModuleType:
+    return tool("bytecode")
 
 
 def test_a_wheel_is_entered_by_the_names_that_cells_import(lite: ModuleType, tmp_path: Path) -> None:
@@ -76,6 +87,25 @@ def test_what_only_a_notebook_server_needs_is_left_out_of_a_wheel(lite: ModuleTy
         assert archive.namelist() == kept
 
 
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("other", set()), ("netlab", {"a/one.py"})],
+)
+def test_bytecode_stands_in_place_of_source_and_beside_netlabs(
+    bytecode: ModuleType, tmp_path: Path, name: str, kept: set[str]
+) -> None:
+    wheel = tmp_path / f"{name}-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for inside in ("a/one.py", "a/two.py", "a/data.txt"):
+            archive.writestr(inside, inside)
+    bytecode.replace(wheel, {"a/one.py": ("a/__pycache__/one.cpython-312.pyc", b"code"), "b.py": ("", b"other")})
+    with zipfile.ZipFile(wheel) as archive:
+        code = "a/__pycache__/one.cpython-312.pyc" if kept else "a/one.pyc"
+        assert set(archive.namelist()) == {"a/two.py", "a/data.txt", code} | kept
+        assert archive.read(code) == b"code"
+        assert archive.read("a/data.txt") == b"a/data.txt"
+
+
 def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:
     assert lite.described(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
 
@@ -103,6 +133,24 @@ def test_each_page_knows_what_is_fetched_and_it_is_less_than_40_mb(page: Path) -
     assert 20e6 < sum(size for _, size in files) < 40e6
     assert not [name for name, _ in files if "scipy" in name or "openblas" in name]
     assert '<script src="../static/netlab/loading.js" defer>' in (page / "lab" / "index.html").read_text()
+
+
+def test_what_a_chapter_imports_is_compiled_and_the_page_imports_it_ahead(page: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("Node.js compiles it")
+    names = {
+        name
+        for archive in (page / "static" / "pyodide").iterdir()
+        if archive.suffix in {".whl", ".zip"}
+        for name in zipfile.ZipFile(archive).namelist()
+    }
+    modules = {"json/__init__", "pandas/__init__", "plotly/graph_objs/_scatter", "pyodide_kernel/__init__"}
+    assert {f"{module}.pyc" for module in modules} <= names
+    assert not {f"{module}.py" for module in modules} & names
+    assert {"netlab/__init__.py", "netlab/__pycache__/__init__.cpython-312.pyc"} <= names
+    script = (page / "static" / "netlab" / "loading.js").read_text()
+    program = json.loads(script.partition("AHEAD = ")[2].partition("; //")[0])
+    assert "import netlab as nl" in compile(program, "ahead", "exec").co_consts[0]
 
 
 @pytest.mark.library

@@ -20,7 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-import wheel  # noqa: E402 (beside this file)
+import bytecode  # noqa: E402 (beside this file)
+import wheel  # noqa: E402
 
 from netlab.course import catalogue  # noqa: E402 (also of a clone that is not installed)
 from netlab.course.copies import PAGES  # noqa: E402
@@ -37,11 +38,15 @@ KERNEL = ("ipykernel", "piplite", "pyodide_kernel")
 ABSENT = ("jedi", "ssl")
 """What the kernel asks for and can do without: 3.7 MB. In their places are empty wheels, or it would ask elsewhere."""
 LEFT_OUT = {
+    "numpy": r".*\.(pyi|pxd|h|a|f90)$|.*/tests/",
+    "pandas": r".*\.(pyi|pxd|h|tpl)$|.*/tests/",
     "plotly": r"plotly/(labextension|package_data/(datasets|plotly\.min|widgetbundle))|plotly-[^/]*\.data/",
+    "pytz": r"pytz/zoneinfo/(?!UTC)",
     "ipywidgets": r".*/tests/",
 }
-"""Of a wheel, what only tests or a notebook server need; the page has Plotly's script already."""
-CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+"""Of a wheel, what only compilers, tests, a notebook server or other time zones need; the page has Plotly's script already."""
+CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY)
+LOCK = "pyodide-lock.json"
 AT_START = {
     "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *ABSENT],
     "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab"},
@@ -61,7 +66,15 @@ SETTINGS = {
     },
 }
 PAGE = ROOT / "tools" / "page"
-"""What each page has beside JupyterLite's: its script, settings and the text for students."""
+"""What each page has beside JupyterLite's: its script, what it does ahead, settings and the text for students."""
+COMPILED = """
+import pkgutil
+import netlab.chapters
+for found in pkgutil.walk_packages(netlab.chapters.__path__, "netlab.chapters."):
+    __import__(found.name)
+import piplite.piplite, pyodide_kernel
+"""
+"""What else is imported until a chapter's first answer."""
 
 
 def environment() -> Path:
@@ -160,26 +173,44 @@ def put_pyodide(source: Path, target: Path, wheels: list[Path]) -> None:
     ValueError
         When a file is another than the distribution's lock file says.
     """
-    lock = json.loads((source / "pyodide-lock.json").read_text())
+    lock = json.loads((source / LOCK).read_text())
     needed = with_needs(NEEDED, lock["packages"]) - set(ABSENT)
     packages = {name: lock["packages"][name] for name in sorted(needed)}
     target.mkdir(parents=True)
-    for name in (*CORE, *(package["file_name"] for package in packages.values())):
+    for name in CORE:
         shutil.copy(source / name, target / name)
     for package in packages.values():
-        if hashlib.sha256((target / package["file_name"]).read_bytes()).hexdigest() != package["sha256"]:
-            raise ValueError(f"{source / package['file_name']} is another file than pyodide-lock.json says.")
+        if hashlib.sha256((source / package["file_name"]).read_bytes()).hexdigest() != package["sha256"]:
+            raise ValueError(f"{source / package['file_name']} is another file than {LOCK} says.")
     needs = {
         "netlab": ["numpy", "pandas", *PURE],
         "plotly": ["narwhals", "packaging"],
         "ipywidgets": ["comm", "ipython"],
     }
+    for package in packages.values():
+        lean(source / package["file_name"], target)
     for path in (*(lean(path, target) for path in wheels), *(empty_wheel(name, target) for name in ABSENT)):
         entry = described(path, needs.get(path.name.partition("-")[0], []))
         packages[entry["name"]] = entry
-    for package in packages.values():
-        package["sha256"] = hashlib.sha256((target / package["file_name"]).read_bytes()).hexdigest()
-    (target / "pyodide-lock.json").write_text(json.dumps({**lock, "packages": packages}))
+    (target / LOCK).write_text(json.dumps({**lock, "packages": packages}))
+    sign(target)
+
+
+def sign(pyodide: Path) -> None:
+    """Renew the packages' hashes in a distribution's lock file."""
+    lock = json.loads((pyodide / LOCK).read_text())
+    for package in lock["packages"].values():
+        package["sha256"] = hashlib.sha256((pyodide / package["file_name"]).read_bytes()).hexdigest()
+    (pyodide / LOCK).write_text(json.dumps(lock))
+
+
+def compile_ahead(pyodide: Path) -> None:
+    """Compile what a chapter imports until its first answer, where Node.js is there."""
+    if shutil.which("node") is None:
+        print("Node.js is missing: each page compiles its Python itself, so its first answer takes twice as long.")
+        return
+    bytecode.compile_ahead(pyodide, (PAGE / "ahead.py").read_text(encoding="utf-8") + COMPILED)
+    sign(pyodide)
 
 
 def add_script(output: Path) -> int:
@@ -191,11 +222,13 @@ def add_script(output: Path) -> int:
         When JupyterLite's pages are not as they were.
     """
     pyodide = output / "static" / "pyodide"
-    lock = json.loads((pyodide / "pyodide-lock.json").read_text())
-    names = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]
+    lock = json.loads((pyodide / LOCK).read_text())
+    names = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY, LOCK]
     names += [package["file_name"] for package in lock["packages"].values()]
     files = [(name, (pyodide / name).stat().st_size) for name in names]
     script = (PAGE / "loading.js").read_text(encoding="utf-8").replace("FILES = []", f"FILES = {json.dumps(files)}")
+    ahead = f"exec({(PAGE / 'ahead.py').read_text(encoding='utf-8')!r}, {{}})"
+    script = script.replace('AHEAD = ""', f"AHEAD = {json.dumps(ahead)}")
     (output / "static" / "netlab").mkdir()
     (output / "static" / "netlab" / "loading.js").write_text(script, encoding="utf-8")
     pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]
@@ -223,6 +256,7 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     wheels = [*pure_wheels(programs), *kernel_wheels(programs), ROOT / "dist" / wheel.NAME]
     put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
+    compile_ahead(page / "static" / "pyodide")
     (page / "jupyter-lite.json").write_text(json.dumps(SETTINGS))
     shutil.copy(PAGE / "overrides.json", page)
     contents.mkdir()

@@ -1,7 +1,8 @@
-// In each page of the course: fetches what the kernel needs while the chapter comes up and says how far it is, and keeps
-// what is typed. `tools/lite.py` puts the list of files in.
+// In each page of the course: fetches what the kernel needs while the chapter comes up and says how far it is, imports what
+// chapters need before a cell is run, and keeps what is typed. `tools/lite.py` fills the two constants.
 (() => {
   const FILES = []; // [name, bytes]
+  const AHEAD = ""; // Python
   const place = new URL("../pyodide/", document.currentScript.src);
   const line = document.createElement("div");
   line.id = "netlab-loading";
@@ -50,12 +51,25 @@
   async function tellUntilReady() {
     say("Starting Python ...");
     for (let waited_s = 0; waited_s < 300; waited_s += 0.5) {
-      if (["idle", "busy"].includes(status()))
-        return say("Python is ready. Your answers stay in this browser; File > Download is for handing in.", 15);
+      if (ready) return say("Python is ready. Your answers stay in this browser; File > Download is for handing in.", 15);
       if (waited_s > 15 && !status()) return say("Python is fetched.", 5); // no notebook is open
       await wait(500);
     }
+    if (["idle", "busy"].includes(status())) return say("Python has started.", 5);
     say("Python has not started. Reload this page; if that does not help, take another browser and tell your instructor.");
+  }
+
+  // Cells that are run meanwhile wait in the kernel's queue. A restarted kernel has imported nothing.
+  const begun = new WeakSet();
+  const forget = (kernel, status) => status === "restarting" && begun.delete(kernel);
+  let ready = false;
+  async function goAhead(kernel) {
+    if (kernel?.status !== "idle" || begun.has(kernel)) return;
+    begun.add(kernel);
+    kernel.statusChanged.connect(forget);
+    const reply = kernel.requestExecute({ code: AHEAD, silent: true, store_history: false }).done;
+    await reply.catch(() => {}); // restarted meanwhile
+    ready = true;
   }
 
   // JupyterLab saves every two minutes; a tab may be closed at any moment.
@@ -71,6 +85,7 @@
   const watched = new WeakSet();
   function watch() {
     for (const context of contexts()) {
+      goAhead(context.sessionContext?.session?.kernel);
       if (watched.has(context)) continue;
       watched.add(context);
       let timer = 0;
@@ -87,7 +102,16 @@
     await wait(1500); // JupyterLab shows the list once more when the chapter is open
     window.jupyterapp.shell.collapseLeft();
   }
+
+  // A kernel in a tab hears nothing while it computes, and JupyterLite's "interrupt" does nothing.
+  async function tellHowToStop() {
+    while (!window.jupyterapp) await wait(500);
+    window.jupyterapp.commands.commandExecuted.connect((_, { id }) => {
+      if (id.includes("interrupt")) say("A running cell cannot be interrupted here. Kernel > Restart Kernel ends it; your text stays.", 15);
+    });
+  }
   if (innerWidth < 700) makeRoom();
+  tellHowToStop();
   setInterval(watch, 500);
   for (const event of ["visibilitychange", "pagehide"]) {
     document.addEventListener(event, () => contexts().forEach(save), true);
