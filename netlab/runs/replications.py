@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netlab.base import bisection
 from netlab.base.errors import NetlabError, ScenarioError, told_arguments
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
@@ -18,6 +17,7 @@ from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
+from netlab.theory import student_t
 from netlab.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -82,25 +82,8 @@ def interval(values: Any) -> Interval:
             f"{(~np.isfinite(given)).sum()} of {len(given)} values are missing (NaN) or infinite. Say what they mean before you "
             "leave them out: values.dropna()."
         )
-    half = _student_t(0.95, len(given) - 1) * np.std(given, ddof=1) / np.sqrt(len(given))
+    half = student_t(len(given)) * np.std(given, ddof=1) / np.sqrt(len(given))
     return Interval(float(np.mean(given)), float(half))
-
-
-def _student_t(probability: float, freedom: int) -> float:
-    """Return the bound between whose two signs Student's t lies with this probability.
-
-    M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4: for whole degrees of freedom the
-    probability is a sum over powers of cos(angle), where tan(angle) = t / sqrt(freedom). It grows with the angle.
-    """
-    powers = np.arange(freedom % 2, freedom - 1, 2)
-    factors = np.cumprod([1.0, *((powers[1:] - 1) / powers[1:])])[: len(powers)]
-
-    def is_less_likely(angle: float) -> bool:
-        terms = np.sin(angle) * np.sum(factors * np.cos(angle) ** powers)
-        return bool(((angle + terms) * 2 / np.pi if freedom % 2 else terms) < probability)
-
-    angle = bisection.last(is_less_likely, 0.0, np.pi / 2)
-    return float(np.sqrt(freedom) * np.tan(angle))
 
 
 @told_arguments

@@ -19,6 +19,7 @@ from netlab.base.headers import (
     UDP_HEADER_BYTES,
 )
 from netlab.theory.buffers import many_flows_queue_packets, many_flows_utilization
+from netlab.theory.certainty import runs_needed, student_t
 from netlab.theory.collapse import (
     FifoNetwork,
     acceptance_ratio,
@@ -119,9 +120,11 @@ __all__ = [
     "queueing_delay_ms",
     "reno_optimum_mbps",
     "rtt_shares_mbps",
+    "runs_needed",
     "segment_rtt_ms",
     "slow_start_fill_s",
     "slow_start_goodput_mbps",
+    "student_t",
     "tcp_goodput_limit_mbps",
     "tcp_wire_bytes",
     "transmission_delay_ms",

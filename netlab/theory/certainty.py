@@ -1,0 +1,110 @@
+"""How sure the mean of some runs is, and how many runs make it as sure as one wants."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from netlab.base import bisection
+from netlab.theory.ranges import TheoryError, positive
+
+USUAL_PROBABILITY = 0.95
+MOST_RUNS = 100_000
+
+
+@functools.cache
+def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
+    """Student's factor: an interval around the mean is so many standard errors wide to each side.
+
+    Holds for independent values that are not far from normally distributed. Misleads where they depend on each other, such as
+    pieces of one run: then they are worth fewer values than they are.
+
+    Parameters
+    ----------
+    values : int
+        How many values the mean is of, 2 or more.
+    probability : float
+        Of the interval to hold the true mean, above 0 and below 1.
+
+    Returns
+    -------
+    float
+        The factor; it falls towards 1.96 (for 95 %) as values become many.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Student, "The Probable Error of a Mean", Biometrika 6, 1908. M. Abramowitz, I. Stegun, Handbook of Mathematical
+    Functions, 1964, 26.7.3 and 26.7.4.
+
+    Examples
+    --------
+    >>> round(student_t(5), 3), round(student_t(20), 3), round(student_t(10_000), 2)
+    (2.776, 2.093, 1.96)
+    """
+    if values < 2 or values != int(values):
+        raise TheoryError(f"values must be a whole number from 2 on, got {values!r}: one value has no scatter.")
+    if not 0 < probability < 1:
+        raise TheoryError(f"probability must be above 0 and below 1, got {probability!r}; for 95 % write 0.95.")
+    freedom = int(values) - 1
+    powers = np.arange(freedom % 2, freedom - 1, 2)
+    factors = np.cumprod([1.0, *((powers[1:] - 1) / powers[1:])])[: len(powers)]
+
+    # For whole degrees of freedom the probability is a sum over powers of cos(angle), where tan(angle) = t / sqrt(freedom). It
+    # grows with the angle.
+    def is_less_likely(angle: float) -> bool:
+        terms = np.sin(angle) * np.sum(factors * np.cos(angle) ** powers)
+        return bool(((angle + terms) * 2 / np.pi if freedom % 2 else terms) < probability)
+
+    angle = bisection.last(is_less_likely, 0.0, np.pi / 2)
+    return float(np.sqrt(freedom) * np.tan(angle))
+
+
+def runs_needed(scatter: float, half_width: float) -> int:
+    """The fewest runs whose 95 % interval is expected to be so narrow.
+
+    Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs, whose own
+    scatter is a guess.
+
+    Parameters
+    ----------
+    scatter : float
+        Standard deviation of single runs, 0 or more.
+    half_width : float
+        Half of the interval's width that is wanted, above 0, in the same unit.
+
+    Returns
+    -------
+    int
+        Two runs or more.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range, or more than 100 000 runs are needed.
+
+    References
+    ----------
+    As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, section 13.9 (with 1.96 for t).
+
+    Examples
+    --------
+    A scatter of 3 and a half width of 1: more than (1.96 * 3)**2 = 34.6.
+
+    >>> runs_needed(3, 1)
+    38
+    """
+    positive("half_width", half_width)
+    if not scatter >= 0:
+        raise TheoryError(f"scatter must be 0 or more, got {scatter!r}.")
+    runs = max(2, int((1.9599 * scatter / half_width) ** 2))
+    while runs <= MOST_RUNS:
+        if student_t(runs) * scatter <= half_width * runs**0.5:
+            return runs
+        runs += 1
+    raise TheoryError(f"More than {MOST_RUNS} runs are needed for a half width of {half_width!r}.")
