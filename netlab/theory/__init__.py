@@ -60,7 +60,7 @@ from netlab.theory.framing import (
     udp_wire_bytes,
 )
 from netlab.theory.ranges import TheoryError
-from netlab.theory.slow_start import slow_start_fill_s, slow_start_goodput_mbps
+from netlab.theory.slow_start import short_flow_ms, slow_start_fill_s, slow_start_goodput_mbps, slow_start_rounds
 from netlab.theory.tcp import (
     MATHIS_C,
     MATHIS_RANDOM_C,
@@ -122,8 +122,10 @@ __all__ = [
     "rtt_shares_mbps",
     "runs_needed",
     "segment_rtt_ms",
+    "short_flow_ms",
     "slow_start_fill_s",
     "slow_start_goodput_mbps",
+    "slow_start_rounds",
     "student_t",
     "tcp_goodput_limit_mbps",
     "tcp_wire_bytes",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import netlab as nl
@@ -46,3 +48,32 @@ def test_the_kernel_fills_a_long_path_as_the_formula_says(delay_ms: float) -> No
     active_s = 8 - 2 * delay_ms / 1000
     expected = theory.slow_start_goodput_mbps(100, delay_ms, active_s - 1e-3)
     agrees("goodput (Mbit/s)", run.flows.goodput_mbps[0], expected, relative=0.01)
+
+
+@pytest.mark.parametrize(
+    ("segments", "initial_window", "rounds"),
+    [(1, 10, 1), (10, 10, 1), (11, 10, 2), (30, 10, 2), (31, 10, 3), (70, 10, 3), (71, 10, 4), (10, 3, 3), (45, 45, 1)],
+)
+def test_rounds_double_from_the_initial_window(segments: int, initial_window: int, rounds: int) -> None:
+    """10, 20 and 40 segments are 70 in three rounds; 3, 6 and 12 are 21."""
+    assert theory.slow_start_rounds(segments * theory.MSS_BYTES, initial_window) == rounds
+    logarithm = math.ceil(math.log2(segments / initial_window + 1) - 1e-12)
+    assert rounds == logarithm
+
+
+def test_on_a_fast_link_a_short_flow_takes_whole_rounds_and_a_half() -> None:
+    for size_bytes, rounds in ((1000, 1), (14_480, 1), (14_481, 2), (100_000, 3)):
+        assert theory.short_flow_ms(size_bytes, 100_000, 80) == pytest.approx(80 * (rounds + 0.5), rel=1e-3)
+
+
+def test_on_a_slow_link_a_short_flow_takes_the_links_time() -> None:
+    """The first window is more than the path holds: one handshake, half a round trip, and the data at the link's rate."""
+    data_ms = 100_000 * 8 / theory.tcp_goodput_limit_mbps(1) / 1000
+    assert theory.short_flow_ms(100_000, 1, 20) == pytest.approx(1.5 * 20 + data_ms, rel=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{"size_bytes": 0}, {"rate_mbps": 0}, {"rtt_ms": -1}, {"initial_window_segments": 0}])
+def test_a_short_flow_of_nothing_is_refused(wrong: dict[str, float]) -> None:
+    given = {"size_bytes": 1000, "rate_mbps": 10, "rtt_ms": 100, **wrong}
+    with pytest.raises(theory.TheoryError, match=f"{next(iter(wrong))} must be above 0"):
+        theory.short_flow_ms(**given)  # type: ignore[arg-type]
