@@ -39,7 +39,7 @@ from netlab.network.topology import Topology
 from netlab.protocol.plan import Counters, Plan, QueueSample, StreamSample
 from netlab.protocol.session import Session as GuestSession
 from netlab.runs.scenario import DEFAULT_INTERVAL_S, Scenario, first_addresses, network_of
-from netlab.traffic import Command, Traffic, Udp
+from netlab.traffic import Command, Tcp, Traffic, Udp
 
 WALL_LIMIT_S = 60.0
 CAPTURE_BYTES = 64 << 20
@@ -313,6 +313,10 @@ class Lab:
             raise ScenarioError([f"a command is started with lab[{item.host!r}].start({item.command!r})"])
         if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
             raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
+        if isinstance(item, Tcp) and item.initial_window_segments is not None:
+            raise ScenarioError(
+                ["initial_window_segments belongs to a route, and a live network has its routes already: take nl.run"]
+            )
         label = _unused(item.label, self._flows)
         (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
         planned["label"] = label

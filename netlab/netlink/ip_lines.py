@@ -41,7 +41,9 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
     for own in plan["addresses"]:
         lines[own["node"]].append(f"address add {own['address']} dev {own['interface']}")
     for route in plan["routes"]:
-        lines[route["node"]].append(f"route add {route['to']} via {route['via']}")
+        line = f"route add {route['to']} via {route['via']}"
+        segments = route.get("initial_window_segments")
+        lines[route["node"]].append(line if segments is None else f"{line} initcwnd {segments}")
     for other in plan["neighbours"]:
         lines[other["node"]].append(
             f"neighbour replace {other['address']} lladdr {other['mac']} dev {other['interface']} nud permanent"
@@ -90,6 +92,8 @@ def ip_line(line: str, interface: Interfaces) -> bytes:
             return links.address(interface(name), address)
         case ["route", "add", to, "via", via]:
             return links.route(to, via)
+        case ["route", "add", to, "via", via, "initcwnd", segments]:
+            return links.route(to, via, int(segments))
         case ["neighbour", "replace", address, "lladdr", mac, "dev", name, "nud", "permanent"]:
             return links.neighbour(interface(name), address, mac)
     raise UnknownLineError(f"`ip {line}` is not a line that netlab has a message for")

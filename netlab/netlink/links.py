@@ -45,6 +45,7 @@ RTA_OIF = 4
 RTA_GATEWAY = 5
 RTA_PREFSRC = 7
 RTA_METRICS = 8
+RTAX_INITCWND = 11
 RTAX_QUICKACK = 15
 RT_SCOPE_LINK = 253
 RTPROT_KERNEL = 2
@@ -137,9 +138,12 @@ def address(index: int, with_prefix: str) -> bytes:
     return message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
-def route(to: str, via: str) -> bytes:
-    """A route to a network such as 10.0.1.0/24, or to "default"."""
-    return message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, _way(to, RTPROT_BOOT, 0) + _gateway(via))
+def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
+    """A route to a network such as 10.0.1.0/24, or to "default"; TCP towards it may open with another window than Linux's 10."""
+    body = _way(to, RTPROT_BOOT, 0) + _gateway(via)
+    if initial_window_segments is not None:
+        body += nest(RTA_METRICS, u32(RTAX_INITCWND, initial_window_segments))
+    return message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
 def device_route(

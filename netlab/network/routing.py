@@ -108,7 +108,11 @@ class Paths:
         """
         return self._best(src, dst)[0]
 
-    def _best(self, src: str, dst: str) -> tuple[str, list[Hop]]:
+    def following(self, src: str, dst: str) -> Gateway:
+        """The address to which `src` hands what goes to `address(src, dst)`: that of a router, or of `dst` itself beside it."""
+        return self._best(src, dst)[2]
+
+    def _best(self, src: str, dst: str) -> tuple[str, list[Hop], Gateway]:
         for name in (src, dst):
             if name not in self._known:
                 raise ScenarioError([f"there is no node {name!r}; nodes are {', '.join(self._nodes.nodes)}"])
@@ -116,7 +120,7 @@ class Paths:
                 raise ScenarioError([f"{name} is a switch and has no address; name a host or a router"])
         targets = self._ports_of.get(dst, [])
         if src == dst and targets:
-            return targets[0].address, []
+            return targets[0].address, [], targets[0].address
         ways = [(target, self._ports_passed(src, target)) for target in self._ways.differently_far(src, targets)]
         passable = [(target, passed) for target, passed in ways if passed is not None]
         if not passable:
@@ -125,7 +129,7 @@ class Paths:
         crossed: list[Hop] = []
         for leaving, entered in passed:
             crossed.extend(self._crossings.between(leaving.interface, entered.interface))
-        return target.address, crossed
+        return target.address, crossed, passed[0][1].address
 
     def _ports_passed(self, src: str, target: Port) -> list[tuple[Port, Port]] | None:
         """From node to node, the port that sends and the one that receives; None where a route is missing."""

@@ -69,8 +69,12 @@ class Address(TypedDict):
     address: str
 
 
-class Route(TypedDict):
-    """A node's way to the prefix `to`, through the router whose address is `via`."""
+class _Metrics(TypedDict, total=False):
+    initial_window_segments: int
+
+
+class Route(_Metrics):
+    """A node's way to the prefix `to`, through the neighbour whose address is `via`."""
 
     node: str
     to: str

@@ -26,10 +26,11 @@ from netlab.network.link import LinkShape
 from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
-from netlab.network.wiring import Hop
-from netlab.protocol.plan import Address, CaptureItem, Item, Plan
+from netlab.network.wiring import Hop, Wiring
+from netlab.protocol.plan import Address, Addressing, CaptureItem, Item, Plan
 from netlab.protocol.plan import Hop as PlannedHop
-from netlab.traffic import Flow, Traffic
+from netlab.traffic import Flow, Tcp, Traffic
+from netlab.traffic.tcp import unlike_windows
 
 DEFAULT_INTERVAL_S = 0.1
 SHORTEST_INTERVAL_S = 0.001
@@ -234,7 +235,7 @@ class Scenario:
                 found += _end_problems(topology, paths, item, where)
             if is_number(item.start_s) and is_number(self.duration_s) and item.start_s >= self.duration_s > 0:
                 found.append(f"{where}: it starts at {item.start_s:g} s, when the run of {self.duration_s:g} s is over")
-        return found
+        return found + unlike_windows(items)
 
     def _settings_problems(self) -> list[str]:
         found = []
@@ -302,7 +303,7 @@ class Scenario:
             "routers": topology.routers,
             "switches": topology.switches,
             "directions": [_planned_hop(hop, own) for hop, own in zip(wiring.hops, shapes, strict=True)],
-            **plan_addresses(wiring).to_dict(),
+            **self._addressing(wiring, paths),
             "traffic": [self._planned(item, label, paths) for item, label in zip(self.traffic, labels, strict=True)],
             "duration_s": float(self.duration_s),
             "interval_s": float(self.interval_s),
@@ -314,6 +315,19 @@ class Scenario:
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
         }
+
+    def _addressing(self, wiring: Wiring, paths: Paths) -> Addressing:
+        """Addresses and routes, with a route of its own for each two hosts whose flows have an initial window of their own."""
+        found = plan_addresses(wiring).to_dict()
+        windows = {
+            (item.src, item.dst): item.initial_window_segments
+            for item in self.traffic
+            if isinstance(item, Tcp) and item.initial_window_segments is not None
+        }
+        for (src, dst), segments in windows.items():
+            to, via = f"{paths.address(src, dst)}/32", paths.following(src, dst)
+            found["routes"].append({"node": src, "to": to, "via": via, "initial_window_segments": segments})
+        return found
 
     def _planned(self, item: Traffic, label: str, paths: Paths) -> Item:
         planned = item.planned(label, self.traffic)

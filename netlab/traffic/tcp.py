@@ -20,6 +20,9 @@ WINDOW_SEGMENTS = 2
 """A window that holds no two full segments makes the receiver wait with each acknowledgement for a second segment, until
 its timer ends (RFC 1122, section 4.2.3.2): that timer would limit the flow, not the window."""
 
+MOST_INITIAL_SEGMENTS = 45
+"""A receiver of Linux's opens with a window of 65 535 bytes, which holds no more full segments."""
+
 CONTROL_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout")
 
 
@@ -32,6 +35,7 @@ class TcpItem(FlowItem):
     streams: int
     window_bytes: int | None
     mss_bytes: int | None
+    initial_window_segments: int | None
 
 
 class StreamTotals(StreamState):
@@ -77,6 +81,9 @@ class Tcp(Flow):
         Largest receive window in bytes, at least 2000 and two segments; None leaves it to the kernel's autotuning.
     mss_bytes : int or None
         Data bytes in a full segment, 76 to 1448; None is what the path's MTU allows (1448).
+    initial_window_segments : int or None
+        Segments that the sender may send before the first acknowledgement, 1 to 45; None is Linux's own, 10 (RFC 6928). It is a
+        property of the sender's route (`ip route ... initcwnd`), so all flows between the same two hosts have the same.
     """
 
     start_s: float = 0.0
@@ -86,6 +93,7 @@ class Tcp(Flow):
     streams: int = 1
     window_bytes: int | None = None
     mss_bytes: int | None = None
+    initial_window_segments: int | None = None
     kind: ClassVar[str] = "tcp"
 
     @property
@@ -131,6 +139,9 @@ class Tcp(Flow):
         wrong = [*integer_problems(where, "mss_bytes", self.mss_bytes, 76, MSS_BYTES, optional=True)]
         mss_bytes = MSS_BYTES if wrong or self.mss_bytes is None else self.mss_bytes
         found += self._window_problems(where, mss_bytes)
+        found += integer_problems(
+            where, "initial_window_segments", self.initial_window_segments, 1, MOST_INITIAL_SEGMENTS, optional=True
+        )
         return found + wrong
 
     def _window_problems(self, where: str, mss_bytes: int) -> list[str]:
@@ -153,3 +164,19 @@ class Tcp(Flow):
             f"no link between {self.src} and {self.dst} has a rate_mbps, so TCP would never stop to "
             "breathe; give one link a rate, or the flow a num_bytes"
         )
+
+
+def unlike_windows(items: Sequence[Traffic | None]) -> list[str]:
+    """A sentence for each two hosts between which flows have different initial windows; None stands for what could not be read."""
+    found: dict[tuple[str, str], tuple[int, int | None]] = {}
+    problems = {}
+    for number, item in enumerate(items, start=1):
+        if isinstance(item, Tcp) and isinstance(item.src, str) and isinstance(item.dst, str):
+            own = item.initial_window_segments
+            first, other = found.setdefault((item.src, item.dst), (number, own))
+            if own != other:
+                problems[item.src, item.dst] = (
+                    f"traffic {first} and {number} (tcp): initial_window_segments are {other} and {own}; Linux keeps one for all "
+                    f"flows from {item.src} to {item.dst}: give them the same"
+                )
+    return list(problems.values())

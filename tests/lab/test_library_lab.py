@@ -201,3 +201,8 @@ def test_lines_of_tc_ip_and_sysctl_run_in_a_host(lab):
     echoes = lab.start(nl.Ping("h1", "h2", count=3))
     lab.advance(4)
     assert len(lab.run.pings) == 3 and lab.run.pings.rtt_ms.min() > 60, echoes
+
+
+def test_an_initial_window_is_refused_where_the_routes_stand_already(lab):
+    with pytest.raises(ScenarioError, match="initial_window_segments belongs to a route"):
+        lab.start(nl.Tcp("h1", "h2", initial_window_segments=3))
