@@ -25,7 +25,7 @@ from netlab.runs.scenario import Scenario
 from netlab.theory import MSS_BYTES
 from netlab.traffic import Command, Ping, Tcp, Udp
 
-MOST_RUNS = 60
+MOST_RUNS = 120
 MOST_NETWORK_S = 3600.0
 MOST_NODES = 64
 MOST_FLOWS = 200

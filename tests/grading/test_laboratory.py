@@ -85,11 +85,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_submission_makes_sixty_runs_at_most() -> None:
+def test_a_submission_makes_so_many_runs_at_most() -> None:
     there = Laboratory("seed")
-    for _ in range(60):
+    for _ in range(120):
         there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
-    with pytest.raises(RefusedError, match="60 runs"):
+    with pytest.raises(RefusedError, match="120 runs"):
         there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
 
 
