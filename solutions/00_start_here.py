@@ -108,11 +108,12 @@ nl.progress()
 # %% [markdown] id="chapters"
 # ## The chapters
 #
-# Read them in this order: the eighth comes second, because it says why there must be congestion control.
+# Read them in this order: after the first chapter the eleventh says how sure a measurement is, and the eighth why there must be congestion control.
 #
 # | chapter | the question | builds on |
 # |---|---|---|
 # | [1 UDP loss](01_udp_loss.ipynb) | Which rate would you choose, and what does a wrong choice cost? | this page |
+# | [11 How sure are you?](11_how_sure.ipynb) | Two queues, one run each. One lost less. Is it the better queue? | 1 |
 # | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
 # | [2 Delay and jitter](02_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
 # | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |

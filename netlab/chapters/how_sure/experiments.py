@@ -1,0 +1,137 @@
+"""What the chapter "How sure are you?" does with its runs: tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from netlab.chapters.how_sure.settings import (
+    LARGE_PACKETS,
+    SEEDS,
+    SMALL_PACKETS,
+    clockwork,
+    filling,
+    modest_and_greedy,
+)
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
+from netlab.runs import sweeps
+from netlab.runs.replications import interval, repeat
+
+Intervals = Sequence[tuple[float, float]]
+
+_HOLDS = {"color": COLOURS[0], "symbol": "circle"}
+_MISSES = {"color": COLOURS[1], "symbol": "x"}
+
+
+def missing(found: Intervals, truth: float) -> NDArray[np.bool_]:
+    """Which intervals, each mean and half width, do not hold the true mean."""
+    means, halves = np.asarray(found, dtype=float).T
+    return np.asarray(np.abs(means - truth) > halves)
+
+
+def strokes_figure(found: Intervals, truth: float, title: str) -> go.Figure:
+    """Each interval as a stroke beside the true mean; those that miss it have another colour and another symbol."""
+    means, halves = np.asarray(found, dtype=float).T
+    misses = missing(found, truth)
+    numbers = np.arange(1, len(means) + 1)
+    figure = go.Figure(layout={"template": "netlab", "title_text": title, "height": 420})
+    for name, chosen, look in (("holds the true mean", ~misses, _HOLDS), ("misses it", misses, _MISSES)):
+        if chosen.any():
+            figure.add_scatter(
+                x=numbers[chosen].tolist(),
+                y=means[chosen].tolist(),
+                error_y={"type": "data", "array": halves[chosen].tolist(), "thickness": 3, "width": 0},
+                mode="markers",
+                name=name,
+                marker={**look, "size": 10},
+                hovertemplate="interval %{x}: %{y:.4f} ± %{error_y.array:.4f}<extra></extra>",
+            )
+    figure.add_hline(y=truth, line={"dash": "dash", "width": 2, "color": TEXT})
+    figure.add_annotation(x=1, xref="paper", xanchor="right", y=truth, yanchor="bottom", text="true", showarrow=False)
+    figure.update_xaxes(title_text="Number of the interval", dtick=2, range=[0, len(means) + 1.5])
+    return figure.update_yaxes(title_text="Loss rate", rangemode="tozero")
+
+
+def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
+    """Loss rates of both rooms by seed, and beneath them their difference with its interval; in per cent."""
+    difference = small - large
+    mean, half = interval(difference)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.1)
+    figure.update_layout(template="netlab", title_text="The same arrivals, two rooms", height=520)
+    for number, (name, values) in enumerate(
+        {f"room for {SMALL_PACKETS}": small, f"room for {LARGE_PACKETS}": large}.items()
+    ):
+        figure.add_scatter(
+            x=values.index.tolist(),
+            y=values.tolist(),
+            name=name,
+            mode="lines+markers",
+            line={"color": COLOURS[number], "width": 1},
+            marker={"symbol": SYMBOLS[number], "size": 10},
+            row=1,
+            col=1,
+        )
+    figure.add_scatter(
+        x=difference.index.tolist(),
+        y=difference.tolist(),
+        name="difference",
+        mode="markers",
+        marker={"color": COLOURS[2], "symbol": SYMBOLS[2], "size": 10},
+        row=2,
+        col=1,
+    )
+    figure.add_hrect(y0=mean - half, y1=mean + half, fillcolor=COLOURS[2], opacity=0.25, line_width=0, row=2, col=1)
+    figure.update_yaxes(title_text="Lost (%)", rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text="Difference (%)", rangemode="tozero", row=2, col=1)
+    return figure.update_xaxes(title_text="Seed", dtick=1, row=2, col=1)
+
+
+def difference_table(small: pd.Series[float], others: pd.Series[float], large: pd.Series[float]) -> pd.DataFrame:
+    """The difference between the two rooms in per cent, by other and by the same seeds, each with its 95 % interval."""
+    apart = pd.Series(small.to_numpy() - others.to_numpy())
+    together = small - large
+    return pd.DataFrame(
+        {
+            "the two rooms have": ["other seeds", "the same seeds"],
+            "difference (%)": [apart.mean(), together.mean()],
+            "half width (%)": [interval(apart).half_width, interval(together).half_width],
+            "holds 0": ["yes" if abs(mean) <= half else "no" for mean, half in map(interval, (apart, together))],
+        }
+    )
+
+
+def warm_up_table(cuts_s: Sequence[float], seeds: int = SEEDS) -> pd.DataFrame:
+    """Mean round-trip time of pings while a queue fills, without what was sent before each cut; with 95 % intervals."""
+    runs = sweeps.sweep([filling(seed) for seed in range(1, seeds + 1)])
+    rows = []
+    for cut_s in cuts_s:
+        mean, half = interval([run.pings.loc[run.pings["t_s"] >= cut_s, "rtt_ms"].mean() for run in runs])
+        rows.append({"left out (s)": cut_s, "mean RTT (ms)": mean, "half width (ms)": half})
+    return pd.DataFrame(rows)
+
+
+def clockwork_table(later_ms: Sequence[float], seeds: int = 3) -> pd.DataFrame:
+    """Loss rate of the modest host with clockwork senders, by how much later it starts; mean and half width of some seeds."""
+    found = {start: interval(_first(repeat(clockwork(start), seeds=seeds))) for start in later_ms}
+    return pd.DataFrame(
+        [
+            {"h1 starts later by (ms)": start, "loss rate": mean, "half width": half}
+            for start, (mean, half) in found.items()
+        ]
+    )
+
+
+def modest_table(seeds: int = 10) -> pd.DataFrame:
+    """Scenario A2 of `epfl`: what both hosts lose in each run, and their difference; in per cent."""
+    table = repeat(modest_and_greedy(), seeds=seeds)
+    wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
+    return wide.assign(difference=wide["h2"] - wide["h1"])
+
+
+def _first(table: pd.DataFrame) -> pd.Series[float]:
+    return table.loc[table["src"] == "h1", "loss_rate"]

@@ -1,0 +1,50 @@
+"""The panel of the chapter "How sure are you?"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import theory
+from netlab.chapters.how_sure.experiments import missing, strokes_figure
+from netlab.chapters.how_sure.settings import INTERVALS, RUNS_EACH, TRUE_LOSS_RATE, known_loss
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
+
+FACTORS = {"Student's": None, "1.96": 1.96, "1 (standard error)": 1.0}
+
+
+@panel_maker(earlier=0)
+def panel() -> PanelParts:
+    """Twenty intervals of a loss rate that is known: how many miss it? Each flow of the run is a draw of its own."""
+
+    def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
+        made = known_loss(INTERVALS * runs, datagrams=datagrams)
+        return {
+            "topology": made.topology,
+            "traffic": made.traffic,
+            "duration_s": made.duration_s,
+            "interval_s": made.interval_s,
+            "seed": draw,
+        }
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        runs, factor = settings["runs"], FACTORS[settings["factor"]]
+        values = result.flows["loss_rate"].to_numpy(dtype=float).reshape(INTERVALS, runs)
+        factor = theory.student_t(runs) if factor is None else factor
+        halves = factor * values.std(axis=1, ddof=1) / np.sqrt(runs)
+        found = list(zip(values.mean(axis=1), halves, strict=True))
+        missed = missing(found, TRUE_LOSS_RATE).sum()
+        figure = strokes_figure(
+            found, TRUE_LOSS_RATE, title=f"{missed} of {INTERVALS} intervals miss, of {runs} flows each"
+        )
+        return figure.update_yaxes(range=[0, 0.25])
+
+    controls = {
+        "runs": slider("Values in an interval", RUNS_EACH, 2, 8, 1),
+        "datagrams": slider("Datagrams for each value", 200, 50, 400, 50),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "factor": choice("Factor", list(FACTORS)),
+    }
+    return controls, scenario, show

@@ -1,0 +1,336 @@
+# %% [markdown] id="title"
+# # How sure are you?
+#
+# **Two queues, one run each. One lost less. Is it the better queue?**
+#
+# A measurement is a number and a statement: how sure it is. This chapter is about the second.
+#
+# After this chapter you can
+#
+# 1. give the mean of some runs with its 95 % interval, and say what the interval promises;
+# 2. choose how many runs you need, and compare two settings with few of them;
+# 3. see where a narrow interval lies around a wrong number.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: UDP loss. *Runs on*: any machine on which the next cell says "Ready".
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import numpy as np
+import pandas as pd
+
+import netlab as nl
+from netlab.chapters import how_sure
+from netlab.chapters.how_sure import experiments
+
+chapter = how_sure.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# Write down two numbers before you see the results. Nobody grades them.
+#
+# - A link loses each datagram with the same chance. You measure its loss rate five times and compute a 95 % interval. You do all of that
+#   twenty times. How many of the twenty intervals do *not* hold the true loss rate?
+# - Then you make four times as many measurements for each interval: twenty, not five. How many times narrower is it?
+
+# %% id="predict"
+my_misses = 1  # SOLUTION
+my_times = 2  # SOLUTION
+
+misses_prediction = nl.checks.predict("intervals that miss", my_misses, low=0, high=20)
+times_prediction = nl.checks.predict("times narrower", my_times, low=1, high=20)
+
+# %% [markdown] id="rooms-text"
+# ## Part 1: one run is one draw
+#
+# A host sends 4.6 Mbit/s in datagrams of 1000 bytes over a link of 5 Mbit/s. That fits. But the datagrams leave at random moments, and
+# sometimes many come at once. Then the queue before the link is full, and some are lost.
+#
+# We compare two queues. One has room for 20 packets, the other for 22. More room cannot lose more, so we know which one is better. Does
+# a measurement tell?
+
+# %% id="network" tags=["figure"]
+scenario_20 = chapter.settings.bursts(queue_packets=20)
+scenario_22 = chapter.settings.bursts(queue_packets=22)
+nl.plots.topology(scenario_20.topology, title="One queue, with room for 20 or for 22 packets")
+
+# %% [markdown] id="repeat-text"
+# `nl.repeat` runs a scenario with several *seeds*. A seed is a number that fixes all that is random in a run: here the moments at which
+# datagrams leave. The first queue gets the seeds 1 to 8, the second 9 to 16.
+
+# %% id="rooms"
+small_table = nl.repeat(scenario_20, seeds=8)
+other_table = nl.repeat(scenario_22, seeds=range(9, 17))
+small = 100 * small_table.set_index("seed")["loss_rate"]
+other = 100 * other_table.set_index("seed")["loss_rate"]
+print("Lost datagrams in per cent")
+print(pd.DataFrame({"room for 20": small.to_numpy(), "room for 22": other.to_numpy()}).round(2).to_string())
+
+# %% [markdown] id="rooms-why"
+# Look at the first row only, as somebody who makes one run of each. The larger queue lost *more*: [[0.96 = small.iloc[0] | .2f]] % against [[1.04 = other.iloc[0] | .2f]] %. In
+# [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. **One run of each is hardly better than a coin toss.**
+#
+# ## Part 2: the interval
+#
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $r$ | `runs` | | independent runs, one value $x_i$ from each |
+# | $\bar x$ | `mean` | of the values | their mean |
+# | $s$ | `scatter` | of the values | their standard deviation: how far single runs lie apart |
+# | $h$ | `half_width` | of the values | half the width of the 95 % interval |
+# | $t_r$ | `student_t` | | Student's factor for $r$ values |
+#
+# Single runs scatter by the standard deviation
+#
+# $$s = \sqrt{\frac{1}{r-1}\sum_{i=1}^{r}\left(x_i-\bar x\right)^2}.$$
+#
+# The mean of $r$ runs scatters less, by $s/\sqrt r$. (This is the **standard error**.) The 95 % interval reaches from $\bar x - h$ to $\bar x + h$, where
+#
+# $$h = t_r\,\frac{s}{\sqrt r}.$$
+#
+# The factor $t_r$ is there because $s$ itself is a guess from a few values (Student, 1908). It is [[12.7 = student_t(2) | .1f]] for two values, [[2.78 = student_t(5) | .2f]] for five,
+# [[2.09 = student_t(20) | .2f]] for twenty, and [[1.96 = student_t(5000) | .2f]] for very many. `nl.theory.student_t(5)` gives it.
+#
+# *When it holds*: the runs are independent, and their values are not far from normally distributed.
+#
+# ### Exercise 1: write it
+#
+# Write the function. It takes a list of two or more numbers and returns two numbers: the mean, and half the width of the 95 % interval. A worked example
+# to test yourself: the values [[worked_text]] give [[worked_mean:.4g]] and [[worked_half:.4g]]. Tolerance: 0.2 %. (`np.mean` and `np.std` are there. Which `ddof` does the formula
+# for $s$ need?)
+
+# %% id="interval"
+def interval(values):
+    """Mean of the values, and half the width of its 95 % interval."""
+    # BEGIN SOLUTION
+    scatter = np.std(values, ddof=1)
+    return np.mean(values), nl.theory.student_t(len(values)) * scatter / len(values) ** 0.5
+    # END SOLUTION
+
+# %% id="interval-check"
+chapter.check.interval(interval)
+
+# %% [markdown] id="twenty-text"
+# ### Twenty intervals
+#
+# What does "95 %" promise? To see it we need a case in which the truth is known. Here is one: a link that loses each datagram by itself, with the
+# chance 0.1. Over it go twenty flows of 200 datagrams each. We repeat that with five seeds. So we have five values of each flow, and
+# twenty intervals. (They are computed with your function, if it passes its check.)
+
+# %% id="twenty" tags=["figure"]
+mine = chapter.check.interval.take(interval, nl.interval)
+draws = nl.repeat(chapter.settings.known_loss(flows=20), seeds=5)
+twenty = [mine(values) for _, values in draws.groupby("flow")["loss_rate"]]
+experiments.strokes_figure(twenty, truth=0.1, title="Twenty intervals of five values each")
+
+# %% id="twenty-compare"
+misses = int(experiments.missing(twenty, 0.1).sum())
+misses_prediction.compare(misses, theory=0.05 * 20)
+of_five = np.mean([half for _, half in twenty])
+of_twenty = np.mean([mine(values)[1] for _, values in draws.groupby("seed")["loss_rate"]])
+student_t = nl.theory.student_t
+times_prediction.compare(of_five / of_twenty, theory=student_t(5) / 5**0.5 / (student_t(20) / 20**0.5))
+
+# %% [markdown] id="twenty-why"
+# **The promise is about the method, not about one interval.** The true value stands still; the intervals jump. In the long run one in twenty misses. Here
+# it is [[one = misses | 1 .. 1]]. That is chance, too: with a chance of [[36 = 100 * 0.95**20 | .0f]] % none of twenty misses, and often two do. Nothing in an interval tells
+# whether it is one of those that miss. So a paper with twenty honest intervals has, on average, one that is wrong.
+#
+# Four times as many values halve the *standard error*. The interval became [[2.6 = of_five / of_twenty | .1f]] times narrower here, because Student's factor falls as well
+# (theory: [[2.65 = student_t(5) / 5**0.5 / (student_t(20) / 20**0.5) | .2f]]). From twenty values on the factor hardly changes, and the plain rule is right: **half the width costs four times the runs.**
+#
+# ### Exercise 2: how many runs?
+#
+# You measured a delay in twelve trial runs. They scatter by $s$ = [[scatter_ms]] ms. You want the mean to within [[wanted_ms]] ms: $h$ = [[wanted_ms]] ms. How many runs
+# do you need, the twelve included? Suppose that $s$ stays what it is. Tolerance: 6 %, or one run of a few.
+
+# %% id="runs"
+needed_runs = ...
+# BEGIN SOLUTION NO PROMPT
+needed_runs = 2
+while nl.theory.student_t(needed_runs) * own.scatter_ms / needed_runs**0.5 > own.wanted_ms:
+    needed_runs += 1
+# END SOLUTION
+
+# %% id="runs-check" tags=["minutes-8"]
+chapter.check.runs(needed_runs)
+
+# %% [markdown] id="pairs-text"
+# ## Part 3: the same chance for both
+#
+# Back to the two queues. The first table gave them other seeds, so they met other arrivals. Most of the scatter is that of the *arrivals*: a run
+# with a big burst loses much in either queue. So give both queues the same seeds. Then each pair of runs has the same arrivals, datagram for datagram. What differs
+# is the queue alone.
+#
+# For each seed take the *difference* of the two loss rates. Then take the interval of the differences. (These are **paired differences**.)
+
+# %% id="pairs" tags=["figure"]
+large_table = nl.repeat(scenario_22, seeds=8)
+large = 100 * large_table.set_index("seed")["loss_rate"]
+experiments.pairs_figure(small, large)
+
+# %% id="pairs-table"
+print("Loss with room for 20 minus loss with room for 22")
+print(experiments.difference_table(small, other, large).round(3).to_string(index=False))
+unpaired, paired = nl.interval(small.to_numpy() - other.to_numpy()), nl.interval(small - large)
+
+# %% [markdown] id="pairs-why"
+# The same eight runs of each, and now the order is right in [[all eight = bool((small > large).all())]] pairs. The interval is [[ten = unpaired.half_width / paired.half_width | 9 .. 11]] times narrower, and it does not hold 0. To get that without
+# pairs we would need about [[a hundred = (unpaired.half_width / paired.half_width) ** 2 | 85 .. 115]] times the runs.
+#
+# **Why?** The two curves go up and down together: their correlation is [[0.99 = float(np.corrcoef(small, large)[0, 1]) | .2f]]. Subtracting removes what both have in common. The table is the
+# second experiment: with other seeds the same difference drowns in the scatter.
+#
+# Pairs work where one seed means the same luck for both settings. Datagrams that leave at random moments do so whatever the network does, so here they are the same. TCP answers to
+# the network: after the first loss two runs go different ways, and pairs help less or not at all. Try it before you count on it.
+#
+# ### Exercise 3: three queues, forty runs
+#
+# Which of three queues loses the fewest datagrams? They are called A, B and C, and none of them is one that you know. `chapter.settings.candidate(own, "A")` is a scenario
+# with A in it: [[offered_kbps]] kbit/s at random moments over 5 Mbit/s, for 5 s. You may make **40 runs in all**. Hand over a list of three:
+#
+# - `my_tables`, a dictionary with a table of `nl.repeat` for each letter;
+# - `my_interval`, the interval of the differences: the loss rate (a fraction) of the next best queue minus that of your choice, seed by seed;
+# - `my_choice`, the letter of the queue that loses the fewest.
+#
+# The check wants an interval that does not hold 0. Forty runs are enough, but not for every plan.
+
+# %% id="decision"
+my_tables = my_interval = my_choice = ...
+# BEGIN SOLUTION NO PROMPT
+# Five runs of each show which one is out; the rest goes to the two that are close.
+my_tables = {queue: nl.repeat(chapter.settings.candidate(own, queue), seeds=5) for queue in "ABC"}
+best, second, _ = sorted("ABC", key=lambda queue: my_tables[queue]["loss_rate"].mean())
+for queue in (best, second):
+    my_tables[queue] = nl.repeat(chapter.settings.candidate(own, queue), seeds=10)
+losses = {queue: table.set_index("seed")["loss_rate"] for queue, table in my_tables.items()}
+best, second = sorted((best, second), key=lambda queue: losses[queue].mean())
+my_choice = best
+my_interval = nl.interval(losses[second] - losses[best])
+# END SOLUTION
+my_decision = [my_tables, my_interval, my_choice]
+
+# %% id="decision-check" tags=["minutes-15"]
+chapter.check.decision(my_decision)
+
+# %% [markdown] id="wrong-text"
+# ## Part 4: sure, and wrong
+#
+# An interval knows the scatter between your runs. It knows nothing of what all of them have in common. Two traps:
+#
+# ### The warm-up
+#
+# A host offers 6 Mbit/s to a link of 5 Mbit/s. In the long run the queue (room for 200 packets) is full, and each packet waits there for about a third of a second.
+# But each run begins with an empty queue. Eight runs of 6 s, a ping every 50 ms: what is the mean round-trip time? In each row of the table more of
+# the start is left out.
+
+# %% id="warm-up"
+warm_up = experiments.warm_up_table(cuts_s=[0, 1, 2, 3])
+print(warm_up.round(1).to_string(index=False))
+rtt_ms = warm_up.set_index("left out (s)")["mean RTT (ms)"]
+half_ms = warm_up.set_index("left out (s)")["half width (ms)"]
+
+# %% [markdown] id="warm-up-why"
+# With nothing left out the interval is [[279 ± 6 = f"{rtt_ms[0]:.0f} ± {half_ms[0]:.0f}" | s]] ms, and what it is meant to tell, the wait in the long run, is [[324 = rtt_ms[2] | .0f]] ms. **The interval is narrow, and far from the truth.** More runs
+# would make it narrower around the same wrong number. This is **bias**: an error that all runs share. The cure is to leave out the start, which is called the *warm-up*. How long
+# it lasts, the run itself tells: from 2 s on it no longer matters how much is left out ([[324 = rtt_ms[3] | .0f]] ms with 3 s).
+#
+# ### A seed that changes nothing
+#
+# Now two hosts send at exactly equal intervals of time, 1 and 9 Mbit/s, over a link of 5 Mbit/s. What does the modest host `h1` lose? Three seeds for each row. The
+# rows differ in one thing: how much later than `h2` host `h1` starts.
+
+# %% id="clockwork"
+clockwork = experiments.clockwork_table(later_ms=[0, 0.1, 1])
+print(clockwork.round(3).to_string(index=False))
+clock_losses = clockwork["loss rate"]
+
+# %% [markdown] id="clockwork-why"
+# Each row says ± 0: its three runs agree in [[every digit = bool((clockwork["half width"] == 0).all())]]. But a tenth of a millisecond moves the result from [[0.44 = clock_losses[0] | .2f]] to [[0.91 = clock_losses[1] | .2f]]. Nothing in this set-up is random, so the seed has nothing to
+# decide. The three runs are one run, made three times. **± 0 does not mean sure. It means that you have not varied what matters.** Here that is the moment of the start. If
+# real senders start at any moment, draw that moment at random in each run.
+#
+# Whenever an interval is zero, or much too good, ask what a seed changes.
+
+# %% [markdown] id="sentence-text"
+# ## Part 5: a published number
+#
+# The `epfl` lab (lab 5 of *TCP/IP Networking*, EPFL, 2021) sends 1 Mbit/s from `h1` and 4 Mbit/s from `h2` over one link of 5 Mbit/s. It is scenario A2 of the chapter UDP loss. The lab reports one
+# number for each: `h1` lost 3.58 %, `h2` lost 4.11 %. It does not say how sure they are. Here are eight runs of ours, with datagrams at random
+# moments, and the interval of the difference.
+
+# %% id="modest"
+modest = experiments.modest_table(seeds=8)
+print("Lost datagrams in per cent")
+print(modest.round(2).to_string())
+modest_gap = nl.interval(modest["difference"])
+print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
+
+# %% [markdown] id="sentence-words" tags=["minutes-12"]
+# ### Exercise 4: judge a sentence
+#
+# Somebody reads the lab's two numbers and writes: "The queue is kinder to the modest host: it loses half a per cent less." What do the lab's numbers
+# show, what do ours show, and what would you write in its place? Three to five sentences.
+#
+# <!-- BEGIN SOLUTION -->
+# The lab has one run, and one run has no interval: its 0.53 % cannot be told from chance. In our runs the difference scatters so much that single runs
+# give anything from [[about -0.5 = modest["difference"].min() | -0.6 .. -0.4]] to [[0.7 = modest["difference"].max() | .1f]] %: a run with the lab's difference is among them, and one with the opposite sign too. The interval of the difference [[holds 0 = bool(abs(modest_gap.mean) < modest_gap.half_width)]], so our
+# eight runs do not show that either host loses more. They do not show that both lose the same, either: a difference of a third of a per cent would fit. I would write: "In one run `h1` lost 3.58 and `h2` 4.11 %;
+# how far such numbers scatter from run to run was not measured."
+#
+# Rubric:
+#
+# - says that the lab has one run of each, so no interval, and that its difference is within what single runs scatter;
+# - uses the interval of the difference (not two separate intervals) and that it holds 0;
+# - does not turn "holds 0" into "there is no difference", and writes a sentence that claims no more than was measured.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="sentence-why"
+# <details><summary><b>A verdict</b> (open it when you have written yours)</summary>
+#
+# The sentence claims too much. A difference of 0.53 % is what single runs give by chance here. Our interval holds 0, so nothing is shown, in either direction: "no difference was found" is not "there is
+# none". Theory has an opinion, by the way: datagrams that come at random moments find the queue full equally often, from either sender (Wolff, 1982).
+#
+# </details>
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# A mean needs an interval, $h = t_r s/\sqrt r$; in the long run one in twenty of them misses, and half the width costs four times the runs. Compare two settings with the
+# same seeds and take the interval of the differences: what both have in common drops out. An interval knows the scatter of your runs and nothing else, so look
+# for what all of them share: a warm-up, or a seed that changes nothing.
+
+# %% [markdown] id="panel-text"
+# ## Optional: explore
+#
+# The panel draws twenty intervals again. Each value is a flow's loss rate; the true one is 0.1. Take two values for each interval, and the
+# factor 1.96 in place of Student's: how many miss? Then the factor 1, which is the standard error that many papers print. Look at five draws of each.
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# - How many datagrams must each flow send until five values give an interval of ± 0.005? Predict it, then use the panel.
+# - Do pairs help with TCP? Compare `congestion="reno"` and `"cubic"` on one path, with other seeds and with the same ones.
+# - Cut one long run of `chapter.settings.bursts(20)` into pieces and take the interval of the pieces. When may you do that, and when do the
+#   pieces depend on each other?
+# - **Challenge.** Draw the start of `h1` at random in each run of the clockwork pair. How many runs does it take to know its mean loss to
+#   within 0.05?
+#
+# ## Sources
+#
+# - Student, The probable error of a mean, Biometrika 6, 1908.
+# - R. Jain, The Art of Computer Systems Performance Analysis, Wiley, 1991, chapters 12, 13 and 25: intervals, paired observations, warm-up.
+# - R. W. Wolff, Poisson arrivals see time averages, Operations Research 30(2), 1982.
+# - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 2.
+#
+# ## Limits
+#
+# Loss rates near 0 are far from normally distributed, and there the formula is too optimistic. Each run sends a fixed number of datagrams at random moments, so
+# runs scatter less than those of a true Poisson process. Real machines add scatter of their own, which virtual time has not.
+
+# %% id="versions" tags=["nbval-ignore-output"]
+print(f"netlab {nl.__version__}; seeds 1 to 16")

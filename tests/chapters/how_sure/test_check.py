@@ -1,0 +1,113 @@
+"""The chapter's checks: right answers pass, wrong ones get their sentence, a decision is judged by its runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from netlab import interval, theory
+from netlab.chapters import how_sure
+from tests.chapters.checking import passes, said
+
+BEST, SECOND, WORST = 0.004, 0.007, 0.010
+SCATTER = 0.002
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_right_answers_pass(token: str) -> None:
+    chapter = how_sure.begin(token)
+    passes(chapter.check.interval, interval)
+    passes(chapter.check.runs, theory.runs_needed(chapter.own.scatter_ms, chapter.own.wanted_ms))
+
+
+def test_the_plain_rule_of_two_standard_errors_is_near_enough() -> None:
+    """For many runs Student's factor is 2."""
+    chapter = how_sure.begin()
+    passes(chapter.check.runs, round((2 * chapter.own.scatter_ms / chapter.own.wanted_ms) ** 2))
+
+
+def test_a_function_that_returns_one_number_hears_of_both() -> None:
+    assert "mean and half width" in said(how_sure.begin().check.interval, lambda values: sum(values) / len(values))
+
+
+@pytest.fixture
+def chapter() -> Any:
+    return how_sure.begin()
+
+
+def table(chapter: Any, queue: str, loss_rate: float, seeds: range, offset: float = 0.0) -> pd.DataFrame:
+    """What `nl.repeat` returns: each seed brings its own luck to every queue, and a little that is the queue's."""
+    luck = [SCATTER * np.sin(7 * seed) + 0.0002 * np.cos(11 * seed + offset) for seed in seeds]
+    found = pd.DataFrame({"seed": list(seeds), "loss_rate": [loss_rate + each for each in luck]})
+    found.attrs["scenario"] = chapter.settings.candidate(chapter.own, queue).to_dict()
+    return found
+
+
+def tables(chapter: Any, seeds: range = range(1, 14)) -> dict[str, pd.DataFrame]:
+    return {
+        queue: table(chapter, queue, loss_rate, seeds, offset)
+        for offset, (queue, loss_rate) in enumerate((("A", SECOND), ("B", BEST), ("C", WORST)))
+    }
+
+
+def paired(found: dict[str, pd.DataFrame]) -> Any:
+    losses = {queue: each.set_index("seed")["loss_rate"] for queue, each in found.items()}
+    return interval((losses["A"] - losses["B"]).dropna())
+
+
+def test_a_decision_by_pairs_passes(chapter: Any) -> None:
+    found = tables(chapter)
+    passes(chapter.check.decision, [found, paired(found), "B"])
+    passes(chapter.check.decision, (found, tuple(paired(found)), "b"))
+
+
+def test_runs_may_go_where_they_are_worth_most(chapter: Any) -> None:
+    found = {**tables(chapter, range(1, 19)), "C": table(chapter, "C", WORST, range(1, 5))}
+    passes(chapter.check.decision, [found, paired(found), "B"])
+
+
+def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
+    found = tables(chapter)
+    right = paired(found)
+    losses = {queue: each["loss_rate"] for queue, each in found.items()}
+    apart = np.hypot(interval(losses["A"]).half_width, interval(losses["B"]).half_width)
+    swapped = {**found, "A": found["B"], "B": found["A"]}
+    others = {**found, "B": table(chapter, "B", BEST, range(20, 33))}
+    many = tables(chapter, range(1, 15))
+    decide = chapter.check.decision
+    cases: list[tuple[list[Any], str]] = [
+        ([swapped, right, "A"], "Seen: A is another scenario, B is another scenario."),
+        ([many, paired(many), "B"], "40 runs, and each must have two or more. Seen: 42 runs."),
+        ([found, (right[0], apart), "B"], "this is the two half widths put together"),
+        ([found, (-right[0], right[1]), "B"], "the other way round"),
+        ([found, (100 * right[0], 100 * right[1]), "B"], "in per cent; loss rates are fractions here"),
+        ([found, interval(losses["B"]), "B"], "the interval of the loss rates of B, not of a difference"),
+        ([found, right, "C"], "must lose less than both others in your runs. Seen: 'C'."),
+        ([found, (0.001, 0.002), "B"], "The interval must not hold 0"),
+        ([others, right, "B"], "must have 5 seeds in common"),
+    ]
+    for answer, sentence in cases:
+        assert sentence in said(decide, answer), sentence
+
+
+def test_what_has_another_form_is_told(chapter: Any) -> None:
+    found: dict[str, Any] = dict(tables(chapter))
+    no_table: dict[str, Any] = {**found}
+    no_table["C"] = [1, 2]
+    decide = chapter.check.decision
+    assert "a list of three" in said(decide, [found, (0.1, 0.2)])
+    assert 'a table for "A", "B" and "C"' in said(decide, [{"A": found["A"]}, (0.1, 0.2), "A"])
+    assert "what nl.repeat(...) returned" in said(decide, [no_table, (0.1, 0.2), "A"])
+    assert "mean and half width" in said(decide, [found, 0.1, "A"])
+    assert "one of 'A', 'B', 'C'" in said(decide, [found, (0.1, 0.2), "D"])
+
+
+def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
+    orders = set()
+    for token in map(str, range(12)):
+        opened = how_sure.begin(token)
+        orders.add(tuple(opened.settings.candidate(opened.own, q).topology.links[-1].forward.aqm for q in "ABC"))
+    assert len(orders) >= 4

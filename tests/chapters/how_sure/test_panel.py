@@ -1,0 +1,38 @@
+"""The panel runs what its controls say and counts the intervals that miss. No kernel is needed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from netlab.chapters import how_sure
+from tests.drawn import PATIENCE_S
+
+
+@pytest.mark.parametrize(("factor", "misses"), [("Student's", 1), ("1 (standard error)", 20)])
+def test_the_panel_counts_the_intervals_that_miss(factor, misses):
+    asked = []
+
+    def fake(*, topology, traffic, duration_s, interval_s, seed, progress, cancel):
+        asked.append((topology, traffic, seed))
+        # Two values, 0.01 apart: the standard error is 0.005, Student's half width 12.7 times as much.
+        pairs = np.tile([0.101, 0.111], (20, 1))
+        pairs[0] += 0.2
+        return SimpleNamespace(flows=pd.DataFrame({"loss_rate": pairs.ravel()}))
+
+    panel = how_sure.begin().panel(run=fake)
+    for name, value in {"runs": 2, "datagrams": 50, "draw": 7, "factor": factor}.items():
+        panel.controls[name].value = value
+    panel.refresh()
+    assert panel.wait(PATIENCE_S)
+    assert panel.message == ""
+    topology, traffic, seed = asked[-1]
+    assert topology.problems() == [] and seed == 7
+    assert len(traffic) == 40 and all(flow.rate_mbps == pytest.approx(0.04) for flow in traffic)
+    assert f"{misses} of 20 intervals miss, of 2 flows each" in panel.figure.layout.title.text
+    shown = {trace.name: trace for trace in panel.figure.data}
+    assert len(shown["misses it"].x) == misses
+    if misses < 20:
+        assert shown["misses it"].marker.symbol != shown["holds the true mean"].marker.symbol
+        assert shown["misses it"].marker.color != shown["holds the true mean"].marker.color
