@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.topology import Topology
-from netlab.runs import experiment, replications
+from netlab.runs import experiment, replications, sweeps
 from netlab.runs.scenario import Scenario
 from netlab.theory.ranges import Array
 from netlab.traffic import Traffic, Udp
@@ -92,3 +92,30 @@ def climb(
     run = experiment.run(network, flows, duration_s=len(rates_mbps) * (send_s + pause_s), interval_s=1)
     goodputs = run.flows.pivot_table(index="start_s", columns="src", values="goodput_mbps")
     return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")
+
+
+def other_labs(seeds: int = 8) -> pd.DataFrame:
+    """Goodput of h1 in Mbit/s beside 10 Mbit/s of h2, a column for each seed: on our network, and with what the lab had besides."""
+    cases: dict[str, tuple[Topology, Literal["random", "even"]]] = {
+        "plain queue": (network(), "random"),
+        "RED": (network(aqm="red"), "random"),
+        "RED, both send like clocks": (network(aqm="red"), "even"),
+        "access links of 1 and 10 Mbit/s": (network((MODEST_MBPS, AGGRESSOR_MBPS)), "random"),
+    }
+    senders = list(zip(SEND_PAIRS, (MODEST_MBPS, AGGRESSOR_MBPS), strict=True))
+    runs = sweeps.sweep(
+        {
+            (name, seed): Scenario(
+                each,
+                [Udp(*pair, rate_mbps=rate_mbps, spacing=spacing) for pair, rate_mbps in senders],
+                duration_s=lasting(5, real_s=3),
+                seed=seed,
+            )
+            for name, (each, spacing) in cases.items()
+            for seed in range(1, seeds + 1)
+        }
+    )
+    return pd.DataFrame(
+        {seed: [runs[name, seed].flows["goodput_mbps"].iloc[0] for name in cases] for seed in range(1, seeds + 1)},
+        index=list(cases),
+    )
