@@ -146,13 +146,13 @@ nl.progress()
 #
 # - **The pocket kernel** is a real Linux, compiled as an ordinary program. It is started, your network is built in it, and it ends. That is why you
 #   need no root password, and why nothing is left behind.
-# - **Mininet** builds the network: each host is a part of that Linux with interfaces and addresses of its own.
+# - **Mininet** builds the network in it: each host is a part of that Linux with interfaces and addresses of its own.
 # - **tc** is Linux's program for queues. It gives a link its rate and its queue.
 # - **netem** is the part of Linux that holds packets back (delay, jitter) or drops them (loss).
 # - **Virtual time**: the clock of the pocket kernel stands still while anything computes, and jumps ahead when everything waits. So a minute of network time takes a second
 #   or two, a slow computer gives the same results as a fast one, and the same run gives the same results again. What a busy processor does to a network cannot be seen this way.
 # - **Two ways to run it.** The same kernel is also built as a library, which is faster. `nl.run` and `nl.sweep` take that one where no host has a command of its own.
-#   Both give the same results, to the last bit. `run.settings["engine"]` says which one it was.
+#   It makes the same hosts without Mininet. Both give the same results, to the last bit. `run.settings["engine"]` says which one it was.
 # - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` makes another random draw.
 #
 # In figures, the *residual* is the measured value minus theory. More words are in `glossary.md`, symbols in `symbols.md`: both lie beside your

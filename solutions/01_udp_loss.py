@@ -181,7 +181,7 @@ counted_bytes = own.rate_mbps * own.payload_bytes / my_run.flows["goodput_mbps"]
 chapter.check.counted(counted_bytes)
 
 # %% [markdown] id="framing-text"
-# **The explanation.** Mininet's link is no wire. It is a queue in the Linux kernel, shaped by a program named `tc`.
+# **The explanation.** Our link is no wire, and nor was the lab's, which Mininet made. It is a queue in the Linux kernel, shaped by a program named `tc`.
 # The kernel counts what it keeps of a frame in memory. The rest is made by network hardware, and there is none.
 #
 # A rival explains the same staircase: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
@@ -244,9 +244,9 @@ slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", i
 experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
-# **Why do they differ?** Measured round trips lie 1 to 3 ms above the line: there is also the packet that the link is just sending,
-# up to 1.7 ms of it, and the pings wait in the queue as well. After 2 s nearly half of the pings are lost, far more than of the datagrams: the datagrams come
-# at equal distances and take each place as it becomes free; a ping comes just before or after ("Clockwork", after the summary, tests this). A lost ping has no dot, so a mean RTT knows nothing of it.
+# **Why do they differ?** Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line: there is also the packet that the link is just sending,
+# up to 1.7 ms of it, and the pings wait in the queue as well. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams: the datagrams come
+# at equal intervals and take each place as it becomes free; a ping comes just before or after ("Clockwork", after the summary, tests such an effect with two senders). A lost ping has no dot, so a mean RTT knows nothing of it.
 #
 # **A queue hides an overload as long as it has room**: first the wait grows, then datagrams are lost.
 #
@@ -462,7 +462,7 @@ print("Rates in Mbit/s")
 print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 
 # %% [markdown] id="clockwork-why"
-# With `h2` at 4 Mbit/s the modest host loses nothing and `h2` bears all the losses. (It gets a little less than 1 Mbit/s, because its last
+# With `h2` at 4 Mbit/s the modest host loses nothing and `h2` bears all the losses (the last two columns). (It gets a little less than 1 Mbit/s, because its last
 # datagrams arrive late, from a full queue.) This is a *phase effect* (Floyd and Jacobson, 1992). The published results are those of equal chances: the
 # lab's senders were irregular enough. (Its own theory for A2 was 0.938 and 3.752 Mbit/s, because it counted 38 bytes. With 14 it agrees with what the lab
 # measured to half a per cent.)

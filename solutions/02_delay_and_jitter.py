@@ -77,7 +77,7 @@ loss_prediction.compare(by_delay["udp_loss"].iloc[-1], theory=0)
 #
 # TCP suffers, most of all above 300 ms, and the dashed line knows by how much. (Goodput counts from the first data on, which arrive
 # two delays after the start; iperf divides by all 10 s.) A TCP sender does not know what the path takes. It begins
-# with a *window* of 10 segments: so many may be in flight without an acknowledgement. Then the window doubles in each round-trip time. (This
+# with a *window* of 10 segments, the most that may be in flight without an acknowledgement. Then the window doubles in each round-trip time. (This
 # is *slow start*.) In round $k$, counted from 0, it has $10 \cdot 2^k$ segments. The path takes
 #
 # $$\frac{G \cdot 10^6 \cdot T}{8 \cdot M}$$

@@ -26,7 +26,7 @@ print(nl.preflight())
 #
 # Write down two numbers before you see the results. Nobody grades them.
 #
-# TCP's sender may have so many bytes in flight: that is its *window*. Then it must wait for acknowledgements. Here the
+# TCP's sender has a *window*: the most bytes in flight without an acknowledgement. Here the
 # window is 100 kB (1 kB is 1000 bytes), the link has 100 Mbit/s, the way there and back takes 16 ms, and [[47 = settled_mbps(by_window[1]) | .0f]] Mbit/s of data arrive.
 #
 # - The link is made twice as fast, 200 Mbit/s. How many Mbit/s arrive now?
@@ -286,7 +286,7 @@ experiments.queue_figure(by_room)
 
 # %% [markdown] id="queue-why"
 # **Why do they differ?** After 25 s the goodput comes within 0.1 % of the limit with [[53 = experiments.enough_room(by_room) | .0f]] places, and not with 50; the formula says [[57 = experiments.formula_room_packets() | .0f]].
-# With 53 places 70 % of pipe and queue are 2 % less than the pipe, for a part of the time only: too small a gap to see. In the first 25 s the goodput is lower: slow start is in it.
+# With 53 places 70 % of pipe and queue are 2 % less than the pipe, for a part of the time only: (a guess) too small a gap to see. In the first 25 s the goodput is lower: slow start and its losses are in it.
 #
 # So there is a third answer: **a short queue makes the window small.**
 

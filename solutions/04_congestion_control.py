@@ -59,7 +59,7 @@ nl.plots.topology(network, title="h1 and h2 share the slow link to h3")
 # | $M$ | `mss_bytes` | bytes | application data in a full TCP segment, 1448 |
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
 #
-# A full segment has 1514 bytes on this link. A sender keeps a *congestion window*, $W$: so many segments may be in flight.
+# A full segment has 1514 bytes on this link. A sender keeps a *congestion window*, $W$: the most segments that may be in flight.
 # Each *acknowledgement* (ACK) says how far the receiver has everything, and lets new segments out.
 #
 # ## Part 1: watch a window
@@ -84,7 +84,7 @@ chapter.settings.window_figure(
 # - **Fast recovery.** Until the gap is filled the sender goes on with about half of the window.
 # - **Congestion avoidance.** Above a threshold the window grows by one segment in each round trip, until the queue overflows and a
 #   loss halves it: *additive increase, multiplicative decrease* (AIMD).
-# - **Timeout.** In the burst the repairs are lost too. A timer ends (in Linux 0.2 s at least above the round trip),
+# - **Timeout.** In the burst the repairs are lost too. A timer expires (in Linux 0.2 s at least above the round trip),
 #   and the sender begins again with a window of one.
 #
 # (The kernel reports the phases: `ca_state` in `run.intervals`.)
@@ -114,7 +114,7 @@ chapter.check.cost(loss_cost_segments)
 
 # %% [markdown] id="cost-run-text"
 # Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent from
-# one to the next, and those that the link could have carried besides: the cost. (Column `c` is for part 6.)
+# one to the next, and those that the link could have carried on top: the cost. (Column `c` is for part 6.)
 
 # %% id="cost-run"
 price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
@@ -124,7 +124,7 @@ print(losses.round(2).to_string(index=False))
 cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
-# **Why do they differ?** Twice the rate costs [[about four times = losses["cost"].iloc[2] / losses["cost"].iloc[1] | 3 .. 5]] as much, as the square says. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than the theory. A guess
+# **Why do they differ?** Twice the rate costs [[three to four times = (losses["cost"] / losses["cost"].shift()).iloc[1:].between(3, 4).all()]] as much, near the square's four. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than the theory. A guess
 # at a part of it: in fast recovery the sender works for a round trip with about half a window, before the climb even begins. That is about $W/2$
 # segments more (8, 17 and 33). The rest we do not know.
 #
@@ -132,7 +132,7 @@ cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 #
 # ## Part 3: make a loss free
 #
-# In part 1 the link was never idle, although the window was halved every 2.3 s. The queue was the reserve.
+# In part 1 the link was [[busy all the time = watched.intervals.query("flow == 'h1-h3 reno' and 2 < t_s < 10")["goodput_mbps"].mean() / 9.564 | 0.998 .. 1]] from slow start to the burst, although the window was halved every 2.3 s. The queue was the reserve.
 #
 # ### Exercise 2: your own sawtooth
 #
@@ -305,7 +305,7 @@ chapter.check.repeated(my_finding)
 #    of one BDP fills the gap.
 # 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC gives way less, BBR looks at
 #    rate and delay instead; and losses of many segments at once want SACK.
-# 3. Under random loss goodput goes with $1/\sqrt p$ and $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
+# 3. Under random loss goodput is proportional to $1/\sqrt p$ and to $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
 #    30 to 40 % on timeouts decide.
 
 # %% [markdown] id="claims-text"
@@ -365,7 +365,7 @@ print("Goodput in Mbit/s; Jain's index is 1 if all are equal")
 print(ten.groupby("control").agg({"together": "mean", "least": "mean", "most": "mean", "Jain": ["mean", "std"]}).round(3).to_string())
 
 # %% [markdown] id="ten-why"
-# The sum is firm: the link is full. In a typical draw the luckiest flow gets about twice as much as the unluckiest. Tahoe's shares are a
+# The sum hardly varies: the link is full. In a typical draw the luckiest flow gets about twice as much as the unluckiest. Tahoe's shares are a
 # little more equal: the index is [[0.97 = nl.interval(ten[ten["control"] == "tahoe"]["Jain"]).mean | .2f]] against [[0.94 = nl.interval(ten[ten["control"] == "reno"]["Jain"]).mean | .2f]], and [[the intervals of eight draws do not overlap = nl.interval(ten[ten["control"] == "reno"]["Jain"]).mean + nl.interval(ten[ten["control"] == "reno"]["Jain"]).half_width < nl.interval(ten[ten["control"] == "tahoe"]["Jain"]).mean - nl.interval(ten[ten["control"] == "tahoe"]["Jain"]).half_width]]. One draw of each could
 # have shown the opposite: the index varies by [[about 0.02 = ten.groupby("control")["Jain"].std().max() | 0.01 .. 0.025]] from draw to draw.
 #

@@ -136,7 +136,7 @@ print("Goodput in Mbit/s; +- is half the 95 % interval of the mean")
 print(chapter.settings.shares_table(runs).round(2).to_string(index=False, na_rep=""))
 
 # %% [markdown] id="tcp-why"
-# **Why do they differ?** Look at the rows "together" first. They hardly move, and lie about half a per cent below theory. (A guess: in the first second
+# **Why do they differ?** Look at the rows "together" first. They hardly move, and lie [[half a per cent or less = float((1 - chapter.settings.shares_table(runs).query("pair == 'together'")["mean"] / 28.69).max()) | 0.002 .. 0.005]] below theory. (A guess: in the first second
 # TCP has yet to find the rate.) **The sum is nearly fixed.**
 #
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
@@ -211,7 +211,7 @@ print(waits.round(1).to_string(index=False))
 rtt_prediction.compare(waits["mean"][0])
 
 # %% [markdown] id="lab-why"
-# **Why do they differ?** The longest waits lie within one or two per cent of one full queue. (Only h7-h9 can be later: now and then some packets wait
+# **Why do they differ?** The longest waits lie within one or two per cent of one full queue. (The latest is h7-h9: a guess is that some of its packets wait
 # before L3, too.) With the lab's rooms the gap to the published means is about 5 % at most, for all nine. Our means are mostly the higher ones. A guess: some of
 # the lab's pings, which were started by hand, met a queue that was not yet full.
 #
@@ -228,7 +228,7 @@ rtt_prediction.compare(waits["mean"][0])
 # | h8-h9, h6-h9 | L3 | 20 ms |
 #
 # Max-min is one answer to what each should get; the chapter "Fair by which measure?" has others. And the *square root* of the chapter on congestion control
-# says what Reno will take: a rate that goes with $1/(T_i \sqrt{p_i})$, where a flow's loss rate $p_i$ is the sum of its links' loss rates.
+# says what Reno will take: a rate proportional to $1/(T_i \sqrt{p_i})$, where a flow's loss rate $p_i$ is the sum of its links' loss rates.
 # The table below has the six rates at which this holds and the links are full.
 
 # %% [markdown] id="crossing-text"
@@ -254,10 +254,10 @@ long_prediction.compare(
 # %% [markdown] id="crossing-why"
 # **Fair queues** bring all six flows to max-min within [[a few per cent = float((chapter.settings.crossing_table(crossed)["fair queues"] / chapter.settings.crossing_table(crossed)["max-min"] - 1).abs().max()) | 0 .. 0.035]]. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow near the square root's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All together carry less than
-# theory has: RED drops before the links are full.)
+# **RED** brings the long flow nearer to the square root's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All together carry less than
+# theory has. RED drops before the links are full: the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could.)
 #
-# **Drop-tail** gives the long flow [[a third of that = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
+# **Drop-tail** gives the long flow [[a third of the 2 Mbit/s = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
 # not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
 # the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut [[about eight times = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[0]) | 6.5 .. 9.5]] as often; the interval (`+-`, five draws) leaves
 # no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
@@ -287,7 +287,7 @@ long_prediction.compare(
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. When flows cross, the sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
+# 1. When flows share a bottleneck, their sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
 # 2. How long packets wait follows from the one queue that fills.
 # 3. Fair queues lead to max-min; Reno's square root leaves a flow with a long round trip and many links less; and drop-tail queues
 #    add a bias that the square root does not explain.

@@ -125,9 +125,9 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 # ### Exercise 1: do it with one
 #
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
-# (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, for the way back has none). Let *one* connection
+# (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, because the way back has none). Let *one* connection
 # from `h1` to `h2` fill it. Compute the window that allows just this link's $L$.
-# Give `nl.Tcp` so many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, in the way of `one_run` above,
+# Give `nl.Tcp` that many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, in the way of `one_run` above,
 # and keep the run in `my_run`.
 
 # %% id="my_run"
@@ -214,7 +214,7 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # of them: why does TCP get faster?
 #
 # <!-- BEGIN SOLUTION -->
-# The path had no 20 ms when the loss was measured: the rule with the delay had been deleted. By the formula the goodput goes with
+# The path had no 20 ms when the loss was measured: the rule with the delay had been deleted. By the formula the goodput is proportional to
 # one over the round trip, so without the delay even single lost frames leave some Gbit/s. But that is not enough: the table's case
 # of 0.05 ms and frames has [[less than half of the published number = suspects["measured"][3] / 7590 | 0.2 .. 0.5]]. What was lost at random were super-segments of up to 64 kB,
 # each counted as one packet, so that a loss event came once in thousands of segments, not once in a hundred (of the
@@ -224,7 +224,7 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 #
 # Rubric:
 #
-# - the delay was missing, and the goodput goes with 1/T;
+# - the delay was missing, and the goodput is proportional to 1/T;
 # - super-segments were lost as one packet, so that loss *events* were rare, and TCP halves once for each event;
 # - these two are needed together, with the cases of the table that show it; the third changes little, or nothing that six seeds can show.
 # <!-- END SOLUTION -->
@@ -344,7 +344,7 @@ comparison
 
 # %% [markdown] id="free-why"
 # **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2 (a table is after the summary). Near the knee the sum of the windows is at
-# times more than the link, so `h2` begins to lose a little earlier than the formula says. But the shape is the answer to the
+# times more than the link, so `h2` may begin to lose a little earlier than the formula says. (Three seeds cannot show it.) But the shape is the answer to the
 # chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.
 #

@@ -119,8 +119,8 @@ print(experiments.parts_table(found).to_string(index=False))
 # **Why do they differ?** Three columns of the table say it.
 #
 # *Cuts* is how often a loss cut the window, on average per run. With drop-tail the near flow sends two to five times as much, and
-# yet both are cut about equally often: the losses are synchronized. With the gentle RED Reno's near flow sends more and is cut more often: the losses
-# are random. CUBIC's near flow sends only a third more there, and its cuts cannot show it; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
+# yet both are cut about equally often: the losses are synchronized. With the gentle RED Reno's near flow sends more and is cut more often, in proportion, as
+# with random losses. CUBIC's near flow sends only a third more there, and its cuts cannot show it; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
 #
 # *Queueing* is what the queue adds to the round-trip time, the same to both. Propagation alone is in the ratio
 # 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it [[2.1 to 2.2 = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_rtt_ms", "near_rtt_ms"] ].mean().eval("far_rtt_ms / near_rtt_ms")).between(2.05, 2.25).all())]]: a long queue makes distances more alike. So
@@ -200,8 +200,8 @@ print(experiments.crossing_table(shared).to_string(index=False))
 ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby("congestion")}
 
 # %% [markdown] id="crossing-why"
-# Compare the ratio of long to short, not the Mbit/s of the long flow: Reno's links are not full (about [[4.2 = shared.query("congestion == 'reno'").eval("(`h1-h2` + `h2-h3`) / 2 + `h1-h3`").mean() | .1f]] of 4.78 Mbit/s), and the
-# ratio does not mind an idle part. The short strokes in the figure are each sender's own optimum at the round-trip times under load:
+# Compare the ratio of long to short, not the Mbit/s of the long flow: Reno's links are not full (about [[4.2 = shared.query("congestion == 'reno'").eval("(`h1-h2` + `h2-h3`) / 2 + `h1-h3`").mean() | .1f]] of 4.78 Mbit/s), and an
+# idle part does not change the ratio. The short strokes in the figure are each sender's own optimum at the round-trip times under load:
 # a little below the table's, because the long flow waits in two queues.
 
 # %% [markdown] id="verdict-words" tags=["minutes-12"]
@@ -316,9 +316,9 @@ chapter.check.fair_run(my_run)
 chapter.panel()
 
 # %% [markdown] id="cubic-text"
-# ## Optional: why CUBIC minds distance less
+# ## Optional: why distance costs CUBIC less
 #
-# After a loss CUBIC's window climbs back in a time that goes with $\sqrt[3]{W}$, however long the round trip is. In balance this time is
+# After a loss CUBIC's window climbs back in a time proportional to $\sqrt[3]{W}$, however long the round trip is. In balance this time is
 # $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. With synchronized losses $n$ is the same for both, so $e = 1$. With random losses $n \propto p\,G$
 # gives $G^4 \propto 1/(p^3 T)$: $G \propto T^{-1/4} p^{-3/4}$, so $e = \tfrac14$.
 #
@@ -340,9 +340,9 @@ print("goodput of h1 / h2 in Mbit/s, and the exponent that follows")
 print(experiments.published_table(experiments.distances(steep, seeds=1)).to_string(index=False))
 
 # %% [markdown] id="published-why"
-# The lab expected $e = 1$ from all four. It concluded that CUBIC minds distance less than Reno does. That agrees with
+# The lab expected $e = 1$ from all four. It concluded that distance costs CUBIC less than Reno. That agrees with
 # theory and with both of our queues. The exponents printed here come from one run each, and the table of part 1 says how far
-# single runs lie apart: the second digit means nothing.
+# single runs differ: the second digit means nothing.
 #
 # RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "synchronized". With random losses we see less, and the
 # RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.

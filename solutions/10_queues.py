@@ -115,7 +115,7 @@ late_rtt_ms = long_run.intervals.loc[long_run.intervals["t_s"] > experiments.LAB
 rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_queue_wait_ms(1000, 5, 1514)))
 
 # %% [markdown] id="lab-why"
-# The goodputs are the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
+# The goodputs are nearly the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
 # was of no use here. But mind the network: its wires take no time, so its BDP is 0 and it needs no queue to be full. With $T_0$ = 200 ms the BDP is 83 packets,
 # CUBIC needs 0.43 of that, 35 packets (part 3), and a queue of 20 would leave the link idle at times.
 #
@@ -275,7 +275,7 @@ print(experiments.pages_table(compared).to_string(index=False))
 page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 
 # %% [markdown] id="compared-why"
-# The top left corner is the goal: a full link and quick pages. The stroke goes to the slowest of the ten pages. Behind the long drop-tail queue a page takes
+# The top left corner is the goal: a full link and quick pages. The line goes to the slowest of the ten pages. Behind the long drop-tail queue a page takes
 # [[more than twenty times = float(compared["page_s"].iloc[0]) / experiments.page_times_s(alone)[0] | 20 .. 40]] as long as alone. A tiny drop-tail queue has hardly any wait, and leaves [[about a tenth = float(1 - compared["full"].iloc[2]) | 0.07 .. 0.13]] of the link idle.
 # A queue of one BDP is not bad for the download, but *all* others wait with it, and its slowest page takes [[more than twice = float(compared["slowest_s"].iloc[1] / compared["page_s"].iloc[1]) | 2 .. 20]] as long as its median
 # one. (A guess: a full queue drops packets of the page too, and a page of 70 packets feels each loss.)

@@ -94,7 +94,7 @@ class Checks:
                     "A megabyte is 1,000,000 bytes here, not 1024 * 1024.",
                 ),
             ],
-            right="Whoever sends with UDP has to do this sum; TCP does it by itself, packet by packet.",
+            right="A program that sends with UDP has to do this sum; TCP does it by itself, packet by packet.",
             hints=[
                 "Which goodput must TCP have, in Mbit/s? Then turn exercise 1 round.",
                 "The update takes goodput * 1514 / 1448 of the link; what remains is for two UDP flows with headers.",

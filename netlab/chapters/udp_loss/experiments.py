@@ -128,6 +128,12 @@ def wait_figure(run: Run, offered_mbps: float, limit_mbps: float) -> plots.Compa
     )
 
 
+def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Series[float]:
+    """How much longer each of those round trips is than theory has it, in ms."""
+    echoes = run.pings.dropna()
+    return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
+
+
 def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:
     """Goodput and loss rate of h1 and h2 in `epfl`'s three scenarios, a row for each flow and seed."""
     traffic = [
@@ -214,19 +220,21 @@ def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 
     """Goodput of h1, which sends 1 Mbit/s on an exact beat beside h2 on another; theory of phases, and of equal chances."""
     traffic = [
         Udp(src, "h3", rate_mbps=rate, start_s=step * (seconds + 1), duration_s=seconds, spacing="even")
-        for step, other in enumerate(others_mbps)
-        for src, rate in (("h1", 1), ("h2", other))
+        for step, offered in enumerate(others_mbps)
+        for src, rate in (("h1", 1), ("h2", offered))
     ]
     run = experiment.run(network, traffic, duration_s=(seconds + 1) * len(others_mbps), interval_s=1)
-    goodputs = run.flows.loc[run.flows["src"] == "h1", "goodput_mbps"].to_numpy()
+    modest, other = (run.flows[run.flows["src"] == src] for src in ("h1", "h2"))
     service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(PAYLOAD_BYTES), RATE_MBPS)
-    beat_ms = [PAYLOAD_BYTES * 8 / (other * 1000) for other in others_mbps]
+    beat_ms = [PAYLOAD_BYTES * 8 / (offered * 1000) for offered in others_mbps]
     return pd.DataFrame(
         {
             "h2 offers": others_mbps,
-            "h1 gets": goodputs,
+            "h1 gets": modest["goodput_mbps"].to_numpy(),
             "phases": [min(1, beat / service_ms) for beat in beat_ms],
-            "equal chances": [theory.udp_shares_mbps([1, other], RATE_MBPS)[0] for other in others_mbps],
+            "equal chances": [theory.udp_shares_mbps([1, offered], RATE_MBPS)[0] for offered in others_mbps],
+            "h1 loses": modest["loss_rate"].to_numpy(),
+            "h2 loses": other["loss_rate"].to_numpy(),
         }
     ).round(3)
 
