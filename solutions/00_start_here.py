@@ -103,7 +103,7 @@ nl.progress()
 #
 # 1. Describe a network (`nl.Topology`, `nl.Link`) and traffic (`nl.Ping`, `nl.Udp`, `nl.Tcp`), then `nl.run` it.
 # 2. Predict first, measure, and ask: why do they differ?
-# 3. A check says what to look at, a hint says more, and nothing is spoiled by a wrong try.
+# 3. A check says what to look at, a hint says more, and a wrong try spoils nothing.
 
 # %% [markdown] id="chapters"
 # ## The chapters

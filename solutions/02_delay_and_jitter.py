@@ -222,7 +222,7 @@ twice_prediction.compare(old["sent_again"].mean())
 # %% [markdown] id="jitter-why"
 # Without DSACK more is sent for nothing at ± 10 ms than with it, and the goodput is lower: [[the intervals of five seeds do not overlap = nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).mean + nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).half_width < nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).mean - nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).half_width]]. But the difference is small, a per cent or so.
 #
-# The lab reports that TCP bore its jitter. That fits the last rows: Linux has had SACK and DSACK since version 2.4 (Sarolahti and Kuznetsov, 2002).
+# The lab reports that TCP withstood its jitter. That fits the last rows: Linux has had SACK and DSACK since version 2.4 (Sarolahti and Kuznetsov, 2002).
 
 # %% [markdown] id="summary"
 # ## Summary

@@ -182,7 +182,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="room-text"
 # ### Exercise 3: a promise
 #
-# Somebody plays over the same path and can bear a round trip of [[most_ms]] ms, not more. What is the largest queue before L2, in packets,
+# Somebody plays over the same path and can tolerate a round trip of [[most_ms]] ms, not more. What is the largest queue before L2, in packets,
 # that keeps this promise while `h1` sends to `h4`? Compute it; `chapter.settings.transfer_and_ping(...)` with your number tests it.
 # Tolerance: 3 %.
 

@@ -81,7 +81,7 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 #
 # ## Part 1: what is left
 #
-# Let UDP never give way. Then TCP ends with what UDP leaves. A datagram of $P$ bytes takes $P + 42$ bytes of this link
+# Let UDP never give way. Then TCP ends up with what UDP leaves. A datagram of $P$ bytes takes $P + 42$ bytes of this link
 # (8 UDP, 20 IP, 14 Ethernet). A segment with 1448 bytes of data takes 1514 (32 TCP, 20 IP, 14 Ethernet).
 #
 # So UDP's data $X$ leave TCP

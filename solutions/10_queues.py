@@ -116,7 +116,7 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_que
 
 # %% [markdown] id="lab-why"
 # The goodputs are nearly the same in all three. The delay is not: [[over two seconds = float(late_rtt_ms) | 2000 .. 2422]], or fifty milliseconds. So nearly all of the queue
-# was of no use here. But mind the network: its wires take no time, so its BDP is 0 and it needs no queue to be full. With $T_0$ = 200 ms the BDP is 83 packets,
+# was of no use here. But look at the network: its wires take no time, so its BDP is 0 and it needs no queue to be full. With $T_0$ = 200 ms the BDP is 83 packets,
 # CUBIC needs 0.43 of that, 35 packets (part 3), and a queue of 20 would leave the link idle at times.
 #
 # **Why do they differ?** Theory is the wait behind a *full* queue; CUBIC gives up three tenths of its window at a
@@ -138,7 +138,7 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_que
 # | TCP, from the receiver | ECE | a marked packet came |
 # | TCP, from the sender | CWR | understood, the window is smaller now |
 #
-# Three must play along: the queue, the sender and the receiver. Let us look at the packets before the receiver. The
+# Three must take part: the queue, the sender and the receiver. Let us look at the packets before the receiver. The
 # lab's RED may mark now. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed (see the code), and DCTCP. Which of
 # them makes the queue mark?
 

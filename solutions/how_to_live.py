@@ -136,7 +136,7 @@ nl.plots.time_sequence(capture.packets)
 # `lab["h1"].terminal()` offers a terminal in a host: it says what to type in one of JupyterLab's. While it is open, network time follows
 # wall-clock time.
 #
-# A lab that you do not close goes with the notebook's kernel and leaves nothing behind. In a script, use
+# A lab that you do not close ends with the notebook's kernel and leaves nothing behind. In a script, use
 # `with nl.live(network) as lab:`. In a shell, `netlab live topology.json` opens Mininet's prompt over a network, and
 # `netlab mininet script.py` runs a Mininet script without root.
 #

@@ -196,7 +196,7 @@ def _overload(own: StudentValues) -> Measurement:
                 lambda run: f"{100 * run.flows['loss_rate'].iloc[0]:.3g} % were lost",
             ),
         ],
-        right="Your link was busy all the time. What it carried, it could not have carried more of.",
+        right="Your link was busy all the time: it could not have carried more.",
         hints=[
             "Three things: a network (nl.Topology), a list with one flow (nl.Udp), and nl.run with both.",
             "nl.Topology(hosts=['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=..., queue_packets=...)]).",
