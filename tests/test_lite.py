@@ -18,6 +18,8 @@ PROGRAM = """
 import json
 import pandas as pd
 import netlab as nl
+import plotly.graph_objects as go
+assert go.Sankey(node={"label": ["a"]}).node.label == ("a",)  # which no chapter imports
 assert "delay_ms" in nl.Link.__doc__ and "by" in pd.DataFrame.groupby.__doc__  # help() has its text
 topology = nl.topologies.dumbbell(2, rate_mbps=5, delay_ms=10, queue_packets=50)
 assert "https://cdn.plot.ly/plotly-" in nl.plots.page_html(nl.plots.topology(topology))
@@ -104,6 +106,19 @@ def test_bytecode_stands_in_place_of_source_and_beside_netlabs(
         assert set(archive.namelist()) == {"a/two.py", "a/data.txt", code} | kept
         assert archive.read(code) == b"code"
         assert archive.read("a/data.txt") == b"a/data.txt"
+
+
+def test_modules_of_large_packages_stay_packed_and_what_lies_beside_them_does_not(
+    bytecode: ModuleType, tmp_path: Path
+) -> None:
+    wheel = tmp_path / "plotly-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for inside in ("plotly/a.py", "plotly/graph_objs/b.py", "plotly/graph_objs/c.py", "plotly/graph_objs/d.json"):
+            archive.writestr(inside, inside)
+    compiled = {f"plotly/{name}.py": ("", b"code") for name in ("a", "graph_objs/b")}
+    packed = bytecode.replace(wheel, compiled)
+    assert packed == {"plotly/graph_objs/b.pyc": b"code", "plotly/graph_objs/c.py": b"plotly/graph_objs/c.py"}
+    assert set(zipfile.ZipFile(wheel).namelist()) == {"plotly/a.pyc", "plotly/graph_objs/d.json"}
 
 
 def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:

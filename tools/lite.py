@@ -45,6 +45,10 @@ LEFT_OUT = {
     "ipywidgets": r".*/tests/",
 }
 """Of a wheel, what only compilers, tests, a notebook server or other time zones need; the page has Plotly's script already."""
+ADDED = {
+    "plotly/__init__.py": b'\n__path__ += [f"{path}/plotly" for path in __import__("sys").path if path.endswith(".zip")]\n'
+}
+"""To a module: where to look for those of its package that stay packed."""
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY)
 LOCK = "pyodide-lock.json"
 AT_START = {
@@ -148,7 +152,7 @@ def lean(path: Path, target: Path) -> Path:
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         for entry in old.infolist():
             if not pattern.match(entry.filename):
-                new.writestr(entry, old.read(entry), zipfile.ZIP_DEFLATED)
+                new.writestr(entry, old.read(entry) + ADDED.get(entry.filename, b""), zipfile.ZIP_DEFLATED)
     return copy
 
 
