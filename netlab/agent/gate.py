@@ -64,10 +64,10 @@ class Gate:
         fcntl.ioctl(self._device, SEED, struct.pack("=Q", seed))
         self._forget_start_up()
 
-    def remove(self) -> None:
-        """Close the gate for good: no program of this guest can open it again."""
-        os.close(self._device)
+    def hand_over(self) -> int:
+        """The gate's descriptor, for what talks over it from now on: no program of this guest can open it again."""
         Path(DEVICE).unlink()
+        return self._device
 
     def foreground(self, group: int) -> None:
         """Name the process group that an interrupt from outside is for; 0 is none."""

@@ -108,6 +108,10 @@ class Waiting:
         except OSError:
             raise self._ended() from None
 
+    def take_gate(self) -> socket.socket:
+        """The host's end of the gate, for who talks over it in a way of their own."""
+        return self._gate
+
     def receive(self, patience_s: float | None = None) -> Message:
         """The guest's next message.
 

@@ -16,10 +16,11 @@ from netlab.base.errors import NetlabError
 from netlab.course.answers import with_unit
 from netlab.course.checks import Check, Choice, Function, Number, Result, Status
 from netlab.course.conditions import Build
-from netlab.grading import plain, sandbox
+from netlab.grading import plain, remote, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.laboratory import Laboratory
+from netlab.grading.line import Line
 from netlab.grading.master import Edition, Master
 from netlab.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
 from netlab.grading.submission import Wanted
@@ -191,6 +192,7 @@ class Examination:
         self._job, self._edition, self._exercises = job, edition, exercises
         self._laboratory = Laboratory(f"{job.seed}/{job.source.stem}")
         self._probes: list[Any] = []
+        self._requests: dict[str, dict[str, Any]] = {}
 
     def marks(
         self, wanted: Sequence[Wanted], taken: Mapping[str, Answer], added: Sequence[str] = ()
@@ -205,7 +207,7 @@ class Examination:
             Names that cells of the student's own define.
         """
         coded = [each for each in wanted if each.name and taken[each.key]["attempted"]]
-        requests = {each.key: self._request(each, taken[each.key]) for each in coded}
+        requests = self._requests = {each.key: self._request(each, taken[each.key]) for each in coded}
         box = Sandbox(sandbox.shared_package(), self._job.cpu_s)
         outcomes = dict(zip(requests, box.work(list(requests.values()), self.answer), strict=True)) if coded else {}
         blamed = [key for key, outcome in outcomes.items() if "provided" in outcome.message]
@@ -276,7 +278,7 @@ class Examination:
             return {"array": value.tolist()}
         return value
 
-    def answer(self, _position: int, asked: Mapping[str, Any]) -> Any:
+    def answer(self, _position: int, asked: Mapping[str, Any], line: Line) -> Any:
         """Answer what student code asks: an experiment's figures, a probe's.
 
         Raises
@@ -286,7 +288,8 @@ class Examination:
         """
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):
-            return self._laboratory.measure(asked["scenario"], graded=asked.get("graded") is not False).to_dict()
+            graded, own = asked.get("graded") is not False, remote.standing_in(asked, line)
+            return self._laboratory.measure(asked["scenario"], graded=graded, own=own).to_dict()
         if kind == "probe":
             return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
         raise NetlabError("The grader does not know this question.")
@@ -316,15 +319,16 @@ class Examination:
             mark.slip = mark.sentences[0].partition(":")[0]
             return
         try:
-            answer = self._outside(message)
+            answer = self._outside(message, wanted.key)
+            mark.value = shown(answer, check)
+            grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
         except NetlabError as error:
             mark.status, mark.sentences = FAILED, [str(error)]
-            return
-        mark.value = shown(answer, check)
-        grade(mark, exercise, check, answer, self._edition, self._seed_of(wanted.key))
 
-    def _outside(self, message: Mapping[str, Any]) -> Any:
+    def _outside(self, message: Mapping[str, Any], key: str) -> Any:
         value = plain.decode(message["value"])
+        if isinstance(value, plain.Own):
+            return remote.resident_class(sandbox.shared_package(), self._requests[key], name=value.name)
         if isinstance(value, plain.Called):
             calls = message.get("calls")
             return ... if value.stub else Recorded(calls if isinstance(calls, list) else [])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netlab.base.errors import NetlabError
+from netlab.grading import callee
 from netlab.grading.text import cleaned
 
 MOST_BYTES = 1 << 18
@@ -37,6 +38,13 @@ class Called:
     """What stands outside for a function: whether it is still the stub that the notebook came with."""
 
     stub: bool
+
+
+@dataclass(frozen=True)
+class Own:
+    """What stands outside for a class, or an object, that a run calls: the name that it goes by."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,7 @@ def _object(value: Any) -> Any:
     from netlab.network.topology import Topology
     from netlab.runs.scenario import Scenario
     from netlab.traffic import Traffic
+    from netlab.traffic.own import is_own, own_name
 
     if isinstance(value, Run):
         return {"run": value.settings["scenario"]}
@@ -132,6 +141,8 @@ def _object(value: Any) -> Any:
         return {"traffic": value.to_dict()}
     if "plotly.graph_objs" in sys.modules and (figure := _figure(value)) is not None:
         return _encode(figure, 1)
+    if is_own(value) and any(callable(getattr(value, name, None)) for name in callee.METHODS):
+        return {"own": own_name(value)[:100]}
     if callable(value):
         return {"function": {"stub": is_stub(value)}}
     return {"opaque": type(value).__name__[:100]}
@@ -212,6 +223,8 @@ def _decode_object(kind: str, content: Any) -> Any:
         raise PlainError(str(error)) from None
     if kind == "function" and isinstance(content, dict):
         return Called(stub=content.get("stub") is True)
+    if kind == "own" and isinstance(content, str):
+        return Own(content[:100] if content.isidentifier() else "Own")
     if kind == "opaque" and isinstance(content, str):
         return Opaque("".join(letter for letter in content if letter.isalnum() or letter in "_.")[:100])
     raise PlainError("The answer is no plain value.")

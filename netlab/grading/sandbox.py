@@ -8,8 +8,6 @@ import json
 import os
 import shutil
 import signal
-import stat
-import subprocess
 import sys
 import sysconfig
 import threading
@@ -28,18 +26,27 @@ from netlab.base.location import PACKAGE
 from netlab.engines import launcher
 from netlab.engines.guests import Guest
 from netlab.engines.paths import python_path
-from netlab.grading import plain, supervisor
+from netlab.grading import callee, plain, supervisor
 from netlab.grading.helper import stopping
+from netlab.grading.line import (
+    LOOK_S,
+    LOOKS_ASLEEP,
+    START_CPU_S,
+    Line,
+    StudentCodeError,
+    Warden,
+    group_cpu_s,
+    is_asleep,
+    read_bounded,
+)
 
 PROGRAM = "netlab.grading.supervisor"
 MEMORY_MB = 768
 CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with what they build on
-START_CPU_S = 60.0
 WALL_S = 3600.0
 POLL_S = 0.005
-LOOK_S = 0.25
 SEED = 1
-BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py")
+BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
 LEFT_OUT = ("commands", "replication", "perf")
 
 
@@ -73,8 +80,9 @@ class Outcome:
     printed: str = ""
 
 
-Answerer = Callable[[int, Mapping[str, Any]], Any]
-"""Called with an exercise's position and what its code asked; returns plain data, or raises NetlabError to refuse."""
+Answerer = Callable[[int, Mapping[str, Any], Line], Any]
+"""Called with an exercise's position, what its code asked, and the line to classes of it that a run is to call; returns plain data,
+or raises NetlabError to refuse."""
 
 
 @dataclass(frozen=True)
@@ -111,43 +119,41 @@ class Sandbox:
         while len(found) < len(exercises):
             first = len(found)
 
-            def passed_on(number: int, asked: Mapping[str, Any], first: int = first) -> Any:
-                return answer(first + number, asked)
+            def passed_on(number: int, asked: Mapping[str, Any], line: Line, first: int = first) -> Any:
+                return answer(first + number, asked, line)
 
             found += self._guest(exercises[first:], passed_on)
         return found
 
     def _guest(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
         """Run exercises in one guest, until all are done or one has brought it down."""
-        guest = Guest(
-            kernel.find(),
-            pin=True,
-            program=PROGRAM,
-            packages=[str(self.package), *site_packages()],
-            memory_mb=MEMORY_MB,
-            readable=readable(self.package),
-        )
-        with closing(guest):
+        with closing(boot(self.package)) as guest:
             guest.send({"do": "work", "words": {"exercises": list(exercises), "seed": SEED}})
-            return Watch(guest.process, guest.folder, guest.log, len(exercises), self.cpu_s, answer).outcomes()
+            return Watch(guest, self.cpu_s, answer).outcomes()
+
+
+def boot(package: Path) -> Guest:
+    """A guest for student code, which finds the students' package; it waits for its exercises."""
+    return Guest(
+        kernel.find(),
+        pin=True,
+        program=PROGRAM,
+        packages=[str(package), *site_packages()],
+        memory_mb=MEMORY_MB,
+        readable=readable(package),
+    )
 
 
 class Watch:
     """Follows one guest from outside."""
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        folder: Path,
-        log: Path,
-        exercises: int,
-        cpu_s: float,
-        answer: Answerer,
-    ) -> None:
-        self._process, self._folder, self._log = process, folder, log
-        self._exercises, self._cpu_s, self._answer = exercises, cpu_s, answer
+    def __init__(self, guest: Guest, cpu_s: float, answer: Answerer) -> None:
+        self._guest, self._process, self._folder, self._log = guest, guest.process, guest.folder, guest.log
+        self._cpu_s, self._answer = cpu_s, answer
         self._asked = 0
         self._begun = -1
+        self._base_s = 0.0
+        self._line = self._new_line()
 
     def outcomes(self) -> list[Outcome]:
         """What came of the exercises; fewer than there were when one of them brought the guest down."""
@@ -163,11 +169,12 @@ class Watch:
 
     def _follow(self) -> str:
         """Watch until the guest has ended or must be ended; returns why it must."""
-        base_s, wall_s, looked_s = 0.0, time.monotonic(), time.monotonic()
+        wall_s, looked_s, asleep = time.monotonic(), time.monotonic(), 0
         while self._process.poll() is None:
             if (self._folder / f"begun-{self._begun + 1}").exists():
                 self._begun += 1
-                base_s, wall_s = group_cpu_s(self._process.pid), time.monotonic()
+                self._base_s, wall_s = group_cpu_s(self._process.pid), time.monotonic()
+                self._line = self._new_line()
                 continue
             if (self._folder / "done").exists():
                 return ""
@@ -177,14 +184,23 @@ class Watch:
                 self._reply()
                 os.killpg(self._process.pid, signal.SIGCONT)
                 continue
+            if self._line.waits():
+                try:
+                    self._called()
+                except StudentCodeError as error:
+                    return str(error)
+                continue
             now_s = time.monotonic()
             if now_s - looked_s > LOOK_S:
                 looked_s = now_s
                 limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
-                if group_cpu_s(self._process.pid) - base_s > limit_s:
+                if group_cpu_s(self._process.pid) - self._base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
                 if stopping.is_set():
                     raise KeyboardInterrupt
+                asleep = asleep + 1 if is_asleep(self._process.pid) else 0
+                if asleep >= LOOKS_ASLEEP:
+                    return "it waited at the gate, where nobody speaks to it"
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
             time.sleep(POLL_S)
@@ -195,17 +211,35 @@ class Watch:
 
     def _reply(self) -> None:
         number, self._asked = self._asked, self._asked + 1
+        reply = self._answered(read_bounded(self._folder / f"ask-{number}") or b"")
+        part = self._folder / f"tell-{number}.part"
+        part.write_bytes(reply)
+        part.replace(self._folder / f"tell-{number}")
+
+    def _called(self) -> None:
+        """Answer with a run that calls what the student's code has: what the calls cost has a limit of its own."""
+        before_s = group_cpu_s(self._process.pid)
+        line = self._line
+        kind, said = line.hear()
+        if kind != callee.ASKED:
+            raise StudentCodeError("it wrote into the line to the grader")
+        line.done(self._answered(said))
+        self._line = self._new_line()
+        self._base_s += group_cpu_s(self._process.pid) - before_s
+
+    def _new_line(self) -> Line:
+        return Line(self._guest.take_gate(), Warden(self._guest, max(self._begun, 0)))
+
+    def _answered(self, question: bytes) -> bytes:
         reply: dict[str, Any]
         try:
-            asked = plain.parse(read_bounded(self._folder / f"ask-{number}") or b"")
+            asked = plain.parse(question)
             if not isinstance(asked, dict):
                 raise NetlabError("A question has a kind.")
-            reply = {"value": self._answer(max(self._begun, 0), asked)}
+            reply = {"value": self._answer(max(self._begun, 0), asked, self._line)}
         except NetlabError as error:
             reply = {"refused": str(error)}
-        part = self._folder / f"tell-{number}.part"
-        part.write_text(json.dumps(reply))
-        part.replace(self._folder / f"tell-{number}")
+        return json.dumps(reply).encode()
 
     def _outcome(self, number: int) -> Outcome | None:
         ended = read_bounded(self._folder / f"ended-{number}")
@@ -229,33 +263,6 @@ class Watch:
         if not isinstance(message, dict):
             return Outcome(Ending.CRASHED, {}, "its message has no names", printed)
         return Outcome(Ending.ANSWERED, message, "", printed)
-
-
-def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
-    """The first bytes of an ordinary file in a folder that a stranger writes to; None where there is none."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
-        return file.read(most + 1)
-
-
-def group_cpu_s(group: int) -> float:
-    """Processor time in s of a process group, of those that ended and were waited for too (proc(5), stat)."""
-    ticks = 0
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
-        try:
-            fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
-        except OSError:
-            continue
-        if int(fields[2]) == group:
-            ticks += sum(int(field) for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

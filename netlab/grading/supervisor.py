@@ -56,7 +56,7 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
     del packages
     words = gate.get()["words"]
     gate.new_seed(words["seed"])
-    gate.remove()
+    line = gate.hand_over()
     protect()
     # A page fault costs this kernel several calls of the host's, a page that is there with others next to nothing.
     libc.mlockall(MCL_FUTURE)
@@ -65,12 +65,12 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
     asked = 0
     for number, exercise in enumerate(words["exercises"]):
         _write(Path(folder) / f"begun-{number}", b"")
-        asked = judge_one(Path(folder), number, exercise, asked)
+        asked = judge_one(Path(folder), number, exercise, asked, line)
     _write(Path(folder) / "done", b"")
 
 
-def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int) -> int:
-    """Run one exercise; returns how many questions have been asked until now."""
+def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int, line: int) -> int:
+    """Run one exercise, whose runs may ask its classes over `line`; returns how many questions have been asked until now."""
     to_student, from_supervisor = os.pipe()
     to_supervisor, from_student = os.pipe()
     printed_end, print_end = os.pipe()
@@ -79,7 +79,7 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int
     if keeper == 0:
         for end in (from_supervisor, to_supervisor, printed_end, who_end):
             os.close(end)
-        keep(folder, exercise, to_student, from_student, print_end, tell_who)
+        keep(folder, exercise, to_student, from_student, line, print_end, tell_who)
     for end in (to_student, from_student, print_end, tell_who):
         os.close(end)
     inmate = int(os.read(who_end, 32) or b"0")
@@ -177,7 +177,13 @@ class Wall:
 
 
 def keep(
-    folder: Path, exercise: dict[str, object], to_student: int, from_student: int, print_end: int, tell_who: int
+    folder: Path,
+    exercise: dict[str, object],
+    to_student: int,
+    from_student: int,
+    line: int,
+    print_end: int,
+    tell_who: int,
 ) -> None:
     """Be the first outside of a cell: make it, put the student's code in, wait for its end."""
     code = 1
@@ -188,7 +194,7 @@ def keep(
             os.close(tell_who)
             enter(folder, print_end)
             os.write(from_student, runner.READY + b"\n")
-            runner.work(exercise, to_student, from_student)
+            runner.work(exercise, to_student, from_student, line)
             os._exit(0)
         os.write(tell_who, str(inmate).encode())
         for end in (tell_who, to_student, from_student, print_end):

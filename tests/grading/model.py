@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from netlab.course import authoring
 from netlab.grading import judging, plain, reading, runner
 from netlab.grading.examiner import Exercise
 from netlab.grading.judging import Examination, Job
+from netlab.grading.line import Line
 from netlab.grading.master import Edition, Master
 from netlab.grading.sandbox import Answerer, Ending, Outcome
 from netlab.grading.submission import Wanted
@@ -38,6 +41,7 @@ class Unwalled:
 def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
     to_child, from_parent = os.pipe()
     to_parent, from_child = os.pipe()
+    gate, ear = socket.socketpair()
     pid = os.fork()
     if pid == 0:
         try:
@@ -50,24 +54,34 @@ def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outc
                 del sys.modules[name]
             runner.prepare([exercise])
             with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-                runner.work(exercise, to_child, from_child)
+                runner.work(exercise, to_child, from_child, ear.fileno())
         finally:
             os._exit(0)
     os.close(to_child)
+    ear.close()
     os.close(from_child)
     message: dict[str, Any] = {}
-    with os.fdopen(to_parent, "rb") as said, os.fdopen(from_parent, "wb", 0) as tell:
-        for line in said:
+    calls = Line(gate, None)
+
+    def reply(question: bytes) -> bytes:
+        try:
+            return json.dumps({"value": answer(number, plain.parse(question), calls)}).encode()
+        except NetlabError as error:
+            return json.dumps({"refused": str(error)}).encode()
+
+    with os.fdopen(to_parent, "rb", 0) as said, os.fdopen(from_parent, "wb", 0) as tell:
+        while True:
+            if gate in select.select([gate, said], [], [])[0]:
+                calls.done(reply(calls.hear()[1]))
+                continue
+            line = said.readline()
             if line[:1] == runner.ANSWER:
                 message = plain.parse(line[1:])
                 break
-            try:
-                reply = {"value": answer(number, plain.parse(line[1:]))}
-            except NetlabError as error:
-                reply = {"refused": str(error)}
-            data = json.dumps(reply).encode()
+            data = reply(line[1:])
             tell.write(len(data).to_bytes(8, "big") + data)
     os.waitpid(pid, 0)
+    gate.close()
     return Outcome(Ending.ANSWERED if message else Ending.CRASHED, message)
 
 

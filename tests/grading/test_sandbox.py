@@ -14,6 +14,7 @@ from netlab.base.errors import EngineError
 from netlab.base.location import PACKAGE
 from netlab.engines import launcher
 from netlab.grading import sandbox
+from netlab.grading.line import read_bounded
 from netlab.grading.sandbox import Ending, Sandbox
 from tests.grading import classroom
 
@@ -67,7 +68,7 @@ def test_the_walls_let_nothing_in_and_nothing_over(package: Path, tmp_path: Path
                 "import netlab.runs.experiment\nfound = [netlab.runs.experiment.run is None, 'MINE' in os.environ]"
             ),
         ],
-        lambda _number, _asked: None,
+        lambda *_asked: None,
     )
     assert [outcome.ending for outcome in found] == [Ending.ANSWERED] * 7
     values = [_plain(outcome.message) for outcome in found]
@@ -90,7 +91,7 @@ def _plain(message: dict[str, Any]) -> list[Any]:
 def test_after_code_that_brings_its_guest_down_the_next_exercise_runs(package: Path) -> None:
     box = Sandbox(package, cpu_s=1.5)
     answers = [exercise("while True: pass"), exercise("import os\nos._exit(3)"), exercise("found = 1")]
-    loop, gone, after = box.work(answers, lambda _number, _asked: None)
+    loop, gone, after = box.work(answers, lambda *_asked: None)
     assert loop.ending is Ending.TIMED_OUT and "processor time" in loop.reason
     assert gone.ending is Ending.CRASHED and gone.reason == "its process ended with status 3"
     assert after.ending is Ending.ANSWERED
@@ -100,7 +101,7 @@ def test_what_is_asked_reaches_the_grader_as_plain_data(package: Path) -> None:
     asked: list[Any] = []
     ask = "import netlab as nl\nfound = nl.run(nl.topologies.dumbbell(pairs=1), [nl.Ping('h1', 'h2')], duration_s=1)"
 
-    def answer(number: int, question: Any) -> Any:
+    def answer(number: int, question: Any, _line: object) -> Any:
         asked.append((number, question))
         raise EngineError("not now")
 
@@ -119,10 +120,10 @@ def test_what_a_stranger_leaves_is_read_as_a_plain_file_only(tmp_path: Path) -> 
     (tmp_path / "file").write_bytes(b"x" * 100)
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
-    assert sandbox.read_bounded(tmp_path / "file", 10) == b"x" * 11
-    assert sandbox.read_bounded(tmp_path / "link") is None
-    assert sandbox.read_bounded(tmp_path / "pipe") is None
-    assert sandbox.read_bounded(tmp_path / "none") is None
+    assert read_bounded(tmp_path / "file", 10) == b"x" * 11
+    assert read_bounded(tmp_path / "link") is None
+    assert read_bounded(tmp_path / "pipe") is None
+    assert read_bounded(tmp_path / "none") is None
 
 
 def test_a_chapter_that_is_added_later_is_in_the_package_too() -> None:

@@ -20,7 +20,7 @@ import netlab as nl
 from netlab.base import scratch
 from netlab.base.errors import NetlabError, RunError, ScenarioError
 from netlab.engines.guests import Guest
-from netlab.grading.sandbox import group_cpu_s
+from netlab.grading.line import group_cpu_s
 from netlab.lab import watch
 from netlab.lab.live import Lab
 from tests.waiting import wait_for

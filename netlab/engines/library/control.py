@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE, NS_PER_S, US_PER_MS, mbps_to_bps, rate_mbps
 from netlab.base.values import is_number, plain, shown
-from netlab.engines.library.own import Caller
+from netlab.engines.library.own import caller
 
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
 MAY_GROW, APP_LIMITED, IS_NEW = 1, 2, 4
@@ -118,7 +118,7 @@ class Control:
     """
 
     def __init__(self, label: str, own: object) -> None:
-        self._caller = Caller(label, own)
+        self._caller = caller(label, own, "control")
         self._acks, self._losses, self._timeouts = map(self._caller.has, ("on_ack", "on_loss", "on_timeout"))
         self._flow: Flow | None = None
         self._counted = 0
@@ -160,6 +160,10 @@ class Control:
         elif self._caller.has("on_start"):
             self._caller.call("on_start", now_ns, flow)
         return self._told(flow)
+
+    def close(self) -> None:
+        """Free what calls the object."""
+        self._caller.close()
 
     @staticmethod
     def _told(flow: Flow) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 from netlab.base.errors import NetlabError
 from netlab.base.units import MS_PER_S, NS_PER_S
 from netlab.base.values import is_integer, is_number, shown
-from netlab.engines.library.own import Caller
+from netlab.engines.library.own import Part, caller
 from netlab.protocol.plan import DatagramInterval
 from netlab.traffic.program import ProgramTotals
 
@@ -228,22 +228,28 @@ class Ends:
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
         self.label, self.account = label, Account(num_bytes)
-        self._callers = [Caller(label, own) for own in programs]
+        parts: tuple[Part, Part] = ("sender", "receiver")
+        self._callers = [caller(label, own, part) for own, part in zip(programs, parts, strict=True)]
         self._programs = [Program(self.account, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
         """The reply to a question."""
         now_ns, _port, event, end, _zero = HAPPENED.unpack_from(data)
-        caller = self._callers[end]
+        calling = self._callers[end]
         program: Program = self._programs[end]
         program.wake(now_ns, event == TIMER)
         if event == DATAGRAM:
             self.account.received_datagrams += end
         method = ("on_start", "on_datagram", "on_timer")[event]
-        if caller.has(method):
+        if calling.has(method):
             given: tuple[Any, ...] = (program,) if event == START else (program.now_s,)
-            caller.call(method, now_ns, *given, *([data[HAPPENED.size :]] if event == DATAGRAM else []))
+            calling.call(method, now_ns, *given, *([data[HAPPENED.size :]] if event == DATAGRAM else []))
         return program.take()
+
+    def close(self) -> None:
+        """Free what calls the objects."""
+        for each in self._callers:
+            each.close()
 
     def totals(self) -> ProgramTotals:
         """What was counted."""

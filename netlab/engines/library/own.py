@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import traceback
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol
 
 from netlab.base.errors import NetlabError, RunError
 from netlab.base.location import PACKAGE
@@ -13,6 +14,8 @@ from netlab.base.units import NS_PER_S
 from netlab.traffic.own import made, own_name
 
 LONGEST_CALL_S = 10.0
+Part = Literal["control", "sender", "receiver"]
+"""What an object is for."""
 
 
 class Answering(Protocol):
@@ -26,6 +29,41 @@ class Answering(Protocol):
         RunError
             When the user's Python failed; names its line.
         """
+
+    def close(self) -> None:
+        """Free what it holds, at the end of the lab."""
+
+
+class Calling(Protocol):
+    """Calls the methods of a user's object."""
+
+    def has(self, method: str) -> bool:
+        """Whether the object has such a method."""
+
+    def call(self, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method at a moment of network time.
+
+        Raises
+        ------
+        RunError
+            When it failed; names the user's line.
+        """
+
+    def close(self) -> None:
+        """Free what it holds."""
+
+
+class Elsewhere(ABC):
+    """What stands for a user's object that is in another process, and is called there."""
+
+    @abstractmethod
+    def caller(self, label: str, part: Part) -> Calling:
+        """What calls it for a connection of a flow."""
+
+
+def caller(label: str, own: object, part: Part) -> Calling:
+    """What calls a user's object, wherever it is; see `Caller`."""
+    return own.caller(label, part) if isinstance(own, Elsewhere) else Caller(label, own)
 
 
 class Caller:
@@ -56,6 +94,9 @@ class Caller:
             call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
             self._end(error, method, f"at {now_ns / NS_PER_S:.6g} s")
+
+    def close(self) -> None:
+        """It holds nothing."""
 
     def _end(self, error: BaseException, method: str, when: str) -> NoReturn:
         frames = [each for each in traceback.extract_tb(error.__traceback__) if not _is_netlabs(each.filename)]

@@ -135,6 +135,8 @@ class LibrarySession:
             plan, ip_lines, self._queueing,
             memory_bytes=self._memory_mb << 20, start_s=START_S, machine_sysctls={**MACHINE_SYSCTLS, **small},
         )  # fmt: skip
+        for own in self._requests.own.values():
+            self._kept.callback(own.close)
         self._answers = Answers(self._plan, self._requests.queues, self._requests.own)
         self._plan["directions"] = self._requests.schedule.directions
         self._commands = Commands(self._plan)

@@ -1,0 +1,208 @@
+"""In the sandbox: a student's classes answer a run that is made outside, over the gate.
+
+A question and an answer have their length before them. While this side reads, nothing in the guest runs and its clock stands
+still. Whatever is said here is only what a student could have said; `remote.py`, outside, takes three numbers or some datagrams of it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+import os
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+METHODS = ("on_start", "on_ack", "on_loss", "on_timeout", "on_datagram", "on_timer")
+CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:])
+OPEN = {"control": 0, "sender": 1, "receiver": 2}
+CALL, DONE = 3, 4
+READY, DID, FAILED, READ, ASKED = range(5)
+TIMER_AS_IT_WAS, TIMER_OFF, TIMER_AT = range(3)
+SENT, DELIVERED = range(2)
+
+LENGTH = struct.Struct("<I")
+HEAD = struct.Struct("<BHB")
+"""What is asked, the number of the connection, the method's place in `METHODS`; to open, that of the object."""
+FLOW = struct.Struct("<dIddd")
+ACK = struct.Struct("<ddIIIdBB")
+LOSS = struct.Struct("<IIB")
+CONTROLLED = struct.Struct("<ddd")
+NOW = struct.Struct("<d")
+TIMER = struct.Struct("<Bd")
+PIECE = struct.Struct("<BI")
+_PART_BYTES = 1 << 16
+
+
+class Ear:
+    """The gate, as messages."""
+
+    def __init__(self, gate: int) -> None:
+        self._gate, self._buffer = gate, b""
+
+    def hear(self) -> bytes:
+        """The next message."""
+        while len(self._buffer) < LENGTH.size:
+            self._more()
+        size = LENGTH.unpack_from(self._buffer)[0] + LENGTH.size
+        while len(self._buffer) < size:
+            self._more()
+        data, self._buffer = self._buffer[LENGTH.size : size], self._buffer[size:]
+        return data
+
+    def _more(self) -> None:
+        got = os.read(self._gate, _PART_BYTES)
+        if not got:
+            raise EOFError
+        self._buffer += got
+
+    def say(self, kind: int, body: bytes = b"") -> None:
+        """Send a message."""
+        data = LENGTH.pack(1 + len(body)) + bytes([kind]) + body
+        while data:
+            data = data[os.write(self._gate, data) :]
+
+
+def show_source(name: str, source: str) -> None:
+    """Let an error in code that is no file quote its line."""
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+
+
+def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
+    """Answer until the run is over; returns what is said of it.
+
+    Parameters
+    ----------
+    ear : Ear
+    objects : sequence
+        The student's classes and objects, which the other side names by their places.
+    """
+    from netlab.base.errors import NetlabError
+
+    connections: dict[int, Connection] = {}
+    while (question := ear.hear())[0] != DONE:
+        what, number, place = HEAD.unpack_from(question)
+        body = question[HEAD.size :]
+        try:
+            if what == CALL:
+                told = connections[number].call(METHODS[place], body)
+            else:
+                made = Control if what == OPEN["control"] else Programming
+                connections[number] = made(ear, objects[place], body.decode(), what)
+                told = bytes(connections[number].has(name) for name in METHODS)
+        except NetlabError as error:
+            ear.say(FAILED, str(error).encode("utf-8", "replace"))
+        else:
+            ear.say(DID, told)
+    return question[1:]
+
+
+class Connection(Protocol):
+    """One connection's object."""
+
+    def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None: ...
+
+    def has(self, method: str) -> bool:
+        """Whether the student defined it."""
+
+    def call(self, method: str, body: bytes) -> bytes:
+        """Call it; what came of it."""
+
+
+class Control:
+    """A congestion control's object, and the flow as it knows it."""
+
+    def __init__(self, _ear: Ear, own: Any, label: str, _what: int) -> None:
+        from netlab.engines.library.control import Flow
+
+        self._caller = _caller(own, label, CONTROL_METHODS)
+        self._flow = Flow(0, 1)
+        self.has: Callable[[str], bool] = self._caller.has
+
+    def call(self, method: str, body: bytes) -> bytes:
+        """Call a method; the three values as they are then."""
+        from netlab.base.units import NS_PER_S
+        from netlab.engines.library.control import Ack, Loss
+
+        flow = self._flow
+        now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, pacing = FLOW.unpack_from(body)
+        flow.now_s, flow.pacing_mbps = now_s, None if math.isnan(pacing) else pacing
+        given: Any = flow
+        if method == "on_ack":
+            rtt, rtt_min, delivered, in_flight, marked, rate, limited, grow = ACK.unpack_from(body, FLOW.size)
+            given = Ack(
+                now_s, _or_none(rtt), _or_none(rtt_min), delivered, in_flight, marked, rate, bool(limited), bool(grow)
+            )
+        elif method != "on_start":
+            lost, in_flight, is_new = LOSS.unpack_from(body, FLOW.size)
+            given = Loss(now_s, lost, in_flight, bool(is_new))
+        if self._caller.has(method):
+            self._caller.call(method, round(now_s * NS_PER_S), given)
+        told = flow.pacing_mbps
+        return CONTROLLED.pack(flow.cwnd_segments, flow.ssthresh_segments, math.nan if told is None else told)
+
+
+class Programming:
+    """A program's object at one end, and what it does."""
+
+    def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
+        from netlab.engines.library.ends import Program
+
+        class Here(Program):
+            """A program whose account is outside."""
+
+            __slots__ = ()
+
+            def set_timer(program, at_s: float | None) -> None:  # noqa: N805 (self is the other object)
+                super().set_timer(at_s)
+                self._timer = (TIMER_OFF, 0.0) if at_s is None else (TIMER_AT, float(at_s))
+
+        self._ear = ear
+        self._caller = _caller(own, label, PROGRAM_METHODS)
+        self._program = Here(self, what == OPEN["receiver"])  # type: ignore[arg-type]
+        self._timer = (TIMER_AS_IT_WAS, 0.0)
+        self._delivered: list[bytes] = []
+        self.has: Callable[[str], bool] = self._caller.has
+
+    def call(self, method: str, body: bytes) -> bytes:
+        """Call a method; what it sent and delivered, and its timer."""
+        from netlab.base.units import NS_PER_S
+
+        (now_s,) = NOW.unpack_from(body)
+        now_ns = round(now_s * NS_PER_S)
+        self._timer, self._delivered = (TIMER_AS_IT_WAS, 0.0), []
+        self._program.wake(now_ns, method == "on_timer")
+        self._program.outgoing, self._program.outgoing_bytes = [], 0
+        given: Any = (self._program,) if method == "on_start" else (now_s,)
+        self._caller.call(method, now_ns, *given, *([body[NOW.size :]] if method == "on_datagram" else []))
+        pieces = [(SENT, data) for data in self._program.outgoing] + [(DELIVERED, data) for data in self._delivered]
+        return TIMER.pack(*self._timer) + b"".join(PIECE.pack(kind, len(data)) + data for kind, data in pieces)
+
+    # What an `ends.Account` does, for the program.
+
+    def read(self, _now_s: float, num_bytes: int) -> bytes:
+        """Ask for the next bytes to send."""
+        self._ear.say(READ, LENGTH.pack(min(num_bytes, 1 << 20)))
+        return self._ear.hear()
+
+    def deliver(self, _now_s: float, piece: bytes) -> None:
+        """Keep what the other side is to count."""
+        self._delivered.append(piece)
+
+    def note_sent(self, _now_s: float, _data: bytes) -> None:
+        """It is counted outside."""
+
+
+def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
+    from netlab.base.errors import RunError
+    from netlab.engines.library.own import Caller
+    from netlab.traffic.own import own_problems
+
+    problems = own_problems(label, "its class", own, methods)
+    if problems:
+        raise RunError("; ".join(problems))
+    return Caller(label, own)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,221 @@
+"""The grader's end of a guest's gate, and what is seen of a guest from outside while student code runs in it."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from netlab.base.errors import RunError
+from netlab.engines.guests import Guest
+from netlab.grading import callee, plain, supervisor
+from netlab.grading.helper import stopping
+from netlab.grading.text import one_line
+
+START_CPU_S = 60.0
+CALLS_CPU_S = 30.0
+MOST_CALLS = 300_000
+"""Of one run. A busy connection is called a thousand times in a second of network time."""
+MOST_ANSWER_BYTES = 2 << 20
+LOOK_S = 0.25
+LOOKS_ASLEEP = 12
+"""So many looks in turn find no process of a guest's awake: it waits for the grader, who waits for it."""
+
+
+class StudentCodeError(RunError):
+    """A run ended through a student's class; the text says how, and where in the code."""
+
+
+class Line:
+    """Calls over a guest's gate.
+
+    Parameters
+    ----------
+    gate : socket
+        The grader's end.
+    warden : Warden or None
+        Watches the guest meanwhile.
+    most_calls : int
+    """
+
+    def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MOST_CALLS) -> None:
+        self._gate, self._warden, self._left, self._most_calls = gate, warden, most_calls, most_calls
+        self._gate.settimeout(LOOK_S)
+        self._buffer = bytearray()
+        self._looked_s = time.monotonic()
+        self._connections = 0
+
+    def new_connection(self) -> int:
+        """A number that no other connection on this line has."""
+        self._connections += 1
+        return self._connections
+
+    def ask(self, question: bytes) -> tuple[int, bytes]:
+        """Ask, and wait for the answer's kind and content.
+
+        Raises
+        ------
+        StudentCodeError
+            When the budget is used up, or the student's code ended or answers no more.
+        RunError
+            When the guest does not start.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise StudentCodeError(
+                f"it was called more than {self._most_calls} times, which is all that a run may ask."
+            )
+        self._send(question)
+        return self.hear()
+
+    def done(self, said: bytes = b"") -> None:
+        """Say that nothing more will be asked, and what came of it."""
+        with suppress(RunError):
+            self._send(bytes([callee.DONE]) + said)
+
+    def waits(self) -> bool:
+        """Whether it has said something."""
+        if self._buffer or not select.select([self._gate], [], [], 0)[0]:
+            return bool(self._buffer)
+        with suppress(OSError):
+            return bool(self._gate.recv(1, socket.MSG_PEEK))
+        return False
+
+    def _send(self, message: bytes) -> None:
+        try:
+            self._gate.sendall(callee.LENGTH.pack(len(message)) + message)
+        except OSError:
+            raise self._ended() from None
+
+    def hear(self) -> tuple[int, bytes]:
+        """The next thing that it says."""
+        looks_asleep = 0
+        while (size := self._whole()) is None:
+            if self._warden is not None and time.monotonic() - self._looked_s > LOOK_S:
+                self._looked_s = time.monotonic()
+                looks_asleep = looks_asleep + 1 if self._warden.look() else 0
+                if looks_asleep >= LOOKS_ASLEEP:
+                    raise StudentCodeError("it stopped answering.")
+            try:
+                got = self._gate.recv(1 << 16)
+            except TimeoutError:
+                continue
+            except OSError:
+                got = b""
+            if not got:
+                raise self._ended()
+            self._buffer += got
+        said = bytes(self._buffer[callee.LENGTH.size : size])
+        del self._buffer[:size]
+        return said[0], said[1:]
+
+    def _whole(self) -> int | None:
+        """The size of the next message with what stands before it, once it is here."""
+        if len(self._buffer) < callee.LENGTH.size:
+            return None
+        length = callee.LENGTH.unpack_from(self._buffer)[0]
+        if not 1 <= length <= MOST_ANSWER_BYTES:
+            raise StudentCodeError("its process wrote into the line to the grader.")
+        size: int = length + callee.LENGTH.size
+        return size if len(self._buffer) >= size else None
+
+    def _ended(self) -> RunError:
+        return StudentCodeError("its process ended.") if self._warden is None else self._warden.ended()
+
+
+class Warden:
+    """Sees to it that a guest whose code is called keeps within its budget.
+
+    Parameters
+    ----------
+    guest : Guest
+    number : int
+        The exercise that is called.
+    cpu_s : float
+        Processor time that the calls may take, in s; what is begun later counts from its beginning.
+    """
+
+    def __init__(self, guest: Guest, number: int = 0, cpu_s: float = CALLS_CPU_S) -> None:
+        self._guest, self._number, self._cpu_s = guest, number, cpu_s
+        self._base_s: float | None = None
+
+    def look(self) -> bool:
+        """Whether the whole guest is asleep just now.
+
+        Raises
+        ------
+        StudentCodeError
+            When the budget is used up.
+        RunError
+            When the guest does not start.
+        """
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        group = self._guest.process.pid
+        used_s = group_cpu_s(group)
+        if self._base_s is None:
+            if used_s > START_CPU_S and not self._begun():
+                raise self._not_started()
+            if self._begun():
+                self._base_s = used_s
+        elif used_s - self._base_s > self._cpu_s:
+            raise StudentCodeError(f"it used more than {self._cpu_s:g} s of processor time.")
+        return is_asleep(group)
+
+    def ended(self) -> RunError:
+        """Why the guest has ended."""
+        how = (read_bounded(self._guest.folder / f"ended-{self._number}") or b"").decode("utf-8", "replace")[:80]
+        if how == supervisor.NO_CELL or not self._begun():
+            return self._not_started()
+        if how == supervisor.LATE:
+            return StudentCodeError(f"it slept for more than {supervisor.LONGEST_S:g} s.")
+        return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
+
+    def _begun(self) -> bool:
+        return (self._guest.folder / f"begun-{self._number}").exists()
+
+    def _not_started(self) -> RunError:
+        return RunError(
+            f"The sandbox did not start. Its console:\n{self._guest.log.read_text(errors='replace')[-2000:]}"
+        )
+
+
+def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
+    """The first bytes of an ordinary file in a folder that a stranger writes to; None where there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return None
+        return file.read(most + 1)
+
+
+def group_cpu_s(group: int) -> float:
+    """Processor time in s of a process group, of those that ended and were waited for too."""
+    ticks = sum(int(field) for fields in _members(group) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def is_asleep(group: int) -> bool:
+    """Whether every process of a group sleeps until something comes: a guest that waits for the grader.
+
+    One that waits for a processor, as on a busy machine, does not sleep.
+    """
+    return all(fields[0] == b"S" for fields in _members(group))
+
+
+def _members(group: int) -> Iterator[list[bytes]]:
+    """What is known of each process of a group, from its state on (proc(5), stat)."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
+                if int(fields[2]) == group:
+                    yield fields

@@ -1,0 +1,256 @@
+"""The grader's side of a student's class: the run is made here, and each method is called where student code runs, in the sandbox."""
+
+from __future__ import annotations
+
+import math
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab.base.units import NS_PER_S
+from netlab.engines.library.control import Flow
+from netlab.engines.library.ends import Program
+from netlab.engines.library.own import Calling, Elsewhere, Part
+from netlab.grading import callee, sandbox
+from netlab.grading.line import CALLS_CPU_S, MOST_CALLS, Line, StudentCodeError, Warden
+from netlab.grading.text import one_line
+
+LONGEST_TEXT, MOST_NAME = 600, 60
+
+
+class Resident:
+    """A guest in which one class of a student's lives; it is booted now, and ready when something is asked.
+
+    Parameters
+    ----------
+    package : Path
+        As `Sandbox` takes it.
+    exercise : mapping
+        As `runner.work` takes them; its answer's `name` is the class.
+    cpu_s, most_calls
+        As for `Line`.
+    """
+
+    def __init__(
+        self, package: Path, exercise: Mapping[str, Any], cpu_s: float = CALLS_CPU_S, most_calls: int = MOST_CALLS
+    ) -> None:
+        self._resources = ExitStack()
+        self._ready = False
+        guest = sandbox.boot(package)
+        self._resources.callback(guest.close)
+        try:
+            work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
+            guest.send({"do": "work", "words": work})
+            self._line = Line(guest.take_gate(), Warden(guest, cpu_s=cpu_s), most_calls)
+        except BaseException:
+            self.close()
+            raise
+
+    def line(self) -> Line:
+        """The line to it, once the student's code has run that defines the class.
+
+        Raises
+        ------
+        StudentCodeError
+            When that code failed.
+        RunError
+            When the guest does not start.
+        """
+        if not self._ready:
+            kind, said = self._line.hear()
+            if kind != callee.READY:
+                raise StudentCodeError(text_of(said))
+            self._ready = True
+        return self._line
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        self._resources.close()
+
+
+class RemoteClass(Elsewhere):
+    """What a run takes in the place of a student's class or object.
+
+    Parameters
+    ----------
+    line : callable
+        Called for each connection: the line to where the object is, and what ends that place with the connection.
+    place : int
+        The object's there.
+    """
+
+    def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:
+        self._line, self._place = line, place
+
+    def __repr__(self) -> str:
+        return f"class {type(self).__name__}"
+
+    def on_start(self, _subject: object) -> None:
+        """Stand for a method that the student's may have."""
+
+    def caller(self, label: str, part: Part) -> Calling:
+        """What calls it for a connection of a flow."""
+        line, close = self._line()
+        try:
+            made = ControlCaller if part == "control" else ProgramCaller
+            return made(line, close, label, (callee.OPEN[part], line.new_connection(), self._place))
+        except BaseException:
+            close()
+            raise
+
+
+def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:
+    """A `RemoteClass` that tables and sentences call by the student's name for it."""
+    known = name if name.isidentifier() and len(name) <= MOST_NAME else "Own"
+    made: RemoteClass = type(known, (RemoteClass,), {})(line, place)
+    return made
+
+
+def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
+    """What stands for the classes of a run that student code asks for: by the number of the traffic's item and the field.
+
+    Raises
+    ------
+    NetlabError
+        When what it says of them makes no sense.
+    """
+    told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
+    number = len(traffic) if isinstance(traffic, list) else 0
+    found = {}
+    for place, each in enumerate(told if isinstance(told, list) else [None]):
+        match each:
+            case [int(item), "congestion" | "sender" | "receiver" as name, str(known)] if 0 <= item < number:
+                found[item, name] = standing_for(known, lambda: (line, _nothing), place)
+            case _:
+                raise NetlabError("The grader does not know this question.")
+    return found
+
+
+def _nothing() -> None:
+    """The guest goes on after the run."""
+
+
+def resident_class(package: Path, exercise: Mapping[str, Any], name: str, **limits: Any) -> RemoteClass:
+    """A class of which each connection has its object in a guest of its own: no two can talk, and none learns of another.
+
+    Parameters
+    ----------
+    package, exercise, limits
+        As for `Resident`.
+    name : str
+        What it is called in tables and sentences.
+    """
+
+    def line() -> tuple[Line, Callable[[], None]]:
+        resident = Resident(package, exercise, **limits)
+        try:
+            return resident.line(), resident.close
+        except BaseException:
+            resident.close()
+            raise
+
+    return standing_for(name, line)
+
+
+class _RemoteCaller(ABC):
+    """Calls the methods of an object in the sandbox; see `own.Calling`."""
+
+    def __init__(self, line: Line, close: Callable[[], None], label: str, opening: tuple[int, int, int]) -> None:
+        self._line, self.close, self._label, self._number = line, close, label, opening[1]
+        self._has = self._did(*line.ask(callee.HEAD.pack(*opening) + label.encode()))
+        if len(self._has) != len(callee.METHODS):
+            raise self._nonsense()
+
+    def has(self, method: str) -> bool:
+        """Whether the object has such a method; the start is always told, for what comes with it."""
+        return method == "on_start" or bool(self._has[callee.METHODS.index(method)])
+
+    def call(self, method: str, now_ns: int, *given: Any) -> None:
+        """Call a method at a moment of network time."""
+        head = callee.HEAD.pack(callee.CALL, self._number, callee.METHODS.index(method))
+        try:
+            self._call(head, method, now_ns / NS_PER_S, given)
+        except StudentCodeError:
+            raise
+        except NetlabError as error:
+            # What the student's own side would not have let through.
+            raise StudentCodeError(f"{self._label}: {error}") from None
+        except struct.error:
+            raise self._nonsense() from None
+
+    @abstractmethod
+    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        """Call it, and do what it wants."""
+
+    def _did(self, kind: int, said: bytes) -> bytes:
+        if kind == callee.DID:
+            return said
+        if kind == callee.FAILED:
+            raise StudentCodeError(text_of(said))
+        raise self._nonsense()
+
+    def _nonsense(self) -> StudentCodeError:
+        return StudentCodeError(f"{self._label}: its process wrote into the line to the grader.")
+
+
+class ControlCaller(_RemoteCaller):
+    """For a congestion control."""
+
+    _flow: Flow
+
+    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        if method == "on_start":
+            (self._flow,) = given
+        flow, body = self._flow, b""
+        if method == "on_ack":
+            (ack,) = given
+            body = callee.ACK.pack(
+                _or_nan(ack.rtt_ms), _or_nan(ack.rtt_min_ms), ack.delivered_segments, ack.in_flight_segments,
+                ack.marked_segments, ack.delivery_rate_mbps, ack.app_limited, ack.may_grow,
+            )  # fmt: skip
+        elif method != "on_start":
+            (loss,) = given
+            body = callee.LOSS.pack(loss.lost_segments, loss.in_flight_segments, loss.is_new)
+        before = callee.FLOW.pack(
+            now_s, flow.mss_bytes, flow.cwnd_segments, flow.ssthresh_segments, _or_nan(flow.pacing_mbps)
+        )
+        cwnd, ssthresh, pacing = callee.CONTROLLED.unpack(self._did(*self._line.ask(head + before + body)))
+        flow.cwnd_segments, flow.ssthresh_segments = cwnd, ssthresh
+        flow.pacing_mbps = None if math.isnan(pacing) else pacing
+
+
+class ProgramCaller(_RemoteCaller):
+    """For a program at one end."""
+
+    _program: Program
+
+    def _call(self, head: bytes, method: str, now_s: float, given: tuple[Any, ...]) -> None:
+        if method == "on_start":
+            (self._program,) = given
+        program = self._program
+        kind, said = self._line.ask(head + callee.NOW.pack(now_s) + (given[1] if method == "on_datagram" else b""))
+        while kind == callee.READ:
+            kind, said = self._line.ask(program.read(callee.LENGTH.unpack(said)[0]))
+        said = self._did(kind, said)
+        timer, at_s = callee.TIMER.unpack_from(said)
+        if timer != callee.TIMER_AS_IT_WAS:
+            program.set_timer(at_s if timer == callee.TIMER_AT else None)
+        at = callee.TIMER.size
+        while at < len(said):
+            what, size = callee.PIECE.unpack_from(said, at)
+            at += callee.PIECE.size + size
+            piece = said[at - size : at]
+            (program.send if what == callee.SENT else program.deliver)(piece)
+
+
+def text_of(said: bytes) -> str:
+    """A sentence that a stranger wrote, in a line of bounded length."""
+    return one_line(said.decode("utf-8", "replace"), LONGEST_TEXT)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
