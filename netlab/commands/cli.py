@@ -66,6 +66,9 @@ COMMANDS = {
         "write a chapter's notebooks for a class, with figures of each student's own", "netlab.grading.assign_command"
     ),
     "grade": Subcommand("grade a class's notebooks of one chapter in a sandbox", "netlab.grading.command"),
+    "contest": Subcommand(
+        "let a class's congestion controls compete on networks that they have not seen", "netlab.contest.command"
+    ),
     "new-chapter": Subcommand(
         "write the skeleton of a chapter, which runs as it is", "netlab.course.new_chapter.command"
     ),

@@ -31,6 +31,10 @@ class StudentCodeError(RunError):
     """A run ended through a student's class; the text says how, and where in the code."""
 
 
+class BudgetError(StudentCodeError):
+    """It would not have ended."""
+
+
 class Line:
     """Calls over a guest's gate.
 
@@ -67,9 +71,7 @@ class Line:
         """
         self._left -= 1
         if self._left < 0:
-            raise StudentCodeError(
-                f"it was called more than {self._most_calls} times, which is all that a run may ask."
-            )
+            raise BudgetError(f"it was called more than {self._most_calls} times, which is all that a run may ask.")
         self._send(question)
         return self.hear()
 
@@ -100,7 +102,7 @@ class Line:
                 self._looked_s = time.monotonic()
                 looks_asleep = looks_asleep + 1 if self._warden.look() else 0
                 if looks_asleep >= LOOKS_ASLEEP:
-                    raise StudentCodeError("it stopped answering.")
+                    raise BudgetError("it stopped answering.")
             try:
                 got = self._gate.recv(1 << 16)
             except TimeoutError:
@@ -164,7 +166,7 @@ class Warden:
             if self._begun():
                 self._base_s = used_s
         elif used_s - self._base_s > self._cpu_s:
-            raise StudentCodeError(f"it used more than {self._cpu_s:g} s of processor time.")
+            raise BudgetError(f"it used more than {self._cpu_s:g} s of processor time.")
         return is_asleep(group)
 
     def ended(self) -> RunError:
@@ -173,7 +175,7 @@ class Warden:
         if how == supervisor.NO_CELL or not self._begun():
             return self._not_started()
         if how == supervisor.LATE:
-            return StudentCodeError(f"it slept for more than {supervisor.LONGEST_S:g} s.")
+            return BudgetError(f"it slept for more than {supervisor.LONGEST_S:g} s.")
         return StudentCodeError(f"its process {one_line(how) or 'brought the sandbox down'}.")
 
     def _begun(self) -> bool:

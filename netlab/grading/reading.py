@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab.grading import flags, needs, submission
+from netlab.grading.controls import control
 from netlab.grading.needs import Provided
 from netlab.grading.submission import Cell, Submission, Taken, UnreadableError, Wanted
 
@@ -90,12 +91,12 @@ def _answer(each: Wanted, taken: Mapping[str, Taken], provided: list[list[Any]])
     return {**found, "given": given, "answer": answer, "shape": flags.shape(mine.source)}
 
 
-def page(template: str, words: Mapping[str, Any]) -> str:
-    """A page of HTML; every text in it is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+def page(template: str, words: Mapping[str, Any], room: str = "netlab.grading") -> str:
+    """A page of HTML from a room's templates; every text in it is escaped."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader("netlab.grading"),
+        loader=ChoiceLoader([PackageLoader(room), PackageLoader("netlab.grading")]),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -104,4 +105,4 @@ def page(template: str, words: Mapping[str, Any]) -> str:
     return environment.get_template(template).render(**words).rstrip("\n") + "\n"
 
 
-FUNCTIONS = {"read": read, "compare": compare, "compose": compose, "page": page}
+FUNCTIONS = {"read": read, "compare": compare, "compose": compose, "page": page, "control": control}

@@ -140,14 +140,17 @@ def prepare(exercises: Sequence[Mapping[str, Any]]) -> None:
 
 def _put_apart() -> None:
     """Let a scenario's words tell objects of a class apart, for a judge looks its runs up by them."""
-    from netlab.traffic import own, program, tcp
+    from netlab.traffic import program, tcp
 
-    def told_apart(value: object) -> str:
-        inside = vars(value) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
-        mark = f"_{zlib.crc32(repr(inside).encode('utf-8', 'replace')):08x}" if inside else ""
-        return own.own_name(value) + mark
+    tcp.own_name = program.own_name = _told_apart  # type: ignore[attr-defined]
 
-    tcp.own_name = program.own_name = told_apart  # type: ignore[attr-defined]
+
+def _told_apart(value: object) -> str:
+    from netlab.traffic.own import own_name
+
+    inside = vars(value) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
+    mark = f"_{zlib.crc32(repr(inside).encode('utf-8', 'replace')):08x}" if inside else ""
+    return own_name(value) + mark
 
 
 def _put(name: str, **content: Any) -> None:
@@ -307,7 +310,6 @@ class Laboratory:
         from netlab.base.errors import NetlabError
         from netlab.measure.results import Run
         from netlab.runs.scenario import Scenario
-        from netlab.traffic import tcp
         from netlab.traffic.own import is_own
 
         if cls.line is None:
@@ -325,7 +327,7 @@ class Laboratory:
         if not own:
             return Run.from_dict(cls.line.ask(**asked))
         assert cls.ear is not None
-        told = [[number, name, tcp.own_name(each)] for number, name, each in own]
+        told = [[number, name, _told_apart(each)] for number, name, each in own]
         cls.ear.say(callee.ASKED, json.dumps({**asked, "own": told}).encode())
         return Run.from_dict(_value(callee.serve(cls.ear, [each for _, _, each in own])))
 

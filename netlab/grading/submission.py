@@ -133,7 +133,7 @@ def read(path: Path) -> Submission:
     UnreadableError
         When it is no notebook; the text says what was seen.
     """
-    data = _bytes(path)
+    data = contents(path)
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -150,12 +150,19 @@ def read(path: Path) -> Submission:
 def digest_of(path: Path) -> str:
     """SHA-256 of a file of any kind, "" where it cannot be read."""
     try:
-        return hashlib.sha256(_bytes(path)).hexdigest()
+        return hashlib.sha256(contents(path)).hexdigest()
     except UnreadableError:
         return ""
 
 
-def _bytes(path: Path) -> bytes:
+def contents(path: Path) -> bytes:
+    """An ordinary file's bytes.
+
+    Raises
+    ------
+    UnreadableError
+        When it is none, or too large.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -1,0 +1,277 @@
+"""A contest held: every hand-in read, raced as many side by side as there are CPUs, and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent import futures
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netlab.base.errors import NetlabError
+from netlab.base.location import PACKAGE
+from netlab.base.progress_bar import Progress, shown_progress
+from netlab.base.version import VERSION
+from netlab.contest import networks, race
+from netlab.contest.networks import Trial
+from netlab.contest.opponents import OPPONENTS
+from netlab.contest.race import Entrant
+from netlab.grading import sandbox
+from netlab.grading.claim import Claim
+from netlab.grading.helper import stopping
+from netlab.grading.master import digest
+from netlab.grading.roster import Entry, collect, match
+from netlab.grading.submission import digest_of
+from netlab.grading.text import one_line
+from netlab.kernel import library
+
+KEPT = "results"
+OURS = "\n"
+"""Before the name of a landmark, where no student's can begin with it."""
+LANDMARKS = ("cubic", "bbr", "vegas", "reno")
+ADJECTIVES = (
+    "amber", "bold", "brisk", "calm", "clever", "coral", "eager", "gentle", "golden", "grey", "happy", "hidden", "jolly", "keen",
+    "lively", "lucky", "misty", "noble", "patient", "proud", "quick", "quiet", "rapid", "silver", "sly", "swift", "tidy", "wild",
+)  # fmt: skip
+ANIMALS = (
+    "badger", "beaver", "crane", "dolphin", "eagle", "falcon", "ferret", "fox", "hare", "heron", "ibex", "lynx", "marten", "mole",
+    "otter", "owl", "panther", "pike", "puffin", "raven", "robin", "salmon", "seal", "stork", "swan", "tern", "trout", "wolf",
+)  # fmt: skip
+
+
+class ContestInterrupted(KeyboardInterrupt):
+    """It was stopped; what was raced is kept."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What came of it.
+
+    Attributes
+    ----------
+    trials : list of Trial
+    rows : list of dict
+        As `race.enter` gives them, with `place` and `pseudonym`: of every hand-in, the best first.
+    landmarks : list of dict
+        The same for Linux's controls and for the opponents.
+    notes : list of str
+        What is to be said of the class.
+    manifest : dict
+        All that decided the scores.
+    """
+
+    trials: list[Trial]
+    rows: list[dict[str, Any]]
+    landmarks: list[dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+def hold(
+    submissions: Sequence[Path],
+    output: Path,
+    *,
+    entries: Sequence[Entry] = (),
+    seed: str = "1",
+    keep: bool = False,
+    claim: Claim | None = None,
+    jobs: int | None = None,
+    progress: bool | Progress = True,
+) -> Contest:
+    """Let every hand-in compete.
+
+    Parameters
+    ----------
+    submissions : sequence of Path
+        Files, and directories of files.
+    output : Path
+        Where each result is kept as soon as it is there.
+    entries : sequence of Entry
+        The class list; empty takes the files' names.
+    seed : str
+        What the networks are drawn from.
+    keep : bool
+        Take results that are there of the same code, seed and kernel.
+    claim : Claim, optional
+        Whose `output` is.
+    jobs : int, optional
+        How many compete side by side; None is one for each CPU.
+    progress : bool or callable
+
+    Raises
+    ------
+    NetlabError
+        When this machine cannot wall student code off, or has no library kernel.
+    ContestInterrupted
+        After Ctrl-C; with `keep` the next one goes on from there.
+    """
+    sandbox.require_walls()
+    stopping.clear()
+    manifest = {
+        "seed": seed,
+        "code": digest([file for room in ("contest", "grading") for file in sorted((PACKAGE / room).glob("*.py"))]),
+        "kernel": library.find().release,
+        "kernel_sha256": digest([library.find().path]),
+        "netlab": VERSION,
+    }
+    trials = networks.draw(seed)
+    kept = output / KEPT
+    with tempfile.TemporaryDirectory(prefix="netlab-contest-") as room:
+        matched = match(collect(submissions, Path(room)), list(entries))
+        handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
+        if claim is not None:
+            claim.take("board", "contest", [entry.student for entry in entries], list(handed_in))
+        kept.mkdir(parents=True, exist_ok=True)
+        opponents: dict[str, object] = {**{name: name for name in LANDMARKS}, **OPPONENTS}
+        with shown_progress(progress, len(trials) * (len(handed_in) + len(opponents)), "runs", what="contest") as tell:
+            work: dict[str, Callable[[Callable[[], None]], dict[str, Any]]] = {}
+            for name, control in opponents.items():
+                work[OURS + name] = _of_landmark(name, control, trials)
+            for student, file in handed_in.items():
+                work[student] = _of_student(
+                    student, str(file.path), file.label, digest_of(file.path), trials, kept, keep, manifest
+                )
+            found = _done(work, jobs, tell, trials)
+    landmarks = [found[OURS + name] for name in opponents]
+    rows = [found[student] for student in handed_in]
+    rows += [_without(student, race.NOT_TAKEN, sentence, trials) for student, sentence in matched.doubtful.items()]
+    stale = {f"{row['kept']}.json" for row in rows if "kept" in row}
+    for path in kept.glob("*.json"):
+        if path.name not in stale:
+            path.unlink()
+    submitted = {row["student"]: row.get("digest", "") for row in rows}
+    return Contest(trials, _placed(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
+
+
+def _of_landmark(name: str, control: object, trials: Sequence[Trial]) -> Any:
+    return lambda tell: race.landmark(name, control, trials, tell)
+
+
+def _of_student(
+    student: str,
+    path: str,
+    file: str,
+    file_digest: str,
+    trials: Sequence[Trial],
+    kept: Path,
+    keep: bool,
+    manifest: Mapping[str, Any],
+) -> Any:
+    def raced(tell: Callable[[], None]) -> dict[str, Any]:
+        entrant = race.read(student, path, file, file_digest)
+        # The same code has the same scores, whoever hands it in and whatever stands around it.
+        name = hashlib.sha256(json.dumps([entrant.code, student, file, manifest], sort_keys=True).encode()).hexdigest()[
+            :32
+        ]
+        place = kept / f"{name}.json"
+        result = _load(place) if keep else None
+        if result is None:
+            result = race.enter(entrant, trials, tell)
+            if result["status"] != race.NOT_RACED:
+                _store(place, result)
+        else:
+            for _ in trials:
+                tell()
+        return {**result, "kept": name, "digest": file_digest, "taken": _taken(entrant)}
+
+    return raced
+
+
+def _taken(entrant: Entrant) -> str:
+    """Which class was taken, in words."""
+    code = entrant.code
+    if "error" in code:
+        return ""
+    others = f"; not {', '.join(code['others'])}" if code["others"] else ""
+    return f"{code['name']} (line {code['line']}{others})"
+
+
+def _done(
+    work: Mapping[str, Callable[[Callable[[], None]], dict[str, Any]]],
+    jobs: int | None,
+    tell: Progress,
+    trials: Sequence[Trial],
+) -> dict[str, dict[str, Any]]:
+    """What came of each piece of work."""
+    whole = len(work) * len(trials)
+    done = iter(range(1, whole + 1))
+
+    def one_more() -> None:
+        tell(next(done), whole)
+
+    pool = futures.ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)), thread_name_prefix="contest")
+    try:
+        running = {pool.submit(each, one_more): name for name, each in work.items()}
+        found = {}
+        for future in futures.as_completed(running):
+            name, error = running[future], future.exception()
+            if not isinstance(error, Exception) or name.startswith(OURS):
+                found[name] = future.result()
+                continue
+            # A contest that breaks over one hand-in goes on with the others, and says so.
+            why = str(error) if isinstance(error, NetlabError) else f"the contest raised {type(error).__name__}"
+            found[name] = _without(
+                name, race.NOT_RACED, f"Not raced, and through no fault of the student's: {why}", trials
+            )
+    except KeyboardInterrupt:
+        stopping.set()
+        raise ContestInterrupted from None
+    finally:
+        stopping.set()
+        pool.shutdown(cancel_futures=True)
+        stopping.clear()
+    return found
+
+
+def _placed(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
+    """The rows, the best first; equal scores share a place."""
+    names = pseudonyms([row["student"] for row in rows], seed)
+    ordered = sorted(rows, key=lambda row: (-row["total"], row["student"]))
+    totals = [row["total"] for row in ordered]
+    return [{**row, "place": 1 + totals.index(row["total"]), "pseudonym": names[row["student"]]} for row in ordered]
+
+
+def pseudonyms(students: Sequence[str], seed: str) -> dict[str, str]:
+    """A name for each on a public board, which hardly changes when others join."""
+    words = [f"{adjective} {animal}" for adjective in ADJECTIVES for animal in ANIMALS]
+    number = {
+        student: int.from_bytes(hashlib.sha256(f"{seed}/{student}".encode()).digest()[:8], "big")
+        for student in students
+    }
+    found: dict[str, str] = {}
+    for student in sorted(students, key=lambda each: number[each]):
+        place = number[student]
+        while (name := _numbered(words[place % len(words)], len(found) // len(words))) in found.values():
+            place += 1
+        found[student] = name
+    return found
+
+
+def _numbered(name: str, round_number: int) -> str:
+    return name if not round_number else f"{name} {round_number + 1}"
+
+
+def _without(student: str, status: str, sentence: str, trials: Sequence[Trial]) -> dict[str, Any]:
+    rows = {trial.key: race.NOTHING.to_dict() for trial in trials}
+    return {
+        "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,
+        "total": 0.0, "windows": [], "taken": "",
+    }  # fmt: skip
+
+
+def _load(place: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _store(place: Path, result: Mapping[str, Any]) -> None:
+    part = place.with_suffix(".part")
+    part.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    part.replace(place)

@@ -1,0 +1,135 @@
+"""The networks of a contest, drawn from a seed: who does not know the seed has not seen them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from netlab.base.headers import FRAME_BYTES, MSS_BYTES
+from netlab.base.units import BITS_PER_BYTE
+from netlab.network import topologies
+from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+
+DURATION_S = 20.0
+INTERVAL_S = 0.1
+GOODPUT_SHARE = MSS_BYTES / FRAME_BYTES
+"""Of a link's rate the part that is data, in full segments."""
+STEP_S = 0.5
+SLOWEST_MBPS, FASTEST_MBPS = 1.0, 12.0
+
+Rule = Literal["power", "share", "pair"]
+"""How a run becomes points (docs/contest.md)."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A network of the contest, and what is sent over it.
+
+    Attributes
+    ----------
+    key, title : str
+        Its name in tables, and in words.
+    rule : Rule
+    network : Topology
+    rate_mbps : float
+        The bottleneck's mean rate.
+    rtt_ms : float
+        The RTT of a segment that meets nobody.
+    seed : int
+        Of the run.
+    """
+
+    key: str
+    title: str
+    rule: Rule
+    network: Topology
+    rate_mbps: float
+    rtt_ms: float
+    seed: int
+
+    @property
+    def capacity_mbps(self) -> float:
+        """The most goodput that the network carries."""
+        return self.rate_mbps * GOODPUT_SHARE
+
+    def scenario(self, control: object) -> Scenario:
+        """The run of a congestion control: alone, beside CUBIC or beside itself."""
+        beside: dict[Rule, list[object]] = {"power": [], "share": ["cubic"], "pair": [control]}
+        ends = [("h1", "h3"), ("h2", "h4")]
+        traffic = [
+            Tcp(src, dst, congestion=each)
+            for (src, dst), each in zip(ends, [control, *beside[self.rule]], strict=False)
+        ]
+        return Scenario(self.network, traffic, DURATION_S, self.seed, INTERVAL_S)
+
+
+def draw(seed: str) -> list[Trial]:
+    """The networks of a seed.
+
+    Examples
+    --------
+    >>> [trial.key for trial in draw("1")]
+    ['steady', 'deep', 'lossy', 'walk', 'steps', 'cubic', 'pair']
+    """
+    return [
+        _trial(seed, "steady", "a steady link", "power", queue_bdp=(1.0, 2.0)),
+        _trial(seed, "deep", "a steady link with a deep queue", "power", queue_bdp=(4.0, 8.0)),
+        _trial(seed, "lossy", "a link that loses at random", "power", queue_bdp=(1.0, 2.0), loss_rate=(0.005, 0.02)),
+        _trial(seed, "walk", "a rate that wanders", "power", queue_bdp=(2.0, 4.0), trace=_walk),
+        _trial(seed, "steps", "a rate that jumps", "power", queue_bdp=(2.0, 4.0), trace=_steps),
+        _trial(seed, "cubic", "beside CUBIC", "share", queue_bdp=(1.0, 2.0)),
+        _trial(seed, "pair", "two of its own", "pair", queue_bdp=(1.0, 2.0)),
+    ]
+
+
+def _trial(
+    seed: str,
+    key: str,
+    title: str,
+    rule: Rule,
+    *,
+    queue_bdp: tuple[float, float],
+    loss_rate: tuple[float, float] = (0.0, 0.0),
+    trace: Any = None,
+) -> Trial:
+    chance = random.Random(f"{seed}/{key}")  # noqa: S311 (no secret but the seed)
+    rate_mbps, delay_ms = round(chance.uniform(3, 10), 1), round(chance.uniform(10, 40))
+    # A link takes a trace for a rate.
+    drawn: Any = Trace(trace(chance, rate_mbps), DURATION_S) if trace else None
+    mean_mbps = drawn.mean_mbps() if drawn else rate_mbps
+    frame_ms = FRAME_BYTES * BITS_PER_BYTE / mean_mbps / 1e3
+    bdp_packets = 2 * delay_ms / frame_ms
+    network = topologies.dumbbell(
+        pairs=2,
+        rate_mbps=drawn or rate_mbps,
+        delay_ms=delay_ms,
+        queue_packets=max(10, round(bdp_packets * chance.uniform(*queue_bdp))),
+        loss_rate=round(chance.uniform(*loss_rate), 4),
+    )
+    number = int.from_bytes(hashlib.sha256(f"{seed}/{key}".encode()).digest()[:4], "big")
+    return Trial(key, title, rule, network, mean_mbps, 2 * delay_ms + frame_ms, number)
+
+
+def _walk(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
+    """Each half second up or down by a quarter or so, as a radio link does."""
+    rate, steps = mean_mbps, []
+    for number in range(round(DURATION_S / STEP_S)):
+        rate = min(FASTEST_MBPS, max(SLOWEST_MBPS, rate * math.exp(chance.gauss(0, 0.25))))
+        steps.append((number * STEP_S, round(rate, 2)))
+    return steps
+
+
+def _steps(chance: random.Random, mean_mbps: float) -> list[tuple[float, float]]:
+    """Between a high and a low rate, each for some seconds."""
+    steps, at_s, low = [], 0.0, False
+    while at_s < DURATION_S - STEP_S:
+        steps.append((round(at_s, 1), round(mean_mbps * (0.4 if low else 1.6), 2)))
+        at_s += chance.uniform(2, 5)
+        low = not low
+    return steps

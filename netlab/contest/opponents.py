@@ -1,0 +1,99 @@
+"""Three controls of netlab's own, against which every hand-in competes. Each is short, and each has a network that it is bad at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SMALLEST_SEGMENTS = 4
+
+
+class Plough:
+    """Loss alone: half a window more for each RTT, a quarter less after a loss. It takes its share beside anybody, and fills any queue."""
+
+    def on_start(self, flow: Any) -> None:
+        """Keep the flow."""
+        self.flow = flow
+
+    def on_ack(self, ack: Any) -> None:
+        """Grow."""
+        flow = self.flow
+        if not ack.may_grow:
+            return
+        if flow.cwnd_segments < flow.ssthresh_segments:
+            flow.cwnd_segments += ack.delivered_segments
+        else:
+            flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
+
+    def on_loss(self, _loss: Any) -> None:
+        """Give a quarter back."""
+        flow = self.flow
+        flow.ssthresh_segments = max(SMALLEST_SEGMENTS, 0.75 * flow.cwnd_segments)
+        flow.cwnd_segments = flow.ssthresh_segments
+
+
+class Tide:
+    """Delay alone: a few segments in the queue are enough. Its queues are short, and beside CUBIC it starves."""
+
+    QUEUED_SEGMENTS = 4.0
+
+    def on_start(self, flow: Any) -> None:
+        """Keep the flow."""
+        self.flow, self.rtt_ms = flow, None
+
+    def on_ack(self, ack: Any) -> None:
+        """Move towards the window with so many segments in the queue."""
+        flow = self.flow
+        if ack.rtt_ms is None:
+            return
+        self.rtt_ms = ack.rtt_ms if self.rtt_ms is None else self.rtt_ms + (ack.rtt_ms - self.rtt_ms) / 8
+        queued = flow.cwnd_segments * (1 - ack.rtt_min_ms / self.rtt_ms)
+        if flow.cwnd_segments < flow.ssthresh_segments:
+            if queued < self.QUEUED_SEGMENTS:
+                flow.cwnd_segments += ack.delivered_segments
+                return
+            flow.ssthresh_segments = flow.cwnd_segments
+        step = ack.delivered_segments / flow.cwnd_segments
+        flow.cwnd_segments = max(
+            SMALLEST_SEGMENTS, flow.cwnd_segments + (step if queued < self.QUEUED_SEGMENTS else -step)
+        )
+
+    def on_loss(self, _loss: Any) -> None:
+        """A loss without a queue is chance; with one it is too late for it, and the window shrinks."""
+        flow = self.flow
+        flow.ssthresh_segments = flow.cwnd_segments = max(SMALLEST_SEGMENTS, 0.8 * flow.cwnd_segments)
+
+
+class Gauge:
+    """The rate that arrived lately, times the shortest RTT: losses by chance do not matter to it. Two of it are slow to share."""
+
+    KEPT_RTTS, GAIN = 10, 1.1
+
+    def on_start(self, flow: Any) -> None:
+        """Keep the flow."""
+        self.flow, self.rates, self.round_ends_s, self.best = flow, [0.0], 0.0, 0.0
+
+    def on_ack(self, ack: Any) -> None:
+        """Measure, and follow."""
+        flow = self.flow
+        if ack.rtt_min_ms is None or not ack.delivery_rate_mbps:
+            return
+        if ack.now_s > self.round_ends_s:
+            self.rates = [*self.rates[-self.KEPT_RTTS :], 0.0]
+            self.round_ends_s = ack.now_s + ack.rtt_min_ms / 1e3
+        self.rates[-1] = max(self.rates[-1], ack.delivery_rate_mbps)
+        rate_mbps = max(self.rates)
+        bdp = rate_mbps * 1e3 * ack.rtt_min_ms / 8 / flow.mss_bytes
+        if flow.cwnd_segments < flow.ssthresh_segments:
+            flow.cwnd_segments += ack.delivered_segments
+            if flow.cwnd_segments > 2 * bdp + SMALLEST_SEGMENTS:
+                flow.ssthresh_segments = SMALLEST_SEGMENTS
+            return
+        flow.cwnd_segments = max(SMALLEST_SEGMENTS, self.GAIN * bdp + 2)
+        flow.pacing_mbps = max(0.1, self.GAIN * rate_mbps)
+
+    def on_loss(self, _loss: Any) -> None:
+        """A loss ends the start, and nothing else."""
+        self.flow.ssthresh_segments = SMALLEST_SEGMENTS
+
+
+OPPONENTS: dict[str, type[Any]] = {each.__name__: each for each in (Plough, Tide, Gauge)}

@@ -1,0 +1,179 @@
+"""A contest: what each hand-in gets, and what a cheat does not."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netlab.contest import board, contest, ladder, networks, race
+from netlab.contest.command import DEFAULT_SEED
+from netlab.grading.helper import stopping
+from netlab.grading.roster import Entry
+
+HONEST = """
+class Honest:
+    def on_start(self, flow):
+        flow.cwnd_segments = {window}
+
+    def on_ack(self, ack):
+        {line}
+"""
+LOOKS = """
+import glob, os, socket
+seen = 0
+for place in ("/proc/*/environ", "/tmp/*", "/work/*", "/home/*", "/root/*", os.path.expanduser("~/*"), "/usr/**/netlab/contest/*"):
+    for path in glob.glob(place):
+        try:
+            seen += "trace" in open(path, errors="replace").read(100_000) and os.path.isfile(path)
+        except OSError:
+            pass
+try:
+    import netlab.contest.networks
+    seen += 1
+except ImportError:
+    pass
+seen += len(socket.if_nameindex()) > 1
+"""
+COUNTS = """
+import ctypes, os
+seen = 0
+for place in ("/tmp/n", "/dev/shm/n", "/var/tmp/n", os.path.expanduser("~/n"), "n"):
+    try:
+        seen += os.path.exists(place)
+        open(place, "a").write("x")
+    except OSError:
+        pass
+libc = ctypes.CDLL(None)
+seen += libc.shmget(4711, 4096, 0o666) >= 0
+libc.shmget(4711, 4096, 0o1666)
+import time
+seen += int(time.time()) - 1_700_000_000 > 60
+time.sleep(50)
+"""
+SLEEPS = "import time; time.sleep(0.5)"
+CLASS = {
+    "anna": HONEST.format(window=9, line="pass"),
+    "ben": HONEST.format(window=4, line="pass"),
+    "looks": LOOKS + HONEST.format(window="9 if not seen else 4", line="pass"),
+    "counts": COUNTS + HONEST.format(window="9 if not seen else 4", line="pass"),
+    "sleeps": HONEST.format(window=9, line=SLEEPS),
+    "raises": HONEST.format(window=9, line="return 1 / 0"),
+    "loops": HONEST.format(window=9, line="while True: pass"),
+    "exits": HONEST.format(window=9, line="import os; os._exit(0)"),
+    "nonsense": HONEST.format(window="'wide'", line="pass"),
+    "empty": "",
+    "prose": "My control is the best.",
+}
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One short network, one landmark."""
+    drawn = networks.draw(DEFAULT_SEED)
+    monkeypatch.setattr(networks, "DURATION_S", 2.0)
+    monkeypatch.setattr(networks, "draw", lambda _seed: [each for each in drawn if each.key == "walk"])
+    monkeypatch.setattr(contest, "LANDMARKS", ("cubic",))
+    monkeypatch.setattr(contest, "OPPONENTS", {})
+    monkeypatch.setattr(race, "CPU_S", 4.0)
+
+
+def hand_in(folder: Path, sources: dict[str, str]) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, source in sources.items():
+        (folder / f"{name}.py").write_text(source)
+    return folder
+
+
+@pytest.mark.pocket
+@pytest.mark.library
+@pytest.mark.usefixtures("short")
+def test_a_hand_in_that_fails_costs_its_own_row_and_a_cheat_gets_what_it_would_get_anyway(tmp_path: Path) -> None:
+    """A class looks for traces, counts networks, sleeps: its points are to the digit those of the class that does not."""
+    held = contest.hold([hand_in(tmp_path / "in", CLASS)], tmp_path / "out", progress=False)
+    rows = {row["student"]: row for row in held.rows}
+    honest = rows["anna"]["scores"]
+    assert all(score["points"] > 10 for score in honest.values()) and honest != rows["ben"]["scores"]
+    assert {name: rows[name]["scores"] for name in ("looks", "counts", "sleeps")} == dict.fromkeys(
+        ("looks", "counts", "sleeps"), honest
+    )
+    said = {name: (row["status"], row["total"], row["sentence"]) for name, row in rows.items() if not row["total"]}
+    assert set(said) == {"raises", "loops", "exits", "nonsense", "empty", "prose"}
+    for name, status, sentence in (
+        ("raises", "failed", "division by zero. In line 7"),
+        ("loops", "failed", "more than 4 s of processor time"),
+        ("exits", "failed", "its process ended with status 0"),
+        ("nonsense", "failed", "cwnd_segments must be a number of segments"),
+        ("empty", "not taken", "No class with on_start"),
+        ("prose", "not taken", "invalid syntax"),
+    ):
+        assert said[name][0] == status and sentence in said[name][2], said[name]
+    assert not stopping.is_set() and not list((tmp_path / "out" / "results").glob("*.part"))
+
+
+def pretend(entrant: Any, trials: Any, tell: Any) -> dict[str, Any]:
+    """Points without a race: as many as the code has lines."""
+    if "error" in entrant.code:
+        return entered(entrant, trials, tell)
+    for _ in trials:
+        tell()
+    points = float(entrant.code["answer"].count("\n"))
+    scores = {trial.key: {"points": points, "rate": 0.5, "delay": 1.5, "fairness": 1.0} for trial in trials}
+    raced.append(entrant.student)
+    return {
+        "student": entrant.student, "status": race.RACED, "sentence": "", "class": entrant.code["name"], "scores": scores,
+        "total": points, "windows": [[0.1, 4.0], [0.2, 5.0]],
+    }  # fmt: skip
+
+
+raced: list[str] = []
+entered = race.enter
+
+
+@pytest.mark.library
+@pytest.mark.usefixtures("short")
+def test_a_ladder_races_what_is_new_and_keeps_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race, "enter", pretend)
+    raced.clear()
+    folder, output = hand_in(tmp_path / "in", {"anna": CLASS["anna"], "ben": CLASS["ben"]}), tmp_path / "out"
+    for _ in range(2):
+        ladder.write_down(contest.hold([folder], output, keep=True, progress=False), output)
+    assert sorted(raced) == ["anna", "ben"]
+    hand_in(folder, {"ben": CLASS["ben"] + "\n# better\n", "cleo": CLASS["anna"]})
+    before = ladder.last_scores(output, DEFAULT_SEED)
+    held = contest.hold([folder], output, keep=True, progress=False)
+    ladder.write_down(held, output)
+    assert sorted(raced) == ["anna", "ben", "ben", "cleo"]
+    history = list(csv.DictReader((output / ladder.HISTORY).open()))
+    assert [row["student"] for row in history] == ["anna", "ben", "ben", "cleo"]
+    assert before == {"anna": 7.0, "ben": 7.0} and ladder.last_scores(output, DEFAULT_SEED)["ben"] == 9.0
+    board.write(held, output, before=before)
+    page = (output / board.PAGE).read_text()
+    assert "+2.00" in page and "new" in page and "<script" not in page
+
+
+@pytest.mark.library
+@pytest.mark.usefixtures("short")
+def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(race, "enter", pretend)
+    folder = hand_in(
+        tmp_path / "in", {"annika": CLASS["anna"].replace("Honest", "AnnikasOwn"), "benedikt": "class Ben("}
+    )
+    held = contest.hold([folder], tmp_path / "out", entries=[Entry("annika"), Entry("benedikt")], progress=False)
+    board.write(held, tmp_path / "out", pseudonyms=True)
+    page, table = ((tmp_path / "out" / name).read_text() for name in (board.PAGE, board.SCORES))
+    assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page
+    names = {row["student"]: row["pseudonym"] for row in csv.DictReader(table.splitlines())}
+    assert names["annika"] in page and names["benedikt"] in page and "AnnikasOwn (line 2)" in table
+
+
+def test_pseudonyms_hardly_change_when_others_join() -> None:
+    some = [f"student {number}" for number in range(40)]
+    first, second = (contest.pseudonyms(each, "word") for each in (some, [*some, "late"]))
+    assert len(set(second.values())) == 41
+    assert sum(first[name] != second[name] for name in some) <= 1
+    assert len(set(contest.pseudonyms([str(number) for number in range(1000)], "w").values())) == 1000

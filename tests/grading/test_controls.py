@@ -1,0 +1,41 @@
+"""Which class of a hand-in is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from netlab.grading.controls import control
+
+TWO = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"
+
+
+def test_the_last_class_with_a_method_of_a_control_is_taken_and_the_others_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(TWO)
+    found = control(str(tmp_path / "a.py"))
+    assert (found["name"], found["line"], found["others"], found["answer"]) == ("Second", 6, ["First"], TWO)
+
+
+def test_of_a_notebook_the_class_comes_with_what_it_needs_and_no_experiment(tmp_path: Path) -> None:
+    cells = [
+        "%matplotlib inline\nimport math\nLIMIT = 7\nprint('hello')",
+        "run = nl.run(network, [])",
+        "class Mine:\n    def on_ack(self, ack): return math.sqrt(LIMIT)",
+        "nl.run(network, [nl.Tcp('h1', 'h2', congestion=Mine)])",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
+    (tmp_path / "a.ipynb").write_text(nbformat.writes(notebook))
+    found = control(str(tmp_path / "a.ipynb"))
+    assert found["name"] == "Mine" and "import math" in found["answer"] and "LIMIT = 7" in found["answer"]
+    assert "nl.run" not in found["answer"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("x = 1", "No class with on_start"), ("class A(:", "Its Python has a mistake"), ("\udcff", "not in UTF-8")],
+)
+def test_what_has_no_class_is_told_why(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "a.py").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert sentence in control(str(tmp_path / "a.py"))["error"]
