@@ -43,7 +43,7 @@ def panel(duration_s: float = 5.0) -> PanelParts:
             x_label="Time (s)",
             y_label="RTT (ms)",
             residual="absolute",
-            title=f"{len(result.pings)} pings, {lost} lost; theory is the empty way, {empty_ms:.1f} ms",
+            title=f"{len(result.pings)} pings, {lost} lost; theory is the empty path, {empty_ms:.1f} ms",
         ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, duration_s], [empty_ms, empty_ms])
         return comparison.still(y=(0, _LONGEST_MS))
 

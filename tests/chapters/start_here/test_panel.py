@@ -27,4 +27,4 @@ def test_the_panel_draws_pings_beside_the_empty_way(beside_mbps, kinds):
     assert [item.kind for item in traffic] == kinds
     (measured,) = by_role(panel, "measured")
     assert measured.y == pytest.approx((40.1, 45.0))
-    assert "3 pings, 1 lost; theory is the empty way, 40.2 ms" in panel.figure.layout.title.text
+    assert "3 pings, 1 lost; theory is the empty path, 40.2 ms" in panel.figure.layout.title.text
