@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TYPICAL_WIDTH_PX = 800  # of a notebook's output on a laptop
 PIXELS_PER_LINK = 115
+NODE_PX = 34
 CLEARLY = 0.01  # of a link: less is rounding
 
 
@@ -90,7 +91,7 @@ def topology(
             textfont={"color": "white", "size": 13},
             hoverinfo="text",
             hovertext=[_node_text(network, node, kind) for node in names],
-            marker={"symbol": symbol, "size": 34 if symbol != "diamond" else 40, "color": colour},
+            marker={"symbol": symbol, "size": NODE_PX if symbol != "diamond" else 40, "color": colour},
         )
     height = 140 + PIXELS_PER_LINK * max(1.0, max(y for _, y in place.values()) - min(y for _, y in place.values()))
     figure.update_layout(
@@ -198,7 +199,9 @@ def _beside(
     start, along = at[link.a], at[link.b] - at[link.a]
     normal = np.array([-along[1], along[0]]) / np.linalg.norm(along)
     half_box = np.array([4.0 * max(map(len, lines)), 9.0 * len(lines)])
-    shift = normal * (6 + np.abs(normal) @ half_box)
+    # A label wider than the line between its nodes, on a narrow page, would be hidden behind them.
+    clear_px = 6 if 2 * half_box[0] < 0.8 * np.linalg.norm(along) - NODE_PX else NODE_PX / 2
+    shift = normal * (clear_px + np.abs(normal) @ half_box)
     if shift[1] < -1e-9 or (abs(shift[1]) <= 1e-9 and shift[0] < 0):
         shift = -shift
     crowd = [*at.values(), *labels]

@@ -30,6 +30,14 @@ def test_directions_that_differ_are_both_named():
     assert [a.text for a in figure.layout.annotations] == ["r1→h3: 5 Mbit/s, 100 packets<br>h3→r1: unlimited"]
 
 
+def test_a_label_wider_than_its_line_clears_the_nodes_at_its_ends():
+    (label,) = plots.topology(topologies.three_pcs()).layout.annotations
+    half_height_px = 9 * label.text.count("<br>") + 9
+    assert abs(label.yshift) >= half_height_px + drawing.NODE_PX / 2
+    (narrow,) = plots.topology(Topology(hosts=["h1", "h2"], links=[Link("h1", "h2", rate_mbps=1)])).layout.annotations
+    assert abs(narrow.yshift) == pytest.approx(9 + 6)
+
+
 @pytest.mark.parametrize(
     "network",
     [

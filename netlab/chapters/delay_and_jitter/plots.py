@@ -31,7 +31,12 @@ def jitter(table: pd.DataFrame, title: str) -> go.Figure:
             mode="markers",
             name=f"± {jitter_ms:g} ms",
             customdata=group.tcp,
-            marker={"color": COLOURS[number], "symbol": SYMBOLS[number], "size": 8, "line": {"width": 2}},
+            marker={
+                "color": COLOURS[number],
+                "symbol": SYMBOLS[number],
+                "size": 8,
+                "line": {"width": 2, "color": COLOURS[number]},
+            },
             hovertemplate="%{customdata}: %{y:.2f} Mbit/s<extra></extra>",
         )
         left += BESIDE * widths[number]
