@@ -77,6 +77,8 @@ def _template() -> go.layout.Template:
             "margin": {"l": 70, "r": 20, "t": 80, "b": 60},
             "hoverlabel": {"align": "left"},
             "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": TEXT, "activecolor": COLOURS[0]},
+            # Plotly's own lines are black, which a dark page hides, and its areas have no colour at all.
+            "shapedefaults": {"line": {"color": TEXT}, "fillcolor": COLOURS[2]},
         }
     )
 

@@ -46,6 +46,13 @@ def test_colours_of_series_stand_out_on_white_and_on_the_dark_page() -> None:
         assert min(contrast(colour, WHITE), contrast(colour, DARK)) >= 3.0, colour
 
 
+def test_a_students_line_and_area_are_seen_on_white_and_on_the_dark_page() -> None:
+    """As exercises ask for them: `figure.add_hline(y=...)`, `figure.add_hrect(y0=..., y1=..., opacity=0.2)`."""
+    shapes = pio.templates["netlab"].layout.shapedefaults
+    assert min(contrast(shapes.line.color, page) for page in (WHITE, DARK)) >= 3.0
+    assert shapes.fillcolor in theme.COLOURS
+
+
 def test_a_page_without_jupyterlab_gets_the_same_html_each_time() -> None:
     first, second = (udp_comparison().figure for _ in range(2))
     html = plots.page_html(first)
