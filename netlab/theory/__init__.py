@@ -59,6 +59,7 @@ from netlab.theory.framing import (
     udp_goodput_limit_mbps,
     udp_wire_bytes,
 )
+from netlab.theory.queueing import late_share, mean_wait_ms, relaxation_ms
 from netlab.theory.ranges import TheoryError
 from netlab.theory.slow_start import short_flow_ms, slow_start_fill_s, slow_start_goodput_mbps, slow_start_rounds
 from netlab.theory.tcp import (
@@ -106,10 +107,12 @@ __all__ = [
     "fifo_network",
     "held_shares_mbps",
     "jain_index",
+    "late_share",
     "many_flows_queue_packets",
     "many_flows_utilization",
     "mathis_mbps",
     "max_min_mbps",
+    "mean_wait_ms",
     "nodal_delay_ms",
     "parallel_streams_mbps",
     "path_delay_ms",
@@ -118,6 +121,7 @@ __all__ = [
     "propagation_delay_ms",
     "proportional_fair_mbps",
     "queueing_delay_ms",
+    "relaxation_ms",
     "reno_optimum_mbps",
     "rtt_shares_mbps",
     "runs_needed",

@@ -1,0 +1,251 @@
+"""What the chapter "Why is 95 % too much?" does with its runs: draws, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from netlab import plots, theory
+from netlab.base.units import MS_PER_S
+from netlab.chapters.load_and_delay.settings import (
+    CAPTURES,
+    LATE_MS,
+    MIXED_S,
+    MIXED_SERVICE_MS,
+    MIXED_VARIATION,
+    ONE_SIZE_S,
+    SERVICE_MS,
+    SHORTER_S,
+    calls,
+    mixed_sizes,
+    one_size,
+)
+from netlab.course.own_figures import StudentValues
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array
+from netlab.runs import experiment, sweeps
+from netlab.runs.replications import Interval, interval
+from netlab.runs.scenario import Scenario
+
+SEEDS = 5
+LONG_SEEDS = 8
+"""At 95 %, where chance is largest."""
+WAITS_S = lasting(50, real_s=10)
+KINDS: Mapping[str, tuple[Callable[[float, float], Scenario], Mapping[float, float], float, float]] = {
+    "one size": (one_size, ONE_SIZE_S, SERVICE_MS, 0.0),
+    "mixed sizes": (mixed_sizes, MIXED_S, MIXED_SERVICE_MS, MIXED_VARIATION),
+}
+"""What makes the scenario, how long it runs at each load, the mean time on the link, and the variation of the sizes."""
+
+
+def mean_delay_ms(run: Run) -> float:
+    """Mean delay of all datagrams of a run."""
+    received = run.flows["received_datagrams"]
+    return float((run.flows["delay_ms"] * received).sum() / received.sum())
+
+
+def theory_ms(kind: str, load: float) -> float:
+    """The mean delay by Pollaczek and Khinchine."""
+    _, _, service_ms, variation = KINDS[kind]
+    return float(theory.mean_wait_ms(load, service_ms, variation)) + service_ms
+
+
+def delays() -> pd.DataFrame:
+    """Mean delays at each load, a row for each kind, load and seed."""
+    return _drawn(
+        {
+            (kind, load, seed, seconds): make(load, seconds)
+            for kind, (make, lengths_s, _, _) in KINDS.items()
+            for load, seconds in lengths_s.items()
+            for seed in range(1, (LONG_SEEDS if load == max(ONE_SIZE_S) else SEEDS) + 1)
+        }
+    )
+
+
+def shorter(found: pd.DataFrame) -> pd.DataFrame:
+    """The runs of `found` at 95 %, and shorter ones, of which there are more."""
+    load = max(ONE_SIZE_S)
+    scenarios: dict[tuple[str, float, int, float], Scenario] = {
+        ("one size", load, seed, seconds): one_size(load, seconds)
+        for seconds, number in SHORTER_S.items()
+        for seed in range(1, number + 1)
+    }
+    return pd.concat([_drawn(scenarios), found[found["load"] == load]], ignore_index=True)
+
+
+def _groups(found: pd.DataFrame, names: str | list[str]) -> list[tuple[Any, pd.DataFrame]]:
+    return list(found.groupby(names, sort=False))
+
+
+def _drawn(scenarios: Mapping[tuple[str, float, int, float], Scenario]) -> pd.DataFrame:
+    runs = sweeps.sweep({key: replace(scenario, seed=key[2]) for key, scenario in scenarios.items()})
+    names = ("kind", "load", "seed", "seconds")
+    return pd.DataFrame(
+        [{**dict(zip(names, key, strict=True)), "delay_ms": mean_delay_ms(run)} for key, run in runs.items()]
+    )
+
+
+def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots.Comparison:
+    """Mean delay over load with 95 % intervals: one size beside `formula`, mixed sizes beside theory."""
+    comparison = plots.Comparison(
+        "Load (share of the time in which the link is busy)", "Mean delay (ms)", "Delay over load"
+    )
+    line = np.linspace(0.02, 0.965, 90)
+    formulas = {"one size": formula, "mixed sizes": lambda load: theory_ms("mixed sizes", load)}
+    halves = []
+    for kind, rows in _groups(found, "kind"):
+        intervals = {load: interval(mine["delay_ms"]) for load, mine in _groups(rows, "load")}
+        halves.append([each.half_width for each in intervals.values()])
+        comparison.add(
+            kind,
+            list(intervals),
+            [each.mean for each in intervals.values()],
+            line,
+            np.vectorize(formulas[kind]),
+        )
+    measured = [trace for trace in comparison.figure.data if (trace.meta or {}).get("role") == "measured"]
+    for trace, half in zip(measured, halves, strict=True):
+        trace.update(error_y={"type": "data", "array": half, "thickness": 2, "width": 8})
+    comparison.figure.update_yaxes(range=[0, 40], row=1, col=1)
+    return comparison
+
+
+def load_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Mean delay with its interval beside theory, and the packets that are there on average, by Little's law."""
+    rows = []
+    for (kind, load), mine in _groups(found, ["kind", "load"]):
+        mean, half = interval(mine["delay_ms"])
+        packets_per_ms = load / KINDS[kind][2]
+        rows.append(
+            {
+                "": kind,
+                "load": load,
+                "runs": f"{len(mine)} of {mine['seconds'].iloc[0]:g} s",
+                "delay (ms)": f"{mean:.2f} ± {half:.2f}",
+                "theory (ms)": f"{theory_ms(kind, load):.2f}",
+                "packets there": f"{packets_per_ms * mean:.1f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def length_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Runs at 95 %, by their length: the mean with its interval, the extremes, how far they scatter, and theory's scatter."""
+    load = max(ONE_SIZE_S)
+    wait_share = 1 - SERVICE_MS / theory_ms("one size", load)
+    rows = []
+    for seconds, mine in _groups(found, "seconds"):
+        mean, half = interval(mine["delay_ms"])
+        relaxations = MS_PER_S * seconds / theory.relaxation_ms(load, SERVICE_MS)
+        rows.append(
+            {
+                "length (s)": seconds,
+                "runs": len(mine),
+                "relaxation times": f"{relaxations:.0f}",
+                "mean delay (ms)": f"{mean:.1f} ± {half:.1f}",
+                "lowest, highest": f"{mine['delay_ms'].min():.1f}, {mine['delay_ms'].max():.1f}",
+                "scatter (%)": f"{100 * mine['delay_ms'].std() / mine['delay_ms'].mean():.0f}",
+                "theory's scatter (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def length_figure(found: pd.DataFrame) -> go.Figure:
+    """Each run at 95 % over its length, and theory for a run without end."""
+    load = max(ONE_SIZE_S)
+    figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
+    # Side by side, so that each can be seen.
+    places = found.groupby("seconds")["seed"].transform(lambda seeds: (seeds - seeds.mean()) / len(seeds))
+    spread = found["seconds"] * 1.7**places
+    figure.add_scatter(
+        x=spread.tolist(),
+        y=found["delay_ms"].tolist(),
+        mode="markers",
+        name="one run",
+        marker={"symbol": SYMBOLS[0], "size": 9, "color": COLOURS[0]},
+        hovertext=[
+            f"seed {seed}, {seconds:g} s" for seed, seconds in zip(found["seed"], found["seconds"], strict=True)
+        ],
+    )
+    figure.add_hline(
+        y=theory_ms("one size", load),
+        line={"dash": "dash", "color": COLOURS[0], "width": 2},
+        annotation_text="theory, a run without end",
+        annotation_position="top left",
+    )
+    lengths_s = sorted(found["seconds"].unique())
+    figure.update_xaxes(
+        title_text="Length of the run (s)", type="log", tickvals=lengths_s, ticktext=[f"{s:g}" for s in lengths_s]
+    )
+    figure.update_yaxes(title_text="Mean delay (ms)", rangemode="tozero")
+    return figure
+
+
+def delays_ms(run: Run) -> Array:
+    """Delay of each packet from leaving h1 to its arrival at h2, of a run with `CAPTURES`: the queue is first in, first out."""
+    packets = run.packets
+    left_s = packets.loc[(packets["node"] == "h1") & packets["departs"], "t_s"].to_numpy(dtype=float)
+    arrived_s = packets.loc[(packets["node"] == "h2") & ~packets["departs"], "t_s"].to_numpy(dtype=float)
+    found: Array = MS_PER_S * (arrived_s - left_s[: len(arrived_s)])
+    return found
+
+
+def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, Array]:
+    """The wait of each packet in one run, for each load."""
+    found = {}
+    for load in loads:
+        scenario = replace(one_size(load, WAITS_S), captures=CAPTURES)
+        found[load] = delays_ms(experiment.run(scenario)) - SERVICE_MS
+    return found
+
+
+def tail_figure(waits_ms: Mapping[float, Array], longest_ms: float = 25.0) -> go.Figure:
+    """The share of packets that wait longer, on a logarithmic axis, beside theory's exponential tails."""
+    figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
+    for number, (load, waits) in enumerate(waits_ms.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        # Where fewer than ten packets are left, they came together: one long queue, and no share.
+        at_ms = np.arange(0, min(longest_ms, np.sort(waits)[-10]), 1.0)
+        figure.add_scatter(
+            x=at_ms.tolist(),
+            y=[float((waits > wait).mean()) for wait in at_ms],
+            mode="markers",
+            name=f"{load:.0%} busy",
+            legendgroup=f"{load}",
+            marker={"symbol": SYMBOLS[number], "size": 8, "color": colour},
+        )
+        line = np.linspace(0, longest_ms, 100)
+        figure.add_scatter(
+            x=line.tolist(),
+            y=theory.late_share(load, SERVICE_MS, line).tolist(),
+            mode="lines",
+            name="theory",
+            legendgroup=f"{load}",
+            line={"dash": "dash", "color": colour, "width": 2},
+        )
+    figure.add_hline(
+        y=0.01,
+        line={"dash": "dot", "width": 1.5, "color": TEXT},
+        annotation_text="1 in 100",
+        annotation_position="top right",
+    )
+    figure.update_xaxes(title_text="Wait (ms)", range=[0, longest_ms])
+    figure.update_yaxes(title_text="Share of packets that wait longer", type="log", range=[-4, 0.05], dtick=1)
+    return figure
+
+
+def late_percent(run: Run, limit_ms: float = LATE_MS) -> float:
+    """How many of 100 packets took longer than this."""
+    return float(100 * (delays_ms(run) > limit_ms).mean())
+
+
+def late_of_calls(own: StudentValues, number: int, **how: Any) -> Interval:
+    """Mean of the late packets in per cent, of five runs with a number of calls; `how` goes to `settings.calls`."""
+    return interval([late_percent(experiment.run(calls(own, number, seed, **how))) for seed in range(1, SEEDS + 1)])

@@ -1,0 +1,164 @@
+"""One queue and arrivals at random moments: mean waits, long waits, and how long a run must be."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from netlab.base import bisection
+from netlab.theory.ranges import Array, TheoryError, Value, like, positive, within
+
+LEAST_LOAD = 1e-100
+ERLANG_PACKETS = 4
+
+
+def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
+    """Mean time that a packet waits in a queue before its own transmission begins (Pollaczek and Khinchine).
+
+    Holds for arrivals at random moments (a Poisson process), one link, a queue that never overflows, and a run that is long against
+    `relaxation_ms`. Misleads for packets that come in bursts (they wait longer) or by a clock (shorter), and for short runs.
+
+    Parameters
+    ----------
+    load : float or array
+        Share of the time in which the link is busy, 0 or more and below 1.
+    service_ms : float
+        Mean time on the link, size over rate, in ms, above 0.
+    variation : float
+        Variance of the sizes over their mean squared, 0 or more: 0 for equal sizes (M/D/1), 1 for exponentially distributed
+        ones (M/M/1).
+
+    Returns
+    -------
+    float or array
+        Milliseconds, shaped as `load`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 3.5.
+
+    Examples
+    --------
+    Datagrams of 1042 bytes at 5 Mbit/s, by their mean delay, for four loads:
+
+    >>> (mean_wait_ms(np.array([0.5, 0.8, 0.9, 0.95]), 1.6672) + 1.6672).round(2)
+    array([ 2.5 ,  5.  ,  9.17, 17.51])
+    >>> round(mean_wait_ms(0.9, 1.6672, variation=1), 3)
+    15.005
+    """
+    _check(load, service_ms, variation)
+    busy = np.asarray(load, dtype=float)
+    return like(busy / (1 - busy) * service_ms * (1 + variation) / 2)
+
+
+def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Value:
+    """Time in which a queue forgets how long it was.
+
+    The mean wait over a time T scatters with a standard deviation of about sqrt(2 * relaxation / T) of its mean, and half of that
+    variance goes where each run has the same number of packets, as `netlab.Udp` sends it. Holds near full load and for times much
+    longer than this. Misleads for low loads, where it is shorter than a packet.
+
+    Parameters
+    ----------
+    load, service_ms, variation
+        As for `mean_wait_ms`.
+
+    Returns
+    -------
+    float or array
+        Milliseconds, shaped as `load`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    W. Whitt, Planning queueing simulations, Management Science 35(11), 1989: a queue near full load as reflected Brownian motion.
+
+    Examples
+    --------
+    >>> relaxation_ms(np.array([0.5, 0.9, 0.95]), 1.6672).round(1)
+    array([  3.3, 150. , 633.5])
+    """
+    _check(load, service_ms, variation)
+    busy = np.asarray(load, dtype=float)
+    return like(busy * (1 + variation) * service_ms / (1 - busy) ** 2)
+
+
+def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
+    """Share of packets of one size that wait longer than this: an exponential tail.
+
+    Holds as `mean_wait_ms`. Up to the time of four packets it is Erlang's sum; beyond, where the sum loses its digits, its limit
+    c * exp(-r * wait / service) with load * (exp(r) - 1) = r and c = (1 - load) / (load + r - 1), which is less than 1 % away.
+
+    Parameters
+    ----------
+    load : float
+        Share of the time in which the link is busy, above 0 and below 1.
+    service_ms : float
+        Time of one packet on the link, in ms, above 0.
+    wait_ms : float or array
+        0 or more.
+
+    Returns
+    -------
+    float or array
+        Fraction, shaped as `wait_ms`.
+
+    Raises
+    ------
+    TheoryError
+        If a parameter is out of range.
+
+    References
+    ----------
+    A. K. Erlang, The theory of probabilities and telephone conversations, Nyt Tidsskrift for Matematik B 20, 1909; H. Tijms, A First
+    Course in Stochastic Models, Wiley, 2003, section 9.2: the limit, for M/G/1.
+
+    Examples
+    --------
+    >>> late_share(0.9, 1.6672, np.array([0.0, 10.0, 20.0, 40.0])).round(4)
+    array([0.9   , 0.2694, 0.0778, 0.0065])
+    """
+    _check(load, service_ms, 0.0)
+    within("load", load, LEAST_LOAD, 1)
+    within("wait_ms", wait_ms, 0, math.inf)
+    packets = np.asarray(wait_ms, dtype=float) / service_ms
+    rate = _decay(load)
+    limit = (1 - load) / (load + rate - 1) * np.exp(-rate * packets)
+    return like(np.where(packets <= ERLANG_PACKETS, _erlang(load, np.minimum(packets, ERLANG_PACKETS)), limit))
+
+
+def _erlang(load: float, packets: Array) -> Array:
+    """The same as a sum, for waits of a few packets' time."""
+    on_time = np.zeros_like(packets)
+    for number in range(ERLANG_PACKETS + 1):
+        left = load * np.maximum(0.0, packets - number)
+        on_time += np.where(packets >= number, (-left) ** number / math.factorial(number) * np.exp(left), 0.0)
+    share: Array = 1 - (1 - load) * on_time
+    return share
+
+
+def _decay(load: float) -> float:
+    """By how much the logarithm of the tail falls in the time of one packet: the root above 0 of load * (exp(r) - 1) = r."""
+    lowest = -math.log(load)  # where the difference is least, and twice that lies behind the root
+    return bisection.last(lambda rate: load * math.expm1(rate) < rate, lowest, 2 * lowest)
+
+
+def _check(load: Value, service_ms: float, variation: float) -> None:
+    busy = np.asarray(load)
+    if not np.all((busy >= 0) & (busy < 1)):
+        hint = f"; for {float(busy):g} % write {float(busy) / 100:g}" if busy.ndim == 0 and 1 < busy < 100 else ""
+        raise TheoryError(
+            f"load must be at least 0 and below 1, got {load!r}{hint}. At 1 and above a queue grows without end."
+        )
+    positive("service_ms", service_ms)
+    within("variation", variation, 0, math.inf)

@@ -1,0 +1,26 @@
+"""How the chapter "Why is 95 % too much?" is marked: hidden cases and points. For the instructor alone."""
+
+from typing import Any
+
+from netlab.grading.examiner import Draw, Exercise, Words
+
+
+def _link(draw: Draw) -> dict[str, Any]:
+    rate_mbps, payload_bytes = draw.decades(0.5, 500), draw.whole(32, 1472)
+    load = draw.between(0.05, 0.97)
+    return {
+        "rate_mbps": rate_mbps,
+        "payload_bytes": payload_bytes,
+        "offered_mbps": load * rate_mbps * payload_bytes / (payload_bytes + 42),
+    }
+
+
+EXERCISES = {
+    "mean_delay": Exercise(
+        points=2, cases=_link, edges=[{"rate_mbps": 10, "payload_bytes": 1000, "offered_mbps": 1e-6}]
+    ),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict; the accuracy.
+    "busy": Exercise(points=4, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5, 1.0]),
+    "colleague-words": Words(points=3),
+    "calls": Exercise(points=3),
+}

@@ -1,0 +1,76 @@
+"""The chapter's checks: right answers pass, wrong ones get their sentence, a measurement is judged by its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from netlab.chapters import load_and_delay
+from netlab.runs.replications import interval
+from tests.chapters.checking import passes, said
+
+TOKENS = ["", "anna", "ben"]
+
+
+def by_the_book_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    service_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000
+    load = offered_mbps / payload_bytes * (payload_bytes + 42) / rate_mbps
+    return load / (1 - load) * service_ms / 2 + service_ms
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_right_answers_pass(token: str) -> None:
+    chapter = load_and_delay.begin(token)
+    passes(chapter.check.mean_delay, by_the_book_ms)
+    passes(chapter.check.calls, int(chapter.check.calls.exactly))
+
+
+def test_the_worked_number_is_the_formulas() -> None:
+    own = load_and_delay.begin().own
+    busy = own.worked_mbps / own.worked_payload_bytes * (own.worked_payload_bytes + 42) / own.worked_rate_mbps
+    assert busy == pytest.approx(own.worked_percent / 100, rel=1e-3)
+
+
+def test_a_wait_of_m_m_1_hears_what_is_left_of_a_transmission() -> None:
+    def wrong(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+        service_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000
+        load = offered_mbps / payload_bytes * (payload_bytes + 42) / rate_mbps
+        return service_ms / (1 - load)
+
+    assert "how much is left on average" in said(load_and_delay.begin().check.mean_delay, wrong)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_one_call_more_or_fewer_does_not_pass(token: str) -> None:
+    check = load_and_delay.begin(token).check.calls
+    for number in (check.exactly - 1, check.exactly + 1):
+        said(check, int(number))
+
+
+def finding(chapter, halfs: float, seconds: float = 75.0) -> list[object]:
+    """Ten results near theory, of runs that nobody made, whose interval has about this part of the mean as its half."""
+    delays = 9.0 * (1 + halfs * 1.4 * np.linspace(-1, 1, 10))
+    table = pd.DataFrame({"seed": range(1, 11), "flow": "h1-h2 udp", "delay_ms": delays, "error": None})
+    table.attrs["scenario"] = replace(chapter.settings.busy(chapter.own), duration_s=seconds).to_dict()
+    mean, half = interval(table["delay_ms"])
+    figure = go.Figure(go.Scatter(x=table["seed"], y=delays))
+    figure.add_hrect(y0=mean - half, y1=mean + half)
+    figure.update_yaxes(title_text="Mean delay (ms)")
+    theory_ms = by_the_book_ms(chapter.own.busy_rate_mbps, 1000, 0.9 * chapter.own.busy_rate_mbps * 1000 / 1042)
+    verdict = "above" if theory_ms > mean + half else "below" if theory_ms < mean - half else "inside"
+    return [table, (mean, half), figure, verdict]
+
+
+def test_a_precise_mean_passes_and_a_wide_interval_hears_how_wide() -> None:
+    chapter = load_and_delay.begin()
+    passes(chapter.check.busy, finding(chapter, 0.02))
+    assert "at most 3 % of the mean. Seen: 6." in said(chapter.check.busy, finding(chapter, 0.1))
+
+
+def test_another_scenario_or_shorter_runs_do_not_count() -> None:
+    chapter = load_and_delay.begin()
+    assert "what the exercise describes" in said(chapter.check.busy, finding(chapter, 0.02, seconds=5))
