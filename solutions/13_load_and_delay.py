@@ -196,7 +196,7 @@ my_table = my_interval = my_figure = my_verdict = ...
 my_table = nl.repeat(chapter.settings.busy(own, duration_s=nl.lasting(80, real_s=6)), seeds=12)
 my_interval = nl.interval(my_table["delay_ms"])
 mean, half = my_interval
-my_figure = my_table.plot(kind="scatter", x="seed", y="delay_ms")
+my_figure = my_table.plot(kind="scatter", x="seed", y="delay_ms", title="Mean delay at 90 %")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Mean delay (ms)")
 theory = mean_delay(own.busy_rate_mbps, 1000, chapter.settings.offered_mbps(0.9, own.busy_rate_mbps))
@@ -274,7 +274,7 @@ late_now = experiments.late_of_calls(own, number)
 late_next = experiments.late_of_calls(own, number + 1)
 load = number * 50 * (own.call_bytes + 42) * 8 / own.line_rate_mbps / 1e6
 print(
-    f"{number} calls keep the line busy {load:.0%} of the time: {late_now} % are late; with one more {late_next} % (5 runs each)"
+    f"{number} calls keep the line busy for {100 * load:.0f} % of the time: {late_now} % are late; with one more {late_next} % (5 runs each)"
 )
 
 # %% [markdown] id="calls-why"

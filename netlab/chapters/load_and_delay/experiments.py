@@ -174,11 +174,13 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
             f"seed {seed}, {seconds:g} s" for seed, seconds in zip(found["seed"], found["seconds"], strict=True)
         ],
     )
-    figure.add_hline(
-        y=theory_ms("one size", load),
-        line={"dash": "dash", "color": COLOURS[0], "width": 2},
-        annotation_text="theory, a run without end",
-        annotation_position="top left",
+    longest_s = float(found["seconds"].max())
+    figure.add_scatter(
+        x=[1.2, 1.6 * longest_s],
+        y=[theory_ms("one size", load)] * 2,
+        mode="lines",
+        name="theory, a run without end",
+        line={"dash": "dash", "color": COLOURS[1], "width": 2},
     )
     lengths_s = sorted(found["seconds"].unique())
     figure.update_xaxes(
@@ -217,7 +219,7 @@ def tail_figure(waits_ms: Mapping[float, Array], longest_ms: float = 25.0) -> go
             x=at_ms.tolist(),
             y=[float((waits > wait).mean()) for wait in at_ms],
             mode="markers",
-            name=f"{load:.0%} busy",
+            name=f"{100 * load:.0f} % busy",
             legendgroup=f"{load}",
             marker={"symbol": SYMBOLS[number], "size": 8, "color": colour},
         )
@@ -230,14 +232,18 @@ def tail_figure(waits_ms: Mapping[float, Array], longest_ms: float = 25.0) -> go
             legendgroup=f"{load}",
             line={"dash": "dash", "color": colour, "width": 2},
         )
-    figure.add_hline(
-        y=0.01,
-        line={"dash": "dot", "width": 1.5, "color": TEXT},
-        annotation_text="1 in 100",
-        annotation_position="top right",
-    )
+    figure.add_hline(y=0.01, line={"dash": "dot", "width": 1.5, "color": TEXT})
+    # On a logarithmic axis the place of a note is a power of ten.
+    figure.add_annotation(x=1, xref="paper", y=-2, text="1 in 100", showarrow=False, xanchor="right", yanchor="bottom")
     figure.update_xaxes(title_text="Wait (ms)", range=[0, longest_ms])
-    figure.update_yaxes(title_text="Share of packets that wait longer", type="log", range=[-4, 0.05], dtick=1)
+    shares = [1, 0.1, 0.01, 0.001]
+    figure.update_yaxes(
+        title_text="Share of packets that wait longer",
+        type="log",
+        range=[-3.3, 0.05],
+        tickvals=shares,
+        ticktext=[f"{share:g}" for share in shares],
+    )
     return figure
 
 

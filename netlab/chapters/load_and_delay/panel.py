@@ -35,7 +35,7 @@ def panel() -> PanelParts:
         comparison = plots.Comparison(
             x_label="Load (share of the time in which the link is busy)",
             y_label="Mean delay (ms)",
-            title=f"{sizes}, {load:.0%} for {settings['duration_s']} s: {delay_ms:.1f} ms (theory {expected_ms:.1f} ms)",
+            title=f"{sizes}, {100 * load:.0f} % for {settings['duration_s']} s: {delay_ms:.1f} ms (theory {expected_ms:.1f} ms)",
             log_y=True,
         ).add(
             "measured",
