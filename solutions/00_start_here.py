@@ -124,6 +124,7 @@ nl.progress()
 # | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 4, 5 |
 # | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 3, 4 |
 # | [13 Why is 95 % too much?](13_load_and_delay.ipynb) | A link is busy 95 % of the time, so it has room left. Why do packets wait so long? | 1, 2 |
+# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, doubles and delays. How do you deliver everything once, in order, and fast? | 3, 4 |
 # | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1 |
 #
 # Each says how many minutes it takes, 90 at most. What comes after its summary is optional.

@@ -18,6 +18,7 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
     UDP_HEADER_BYTES,
 )
+from netlab.theory.arq import go_back_n_mbps, selective_repeat_mbps
 from netlab.theory.buffers import many_flows_queue_packets, many_flows_utilization
 from netlab.theory.certainty import runs_needed, student_t
 from netlab.theory.collapse import (
@@ -105,6 +106,7 @@ __all__ = [
     "dctcp_queue_packets",
     "dctcp_threshold_packets",
     "fifo_network",
+    "go_back_n_mbps",
     "held_shares_mbps",
     "jain_index",
     "late_share",
@@ -126,6 +128,7 @@ __all__ = [
     "rtt_shares_mbps",
     "runs_needed",
     "segment_rtt_ms",
+    "selective_repeat_mbps",
     "short_flow_ms",
     "slow_start_fill_s",
     "slow_start_goodput_mbps",

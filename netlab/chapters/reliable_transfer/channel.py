@@ -1,0 +1,169 @@
+"""A path in Python that loses, doubles and delays what a schedule says: two programs run over it as in a network, without a kernel.
+
+It needs a millisecond or two and gives the same each time, so that a check can say which loss a program does not survive. In the
+grader it runs where the student's code runs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import inspect
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+from netlab.base.units import NS_PER_S
+from netlab.chapters.reliable_transfer.programs import PIECE_BYTES
+from netlab.course.answers import is_stub
+from netlab.engines.library.ends import NO_TIMER, TOLD, Account, Program
+from netlab.engines.library.own import Caller
+from netlab.traffic.program import PROGRAM_METHODS
+
+ONE_WAY_S = 0.05
+MOST_EVENTS = 10_000
+LATEST_S = 300.0
+SENDER, RECEIVER = 0, 1
+NAMES = ("data", "ack")
+"""What a schedule calls that which the sender and the receiver send; "ack 2" is the second datagram that the receiver sends."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Two programs as one answer. Called with a schedule, it runs them over it.
+
+    Attributes
+    ----------
+    sender, receiver : class
+        As `netlab.Program` takes them; what takes a window gets it when an object is made.
+    """
+
+    sender: Any
+    receiver: Any
+
+    def ends(self, window: int | None = None) -> tuple[Any, Any]:
+        """A sender and a receiver, with a window where they take one."""
+        return _made(self.sender, window), _made(self.receiver, window)
+
+    def __call__(
+        self,
+        pieces: int,
+        window: int | None = None,
+        lost: Sequence[str] = (),
+        twice: Sequence[str] = (),
+        late_s: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1"."""
+        return _Channel(self.ends(window), pieces, lost, twice, late_s or {}).run()
+
+
+def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
+    """A sender's and a receiver's class as one answer; `...` while a method of one is as the notebook came with it."""
+    return ... if _is_open(sender) or _is_open(receiver) else Protocol(sender, receiver)
+
+
+def _is_open(program: Any) -> bool:
+    methods = [getattr(program, name) for name in PROGRAM_METHODS if hasattr(program, name)]
+    return program is ... or any(is_stub(method) for method in methods)
+
+
+def _made(program: Any, window: int | None) -> Any:
+    # A receiver that drops what is early needs no window.
+    takes_one = window is not None and "window" in inspect.signature(program).parameters
+    return program(window=window) if takes_one else program()
+
+
+class _Pieces(Account):
+    """The pieces that the sender reads, and the number of each that the receiver delivers; -1 is none of them."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number * PIECE_BYTES)
+        self.numbers: dict[bytes, int] = {}
+        self.delivered: list[int] = []
+        self.last_s = 0.0
+        draw = random.Random(1)  # noqa: S311 (no secret)
+        self._waiting = b"".join(draw.randbytes(PIECE_BYTES) for _ in range(number))
+        for place in range(number):
+            self.numbers[self._waiting[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]] = place
+
+    def read(self, _now_s: float, num_bytes: int) -> bytes:
+        """The next bytes."""
+        piece, self._waiting = self._waiting[:num_bytes], self._waiting[num_bytes:]
+        return piece
+
+    def note_sent(self, _now_s: float, _data: bytes) -> None:
+        """Nothing: the channel counts."""
+
+    def deliver(self, now_s: float, piece: bytes) -> None:
+        """Note which piece this is."""
+        if piece:
+            number = self.numbers.get(piece, -1)
+            self.last_s = self.last_s if number in self.delivered else now_s
+            self.delivered.append(number)
+
+
+class _Channel:
+    """Both programs, what is on its way between them, and the clock."""
+
+    def __init__(
+        self, ends: Sequence[Any], pieces: int, lost: Sequence[str], twice: Sequence[str], late_s: Mapping[str, float]
+    ) -> None:
+        self._lost, self._twice, self._late_s = set(lost), set(twice), late_s
+        self._pieces = _Pieces(pieces)
+        self._callers = [Caller(name, end) for name, end in zip(("sender", "receiver"), ends, strict=True)]
+        self._programs = [Program(self._pieces, receives) for receives in (False, True)]
+        self._timers_ns = [NO_TIMER, NO_TIMER]
+        self._sent: Counter[int] = Counter()
+        self._first_flight = 0
+        self._order = 0
+        self._coming: list[tuple[int, int, int, bytes]] = []
+
+    def run(self) -> dict[str, Any]:
+        """Run until nothing more can happen; what was delivered, and what it took."""
+        for end in (RECEIVER, SENDER):
+            self._call(end, "on_start", 0, self._programs[end])
+        events = 0
+        now_ns = 0
+        while events < MOST_EVENTS and now_ns < LATEST_S * NS_PER_S:
+            events += 1
+            arrives_ns = self._coming[0][0] if self._coming else NO_TIMER
+            timer_ns = min(self._timers_ns)
+            now_ns = min(arrives_ns, timer_ns)
+            if now_ns == NO_TIMER:
+                break
+            if arrives_ns <= timer_ns:
+                _, _, end, data = heapq.heappop(self._coming)
+                self._call(end, "on_datagram", now_ns, now_ns / NS_PER_S, data)
+            else:
+                end = self._timers_ns.index(timer_ns)
+                self._call(end, "on_timer", now_ns, now_ns / NS_PER_S)
+        return {
+            "delivered": self._pieces.delivered[:MOST_EVENTS],
+            "last_s": self._pieces.last_s,
+            "sent": self._sent[SENDER],
+            "first_flight": self._first_flight,
+            "ends": now_ns == NO_TIMER,
+        }
+
+    def _call(self, end: int, method: str, now_ns: int, *given: Any) -> None:
+        program = self._programs[end]
+        program.wake(now_ns, method == "on_timer")
+        if self._callers[end].has(method):
+            self._callers[end].call(method, now_ns, *given)
+        outgoing = list(program.outgoing)
+        (self._timers_ns[end],) = TOLD.unpack_from(program.take())
+        for data in outgoing:
+            self._send(end, now_ns, data)
+
+    def _send(self, end: int, now_ns: int, data: bytes) -> None:
+        self._sent[end] += 1
+        self._first_flight += end == SENDER and now_ns == 0
+        name = f"{NAMES[end]} {self._sent[end]}"
+        if name in self._lost:
+            return
+        at_ns = now_ns + round((ONE_WAY_S + self._late_s.get(name, 0.0)) * NS_PER_S)
+        for _ in range(1 + (name in self._twice)):
+            self._order += 1
+            heapq.heappush(self._coming, (at_ns, self._order, 1 - end, data))

@@ -1,0 +1,202 @@
+"""The checks of the chapter "Build a reliable transfer". The formulas are below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+import pandas as pd
+
+from netlab import theory
+from netlab.base.errors import NetlabError
+from netlab.base.time_limit import TimeIsUpError, call_within
+from netlab.chapters.reliable_transfer.schedules import (
+    GIVEN,
+    GO_BACK_N,
+    SELECTIVE_REPEAT,
+    STOP_AND_WAIT,
+    fault,
+    in_words,
+)
+from netlab.chapters.reliable_transfer.settings import beside
+from netlab.course.answers import answer_in_words, raised
+from netlab.course.checks import LONGEST_CALL_S, Function, Misconception, Result, Status
+from netlab.course.own_figures import StudentValues
+from netlab.course.repetition import repetition
+
+HEADER_BYTES = 42
+
+
+@dataclass(kw_only=True, repr=False)
+class Transfer(Function):
+    """Two programs that must deliver everything once and in order, whatever a schedule loses, doubles and delays.
+
+    The answer is what `channel.protocol` makes; `cases` are schedules.
+    """
+
+    reference: Callable[..., float] = lambda **_case: 0.0
+    unit: str = ""
+    tolerance: float = 0.0
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """What of a schedule the trial gets."""
+        return {name: case[name] for name in GIVEN}
+
+    def _judge(self, answer: object) -> Result:
+        if not callable(answer):
+            form = "protocol(MySender, MyReceiver)"
+            return self._result(Status.FAILED, f"expected what {form} returns, got {answer_in_words(answer)}.")
+        for case in self.cases:
+            complaint = self._complaint(answer, case)
+            if isinstance(complaint, Result):
+                return complaint
+            if complaint:
+                return self._result(Status.FAILED, f"schedule: {in_words(case)}. Here {complaint}", case["says"])
+        return self._result(
+            Status.PASSED, f"all {len(self.cases)} schedules: each piece is delivered once, in order.", self.right
+        )
+
+    def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> str | Result:
+        try:
+            found = call_within(LONGEST_CALL_S, trial, **self.arguments(case))
+        except TimeIsUpError:
+            return f"the transfer took more than {LONGEST_CALL_S:g} s of computing: does a loop end?"
+        except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
+            said = str(error) if isinstance(error, NetlabError) else raised(error)
+            return self._result(Status.FAILED, f"schedule: {in_words(case)}. {said.strip()}")
+        if found is None or isinstance(found, EllipsisType):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        try:
+            return fault(case, found)
+        except (KeyError, TypeError, ValueError):
+            return "it did not come from protocol(MySender, MyReceiver)."
+
+
+def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    """Goodput of a window over a path that loses nothing."""
+    return theory.selective_repeat_mbps(window, rate_mbps, rtt_ms, payload_bytes=payload_bytes)
+
+
+def _parts(rate_mbps: float, payload_bytes: int) -> tuple[float, float]:
+    """Data bits of a datagram in kbit, and its time on the link in ms."""
+    return payload_bytes * 8 / 1000, (payload_bytes + HEADER_BYTES) * 8 / rate_mbps / 1000
+
+
+def _without_link(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit, service_ms = _parts(rate_mbps, payload_bytes)
+    return window * kbit / (rtt_ms + service_ms)
+
+
+def _without_service(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit, service_ms = _parts(rate_mbps, payload_bytes)
+    return min(window * kbit / rtt_ms, kbit / service_ms)
+
+
+def _without_headers(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit = payload_bytes * 8 / 1000
+    return min(window * kbit / (rtt_ms + kbit / rate_mbps), rate_mbps)
+
+
+def _all_sent_first(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    kbit, service_ms = _parts(rate_mbps, payload_bytes)
+    return window * kbit / (rtt_ms + window * service_ms)
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.stop_and_wait = Transfer(
+            name="stop-and-wait",
+            cases=STOP_AND_WAIT,
+            right="One piece in flight is safe and slow: the path is empty most of the time.",
+            hints=[
+                "The datagram must say which piece it has: its number is the first byte, the piece is the rest.",
+                "The receiver answers every datagram, also one that it has already. It delivers only the one that it waits for.",
+                "The sender goes on only if the ACK is for the piece that it waits for. Else it does nothing: the timer will come.",
+            ],
+        )
+        self.window = Function(
+            name="goodput of a window",
+            reference=window_mbps,
+            cases=[
+                {
+                    "window": own.worked_window,
+                    "rate_mbps": own.worked_rate_mbps,
+                    "rtt_ms": own.worked_rtt_ms,
+                    "payload_bytes": 1000,
+                },
+                {"window": 1, "rate_mbps": 1, "rtt_ms": 10, "payload_bytes": 1400},
+                {"window": 8, "rate_mbps": 100, "rtt_ms": 200, "payload_bytes": 500},
+                {"window": 64, "rate_mbps": 2, "rtt_ms": 100, "payload_bytes": 1000},
+            ],
+            unit="Mbit/s",
+            tolerance=0.005,
+            misconceptions=[
+                Misconception(
+                    _without_link, "A large window would be faster than the link. What is the most that it carries?"
+                ),
+                Misconception(
+                    _without_service,
+                    "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
+                ),
+                Misconception(
+                    _without_headers, "The headers are missing: each datagram has 42 bytes beside its payload."
+                ),
+                Misconception(
+                    _all_sent_first,
+                    "This waits until the whole window is on the link before the round trip begins. The first ACK comes earlier.",
+                ),
+            ],
+            right="Window over round-trip time, up to the link's limit: the same law as TCP's.",
+            hints=[
+                "In one round trip the window is delivered once. The round trip: the datagram's time on the link, and rtt_ms.",
+                "The link's own limit: the payload's part of a frame, times the rate.",
+                "The smaller of window * payload_bytes * 8 / 1000 / (service_ms + rtt_ms) and the link's limit.",
+            ],
+        )
+        self.go_back_n = Transfer(
+            name="go-back-N",
+            cases=GO_BACK_N,
+            right="A window in flight, one timer, and a receiver that keeps nothing.",
+            hints=[
+                "Keep the datagrams in flight in a list, the oldest first, and the number of the oldest.",
+                "(data[0] - oldest) % 256 is how many pieces the ACK takes off the list. More than are in flight: it is an old ACK.",
+                "When the list gets shorter: fill the window, and set the timer anew if something is in flight, else switch it off.",
+            ],
+        )
+        self.selective_repeat = Transfer(
+            name="selective repeat",
+            cases=SELECTIVE_REPEAT,
+            right="Only what is lost goes again. The price is a buffer at the receiver, and a timer for each piece.",
+            hints=[
+                "Keep early pieces in a dictionary by their number. Deliver while the one that you wait for is in it.",
+                "Answer every datagram with its own number, also one from behind the window.",
+                "(data[0] - waits_for) % 256 < window tells whether a piece is in the window. Any other is old.",
+            ],
+        )
+        self.beside = repetition(
+            name="TCP on the same path",
+            scenario=lambda: beside(own),
+            made_by="chapter.settings.beside(own)",
+            values=lambda table: table.set_index("seed")["goodput_mbps"],
+            expected=lambda table: _selective_mbps(own, table),
+            unit="Mbit/s",
+            right="The same path, the same losses: the difference is in what a sender does after a loss.",
+            hints=[
+                "my_table = nl.repeat(chapter.settings.beside(own), seeds=10) has one row a seed.",
+                "Selective repeat with a large window gets the link's limit times (1 - loss_rate).",
+                (
+                    'my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps"), then my_figure.add_hrect(y0=mean - half, '
+                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
+                ),
+            ],
+        )
+
+
+def _selective_mbps(own: StudentValues, _table: pd.DataFrame) -> float:
+    """Goodput of selective repeat with a window that fills the path of `settings.beside`."""
+    limit: float = theory.udp_goodput_limit_mbps(own.rate_mbps, 1000) * (1 - own.loss_percent / 100)
+    return limit

@@ -1,0 +1,163 @@
+"""What the chapter "Build a reliable transfer" does with its runs: draws, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netlab import plots, theory
+from netlab.chapters.reliable_transfer.channel import Protocol
+from netlab.chapters.reliable_transfer.programs import (
+    PIECE_BYTES,
+    GoBackNSender,
+    InOrderReceiver,
+    SelectiveReceiver,
+    SelectiveSender,
+    StopAndWaitSender,
+)
+from netlab.chapters.reliable_transfer.settings import LOSS_RATE, RATE_MBPS, RTT_MS, TIMEOUT_MS, network, transfer
+from netlab.engines import lasting
+from netlab.measure.results import Run
+from netlab.runs import sweeps
+from netlab.runs.replications import Interval, interval
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Program, Tcp, Traffic
+
+SEEDS = 5
+TRANSFER_S = lasting(5, real_s=3)
+TOGETHER_S = lasting(6, real_s=6)
+WIDE_SPAN = 127
+STOP_AND_WAIT = Protocol(StopAndWaitSender, InOrderReceiver)
+GO_BACK_N = Protocol(GoBackNSender, InOrderReceiver)
+SELECTIVE_REPEAT = Protocol(SelectiveSender, SelectiveReceiver)
+"""What stands in for an open exercise."""
+
+# A piece goes with its number, one byte more than the data.
+_DATA_SHARE = PIECE_BYTES / (PIECE_BYTES + 1)
+FORMULAS: Mapping[str, Callable[..., Any]] = {
+    "go-back-N": theory.go_back_n_mbps,
+    "selective repeat": theory.selective_repeat_mbps,
+}
+
+
+def theory_mbps(name: str, window: Any, loss_rate: float = LOSS_RATE) -> Any:
+    """The textbook's goodput of a scheme over the chapter's path."""
+    return _DATA_SHARE * FORMULAS[name](window, RATE_MBPS, RTT_MS, loss_rate, TIMEOUT_MS, PIECE_BYTES + 1)
+
+
+def measured(protocols: Mapping[str, Protocol], windows: Sequence[int]) -> pd.DataFrame:
+    """Goodput over the chapter's path, a row for each protocol, window and seed."""
+    return _drawn(
+        {
+            (name, window, seed): transfer(*protocol.ends(window), duration_s=TRANSFER_S, seed=seed)
+            for name, protocol in protocols.items()
+            for window in windows
+            for seed in range(1, SEEDS + 1)
+        }
+    )
+
+
+def with_wide_span(windows: Sequence[int]) -> pd.DataFrame:
+    """Selective repeat whose window counts what is in flight alone, and a receiver with room for 127 early pieces."""
+    return _drawn(
+        {
+            ("wide span", window, seed): transfer(
+                SelectiveSender(window, WIDE_SPAN), SelectiveReceiver(WIDE_SPAN), duration_s=TRANSFER_S, seed=seed
+            )
+            for window in windows
+            for seed in range(1, SEEDS + 1)
+        }
+    )
+
+
+def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
+    runs = sweeps.sweep(dict(scenarios))
+    rows = []
+    for (name, window, seed), run in runs.items():
+        flow = run.flows.iloc[0]
+        errors = int(flow[["duplicates", "missing_bytes", "wrong_bytes"]].sum())
+        rows.append(
+            {"name": name, "window": window, "seed": seed, "goodput_mbps": flow["goodput_mbps"], "errors": errors}
+        )
+    return pd.DataFrame(rows)
+
+
+def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
+    """Mean and half width of the goodput, for each protocol and window."""
+    return {key: interval(rows["goodput_mbps"]) for key, rows in found.groupby(["name", "window"], sort=False)}
+
+
+def window_figure(found: pd.DataFrame) -> plots.Comparison:
+    """Goodput over the window with 95 % intervals, beside the textbook's formulas."""
+    comparison = plots.Comparison(
+        "Window (pieces)", "Goodput (Mbit/s)", f"{RTT_MS} ms, {100 * LOSS_RATE:g} % of the datagrams lost", log_x=True
+    )
+    line = np.geomspace(1, 40, 80)
+    seen = intervals(found)
+    halves = []
+    for name in FORMULAS:
+        mine = {window: each for (what, window), each in seen.items() if what == name}
+        halves.append([each.half_width for each in mine.values()])
+        comparison.add(
+            name,
+            list(mine),
+            [each.mean for each in mine.values()],
+            line,
+            lambda window, name=name: theory_mbps(name, window),
+        )
+    figure = comparison.figure
+    drawn = [trace for trace in figure.data if (trace.meta or {}).get("role") == "measured"]
+    for trace, half in zip(drawn, halves, strict=True):
+        trace.update(error_y={"type": "data", "array": half, "thickness": 2, "width": 8})
+    windows = sorted({window for _, window in seen})
+    figure.update_xaxes(tickvals=windows, ticktext=[f"{window}" for window in windows])
+    return comparison
+
+
+def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
+    """Selective repeat with both kinds of window, beside the formula."""
+    near, far = intervals(found), intervals(wide)
+    return pd.DataFrame(
+        [
+            {
+                "window": window,
+                "from the oldest (Mbit/s)": _text(near["selective repeat", window]),
+                "in flight (Mbit/s)": _text(each),
+                "formula (Mbit/s)": f"{theory_mbps('selective repeat', float(window)):.2f}",
+            }
+            for (_, window), each in far.items()
+        ]
+    )
+
+
+def together(protocol: Protocol, window: int = 32) -> dict[str, Interval]:
+    """The goodput of Linux's TCP alone, and together with a transfer, on a path that loses nothing by itself."""
+    path = network(loss_rate=0.0)
+    mine = Program("h1", "h2", *protocol.ends(window))
+    cases: dict[str, list[Traffic]] = {"alone": [], "together": [mine]}
+    runs = sweeps.sweep(
+        {
+            (case, seed): Scenario(
+                path,
+                # Nothing else differs from seed to seed: this path loses nothing at random.
+                [Tcp("h1", "h2", congestion="cubic", start_s=0.1 * seed), *others],
+                duration_s=TOGETHER_S,
+                interval_s=1,
+                seed=seed,
+            )
+            for case, others in cases.items()
+            for seed in range(1, SEEDS + 1)
+        }
+    )
+    return {case: interval([_tcp_mbps(runs[case, seed]) for seed in range(1, SEEDS + 1)]) for case in cases}
+
+
+def _tcp_mbps(run: Run) -> float:
+    return float(run.flows.loc[run.flows["kind"] == "tcp", "goodput_mbps"].iloc[0])
+
+
+def _text(found: Interval) -> str:
+    return f"{found.mean:.2f} ± {found.half_width:.2f}"

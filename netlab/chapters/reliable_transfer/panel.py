@@ -1,0 +1,60 @@
+"""The panel of the chapter on reliable transfer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab import plots
+from netlab.chapters.reliable_transfer.experiments import GO_BACK_N, SELECTIVE_REPEAT, theory_mbps
+from netlab.chapters.reliable_transfer.settings import LOSS_RATE, RATE_MBPS, network, transfer
+from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider
+
+PROTOCOLS = {"go-back-N": GO_BACK_N, "selective repeat": SELECTIVE_REPEAT}
+LARGEST = 64
+SECONDS = 5
+
+
+@panel_maker(earlier=12)
+def panel() -> PanelParts:
+    """Netlab's own transfers over the chapter's path: what does a larger window bring? Each point is one run of 5 s."""
+
+    def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
+        path = network(loss_rate=loss_percent / 100)
+        made = transfer(*PROTOCOLS[scheme].ends(window), duration_s=SECONDS, topology=path, seed=draw)
+        return {
+            "topology": made.topology,
+            "traffic": made.traffic,
+            "duration_s": made.duration_s,
+            "interval_s": made.interval_s,
+            "seed": made.seed,
+        }
+
+    def show(result: Any, settings: Settings) -> go.Figure:
+        window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100
+        flow = result.flows.iloc[0]
+        again = flow["sent_datagrams"] - flow["received_bytes"] / 1000
+        comparison = plots.Comparison(
+            x_label="Window (pieces)",
+            y_label="Goodput (Mbit/s)",
+            residual="absolute",
+            title=f"{scheme}, window {window}, {100 * loss_rate:g} % lost: {flow['goodput_mbps']:.2f} Mbit/s, {again:.0f} sent in vain",
+        ).add(
+            "measured",
+            [window],
+            [flow["goodput_mbps"]],
+            np.linspace(1, LARGEST, 127),
+            lambda at: theory_mbps(scheme, at, loss_rate),
+            details=[f"{settings['loss_percent']} % lost, draw {settings['draw']}"],
+        )
+        return comparison.still(x=(0, LARGEST + 1), y=(0, RATE_MBPS), residual=1.0)
+
+    controls = {
+        "window": slider("Window", 8, 1, LARGEST, 1, "pieces"),
+        "loss_percent": slider("Losses", 100 * LOSS_RATE, 0.0, 10.0, 0.5, "%"),
+        "draw": slider("Draw", 1, 1, 50, 1),
+        "scheme": choice("Scheme", list(PROTOCOLS)),
+    }
+    return controls, scenario, show

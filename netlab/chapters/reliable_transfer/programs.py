@@ -1,0 +1,154 @@
+"""Reliable transfers as `netlab.Program` takes them: what stands in where an exercise is open, and the other ends of the exercises.
+
+A datagram of data is one byte, the piece's number modulo 256, and the piece. An ACK is one byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+PIECE_BYTES = 1000
+TIMEOUT_S = 0.25
+NUMBERS = 256
+
+
+def ahead(number: int, of: int) -> int:
+    """How far a number is ahead of another one, where 0 comes after 255.
+
+    >>> ahead(2, 254), ahead(254, 2)
+    (4, 252)
+    """
+    return (number - of) % NUMBERS
+
+
+class InOrderReceiver:
+    """Delivers the piece that it waits for, drops every other, and answers each datagram with the number that it waits for next."""
+
+    def on_start(self, program: Any) -> None:
+        """Wait for piece 0."""
+        self.program, self.waits_for = program, 0
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        """Deliver or drop, and answer."""
+        if data[0] == self.waits_for:
+            self.program.deliver(data[1:])
+            self.waits_for = (self.waits_for + 1) % NUMBERS
+        self.program.send(bytes([self.waits_for]))
+
+
+class GoBackNSender:
+    """Has up to `window` pieces in flight, for an `InOrderReceiver`; when the oldest is late it sends all of them again."""
+
+    def __init__(self, window: int = 1) -> None:
+        self.window = window
+
+    def on_start(self, program: Any) -> None:
+        """Fill the window."""
+        self.program = program
+        self.oldest = 0
+        self.in_flight: list[bytes] = []
+        self.fill(program.now_s)
+
+    def fill(self, now_s: float) -> None:
+        """Send new pieces while the window has room."""
+        while len(self.in_flight) < self.window:
+            piece = self.program.read(PIECE_BYTES)
+            if not piece:
+                break
+            self.in_flight.append(bytes([(self.oldest + len(self.in_flight)) % NUMBERS]) + piece)
+            self.program.send(self.in_flight[-1])
+        self.program.set_timer(now_s + TIMEOUT_S if self.in_flight else None)
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        """Move the window to what the receiver waits for."""
+        acknowledged = ahead(data[0], self.oldest)
+        # An old ACK asks for a number behind the window, which counts as far ahead of it.
+        if 1 <= acknowledged <= len(self.in_flight):
+            del self.in_flight[:acknowledged]
+            self.oldest = (self.oldest + acknowledged) % NUMBERS
+            self.fill(now_s)
+
+    def on_timer(self, now_s: float) -> None:
+        """Send all that is in flight again."""
+        for datagram in self.in_flight:
+            self.program.send(datagram)
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
+class StopAndWaitSender(GoBackNSender):
+    """Go-back-N with a window of one."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+class SelectiveSender:
+    """Has up to `window` pieces in flight, each with a timer of its own; an ACK has the number of the one piece that came.
+
+    It sends no piece `span` or more ahead of the oldest in flight: as many as the receiver keeps, by default `window`.
+    """
+
+    def __init__(self, window: int = 1, span: int | None = None) -> None:
+        self.window, self.span = window, window if span is None else span
+
+    def on_start(self, program: Any) -> None:
+        """Fill the window."""
+        self.program = program
+        self.next = 0
+        self.in_flight: dict[int, tuple[float, bytes]] = {}
+        self.fill(program.now_s)
+
+    def fill(self, now_s: float) -> None:
+        """Send new pieces while there is room for them."""
+        while len(self.in_flight) < self.window and self.next - min(self.in_flight, default=self.next) < self.span:
+            piece = self.program.read(PIECE_BYTES)
+            if not piece:
+                break
+            self.send(self.next, bytes([self.next % NUMBERS]) + piece, now_s)
+            self.next += 1
+        self.wake_for_the_first(now_s)
+
+    def send(self, number: int, datagram: bytes, now_s: float) -> None:
+        """Send a piece and note when it is late."""
+        self.in_flight[number] = (now_s + TIMEOUT_S, datagram)
+        self.program.send(datagram)
+
+    def wake_for_the_first(self, now_s: float) -> None:
+        """Set the one timer to the piece that is late first."""
+        due_s = min((due_s for due_s, _ in self.in_flight.values()), default=None)
+        # An ACK may come at the very moment of the timer, and a timer is for a later one.
+        self.program.set_timer(None if due_s is None else max(due_s, now_s + 1e-6))
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        """Take the piece out of what is in flight."""
+        for number in [number for number in self.in_flight if number % NUMBERS == data[0]]:
+            del self.in_flight[number]
+            self.fill(now_s)
+
+    def on_timer(self, now_s: float) -> None:
+        """Send again what is late."""
+        for number, (due_s, datagram) in list(self.in_flight.items()):
+            if due_s <= now_s + 1e-9:
+                self.send(number, datagram, now_s)
+        self.wake_for_the_first(now_s)
+
+
+class SelectiveReceiver:
+    """Keeps what comes early, delivers in order, and answers each datagram with its own number."""
+
+    def __init__(self, window: int = 1) -> None:
+        self.window = window
+
+    def on_start(self, program: Any) -> None:
+        """Wait for piece 0."""
+        self.program, self.waits_for = program, 0
+        self.early: dict[int, bytes] = {}
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        """Keep what lies in the window, deliver what has no gap before it, and answer."""
+        if ahead(data[0], self.waits_for) < self.window:
+            self.early[data[0]] = data[1:]
+        while self.waits_for in self.early:
+            self.program.deliver(self.early.pop(self.waits_for))
+            self.waits_for = (self.waits_for + 1) % NUMBERS
+        self.program.send(data[:1])

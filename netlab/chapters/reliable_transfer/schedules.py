@@ -1,0 +1,202 @@
+"""Schedules of loss, each of which a usual fault does not survive, and what is said of a transfer that went wrong.
+
+"data 3" is the third datagram that the sender sends, "ack 2" the second that the receiver sends. Pieces count from 1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from netlab.chapters.reliable_transfer.programs import NUMBERS
+
+GIVEN = ("pieces", "window", "lost", "twice", "late_s")
+"""What of a schedule a trial gets; the rest is for the check."""
+SHOWN = 6
+WRAPS = 600
+"""Pieces of a long transfer: the numbers begin again twice."""
+
+
+def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> dict[str, Any]:
+    """One schedule.
+
+    Parameters
+    ----------
+    says : str
+        What to look at when a program does not survive it.
+    pieces, window
+        How much is sent, and with which window.
+    more
+        `lost`, `twice`: names of datagrams; `late_s`: names, and how much later they come; `most_sent`, `latest_s`: what the
+        transfer may need at most.
+    """
+    made = {"says": says, "pieces": pieces, "window": window, "lost": [], "twice": [], "late_s": {}}
+    return {**made, "most_sent": None, "latest_s": None, **more}
+
+
+def in_words(case: Mapping[str, Any]) -> str:
+    """A schedule as a sentence begins with it."""
+    parts = []
+    for key, what in (("lost", "lost"), ("twice", "arriving twice"), ("late_s", "late")):
+        names = list(case[key])
+        if names:
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            parts.append(f"{', '.join(names[:SHOWN])}{more} {what}")
+    window = "" if case["window"] is None else f", window {case['window']}"
+    return f"{case['pieces']} pieces{window}, {'; '.join(parts) or 'nothing lost'}"
+
+
+def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """What went wrong in a trial; nothing where all is well."""
+    delivered, pieces = found["delivered"], case["pieces"]
+    wrong = next((place for place, number in enumerate(delivered) if number != place), None)
+    if wrong is not None:
+        return _wrong_piece(wrong, int(delivered[wrong]))
+    if len(delivered) < pieces:
+        rest = "nothing was sent any more" if found["ends"] else "the sender sent on without end"
+        return f"only {len(delivered)} of {pieces} pieces were delivered, then {rest}."
+    if not found["ends"]:
+        return "all pieces were delivered, but one end sends on for ever: when is it done?"
+    if case["window"] is not None and found["first_flight"] != min(pieces, case["window"]):
+        return f"the sender sent {found['first_flight']} datagrams before any ACK could come, with a window of {case['window']}."
+    if case["most_sent"] is not None and found["sent"] > case["most_sent"]:
+        return f"the sender sent {found['sent']} datagrams for {pieces} pieces, more than it should."
+    if case["latest_s"] is not None and found["last_s"] > case["latest_s"]:
+        return f"the last piece came after {found['last_s']:.2f} s, which is too late."
+    return ""
+
+
+def _wrong_piece(place: int, number: int) -> str:
+    if number < 0:
+        return (
+            f"after {place} pieces something was delivered that is no piece: are the number and the data kept apart, and read(1000) "
+            "used for each piece?"
+        )
+    if number < place and (place - number) % NUMBERS == 0:
+        return f"piece {number + 1} was delivered in the place of piece {place + 1}: both have the same number modulo {NUMBERS}."
+    if number < place:
+        return f"piece {number + 1} was delivered twice."
+    return f"piece {number + 1} was delivered where piece {place + 1} was due."
+
+
+def every(first: int, step: int, last: int, name: str) -> list[str]:
+    """The names of each datagram in some distance: `every(5, 10, 30, "ack")` is ack 5, ack 15, ack 25."""
+    return [f"{name} {number}" for number in range(first, last + 1, step)]
+
+
+STOP_AND_WAIT = [
+    schedule("Nothing is lost here, so the simplest program must do.", 5, most_sent=5, latest_s=0.5),
+    schedule("Who notices that a piece is lost? Only a timer can.", 5, lost=["data 2"], most_sent=6, latest_s=2.0),
+    schedule(
+        "The ACK is lost, so the sender sends a piece that the receiver has. It must know it by its number, and answer it again.",
+        5,
+        lost=["ack 2"],
+        most_sent=6,
+        latest_s=2.0,
+    ),
+    schedule(
+        "The second copy of an ACK comes while the sender waits for the next one. Does it look at the ACK's number?",
+        6,
+        twice=["data 3", "ack 1"],
+        lost=["data 4"],
+        latest_s=2.0,
+    ),
+    schedule(
+        "An ACK comes so late that the piece has been sent again. When it comes, it is not the ACK that the sender waits for.",
+        6,
+        late_s={"ack 2": 0.28},
+        lost=["data 4", "data 5"],
+        latest_s=3.0,
+    ),
+    schedule(
+        "Sequence numbers wrap: one byte has 256 of them, and the transfer has more pieces. After 255 comes 0.",
+        WRAPS,
+        lost=[*every(20, 97, WRAPS, "data"), *every(55, 101, WRAPS, "ack")],
+    ),
+]
+
+GO_BACK_N = [
+    schedule(
+        "Nothing is lost, and no datagram is late. When the window moves, the oldest piece in flight is another one, and the timer must "
+        "be for that one.",
+        12,
+        4,
+        most_sent=12,
+        latest_s=0.3,
+    ),
+    schedule(
+        "After a loss all pieces in flight go again, and the window moves on.",
+        12,
+        4,
+        lost=["data 2"],
+        most_sent=17,
+        latest_s=1.5,
+    ),
+    schedule(
+        "An ACK says which piece the receiver waits for, so a later one makes up for one that is lost.",
+        12,
+        4,
+        lost=["ack 2", "ack 5", "ack 6"],
+        most_sent=12,
+        latest_s=0.4,
+    ),
+    schedule(
+        "The last piece is lost. An ACK for an earlier one must not switch the timer off: it is for the oldest piece in flight.",
+        12,
+        4,
+        lost=["data 12"],
+        most_sent=13,
+        latest_s=1.5,
+    ),
+    schedule(
+        "An old ACK comes after newer ones. It must not move the window back, or the sender forgets what is in flight.",
+        12,
+        4,
+        late_s={"ack 1": 0.11},
+        lost=["data 11"],
+        most_sent=14,
+        latest_s=1.5,
+    ),
+    schedule(
+        "All ACKs of a window are lost, so all of it goes twice.",
+        12,
+        4,
+        lost=every(1, 1, 4, "ack"),
+        most_sent=16,
+        latest_s=1.5,
+    ),
+    schedule(
+        "Sequence numbers wrap. How far an ACK moves the window is a difference modulo 256.",
+        WRAPS,
+        100,
+        lost=[*every(130, 177, WRAPS, "data"), *every(40, 90, WRAPS, "ack")],
+    ),
+]
+
+SELECTIVE_REPEAT = [
+    schedule("Nothing is lost: deliver each piece as it comes.", 12, 4, most_sent=12, latest_s=0.3),
+    schedule(
+        "One piece is lost, and one must go again. Are the pieces that came early kept?",
+        12,
+        4,
+        lost=["data 2"],
+        most_sent=13,
+        latest_s=1.5,
+    ),
+    schedule(
+        "The ACK is lost, so a piece comes again that was delivered long ago. It needs its ACK again, or the sender never moves on.",
+        12,
+        4,
+        lost=["ack 2"],
+        most_sent=13,
+        latest_s=1.5,
+    ),
+    schedule("The pieces arrive in another order.", 12, 4, late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12),
+    schedule("The path makes copies.", 12, 4, twice=["data 3", "data 4", "ack 6"], most_sent=12),
+    schedule(
+        "Sequence numbers wrap. A piece that comes again is behind the window. Whoever keeps it, delivers it one round of numbers later.",
+        WRAPS,
+        100,
+        lost=[*every(10, 83, WRAPS, "ack"), *every(47, 131, WRAPS, "data")],
+    ),
+]

@@ -1,0 +1,51 @@
+"""How the chapter "Build a reliable transfer" is marked: hidden cases and points. For the instructor alone."""
+
+from typing import Any
+
+from netlab.chapters.reliable_transfer.schedules import GO_BACK_N, SELECTIVE_REPEAT, STOP_AND_WAIT, schedule
+from netlab.grading.examiner import Draw, Exercise, Words
+
+
+def _names(draw: Draw, name: str, number: int, last: int) -> list[str]:
+    return [f"{name} {draw.whole(1, last)}" for _ in range(number)]
+
+
+def _losses(window: int | None) -> Any:
+    """A long transfer in which data and ACKs are lost, doubled and late at random."""
+
+    def case(draw: Draw) -> dict[str, Any]:
+        return schedule(
+            "This schedule is drawn at random: data and ACKs are lost, doubled and late.",
+            400,
+            window,
+            lost=[*_names(draw, "data", 12, 400), *_names(draw, "ack", 12, 400)],
+            twice=[*_names(draw, "data", 8, 400), *_names(draw, "ack", 8, 400)],
+            late_s=dict.fromkeys(_names(draw, "ack", 5, 400), 0.06) if window else {},
+        )
+
+    return case
+
+
+def _window(draw: Draw) -> dict[str, Any]:
+    return {
+        "window": draw.whole(1, 100),
+        "rate_mbps": draw.decades(0.5, 500),
+        "rtt_ms": draw.between(1, 300),
+        "payload_bytes": draw.whole(100, 1472),
+    }
+
+
+EXERCISES = {
+    # The edges are the schedules of the chapter, each for one usual fault.
+    "stop_and_wait": Exercise(points=4, cases=_losses(None), number=3, edges=STOP_AND_WAIT, edge_points=3),
+    "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
+    "go_back_n": Exercise(
+        points=4, cases=_losses(20), number=3, edges=GO_BACK_N, edge_points=3, same_as=["programs.ahead"]
+    ),
+    "selective_repeat": Exercise(
+        points=4, cases=_losses(20), number=3, edges=SELECTIVE_REPEAT, edge_points=3, same_as=["programs.ahead"]
+    ),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    "polite-words": Words(points=3),
+}

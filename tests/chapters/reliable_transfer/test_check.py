@@ -1,0 +1,291 @@
+"""The chapter's checks: right programs survive every schedule, and each usual fault is found by the schedule that provokes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netlab.chapters import reliable_transfer
+from netlab.chapters.reliable_transfer import experiments
+from netlab.chapters.reliable_transfer.channel import protocol
+from netlab.chapters.reliable_transfer.programs import (
+    PIECE_BYTES,
+    TIMEOUT_S,
+    GoBackNSender,
+    InOrderReceiver,
+    SelectiveReceiver,
+    SelectiveSender,
+    StopAndWaitSender,
+)
+from netlab.course.checks import Status
+from tests.chapters.checking import passes, said
+
+CHECK = reliable_transfer.begin().check
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("stop_and_wait", experiments.STOP_AND_WAIT),
+        ("go_back_n", experiments.GO_BACK_N),
+        ("selective_repeat", experiments.SELECTIVE_REPEAT),
+    ],
+)
+def test_right_programs_survive_every_schedule(key: str, right: object) -> None:
+    passes(getattr(CHECK, key), right)
+
+
+class WaitSender:
+    """Stop-and-wait whose ACKs have the piece's own number."""
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.number = program, 0
+        self.send_next()
+
+    def send_next(self) -> None:
+        self.piece = self.program.read(PIECE_BYTES)
+        self.program.set_timer(None)
+        if self.piece:
+            self.on_timer(self.program.now_s)
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if self.is_for_me(data):
+            self.number = (self.number + 1) % 256
+            self.send_next()
+
+    def is_for_me(self, data: bytes) -> bool:
+        return data[0] == self.number
+
+    def on_timer(self, now_s: float) -> None:
+        self.program.send(bytes([self.number]) + self.piece)
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
+class WaitReceiver:
+    def on_start(self, program: Any) -> None:
+        self.program, self.waits_for = program, 0
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data[0] == self.waits_for:
+            self.program.deliver(data[1:])
+            self.waits_for = (self.waits_for + 1) % 256
+        self.program.send(data[:1])
+
+
+def test_another_right_stop_and_wait_passes_too() -> None:
+    passes(CHECK.stop_and_wait, protocol(WaitSender, WaitReceiver))
+
+
+class NoTimer(WaitSender):
+    def on_timer(self, _now_s: float) -> None:
+        self.program.send(bytes([self.number]) + self.piece)
+
+
+class AnyAck(WaitSender):
+    def is_for_me(self, _data: bytes) -> bool:
+        return True
+
+
+class NeverWraps(WaitSender):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if self.is_for_me(data):
+            self.number += 1
+            self.send_next()
+
+
+class NeverDone(WaitSender):
+    def send_next(self) -> None:
+        piece = self.program.read(PIECE_BYTES)
+        if piece:
+            self.piece = piece
+        else:
+            self.number = (self.number - 1) % 256
+        self.on_timer(self.program.now_s)
+
+
+class DeliversTwice(WaitReceiver):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        self.program.deliver(data[1:])
+        self.program.send(data[:1])
+
+
+class AnswersNewOnly(WaitReceiver):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data[0] == self.waits_for:
+            self.program.deliver(data[1:])
+            self.waits_for = (self.waits_for + 1) % 256
+            self.program.send(data[:1])
+
+
+class DeliversTheNumber(WaitReceiver):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        self.program.deliver(data)
+        self.program.send(data[:1])
+
+
+@pytest.mark.parametrize(
+    ("sender", "receiver", "schedule", "found"),
+    [
+        (NoTimer, WaitReceiver, "data 2 lost", "only 1 of 5 pieces were delivered, then nothing was sent any more"),
+        (WaitSender, DeliversTwice, "ack 2 lost", "piece 2 was delivered twice"),
+        (WaitSender, AnswersNewOnly, "ack 2 lost", "the sender sent on without end"),
+        (AnyAck, WaitReceiver, "data 4 lost; data 3, ack 1 arriving twice", "only"),
+        (NeverWraps, WaitReceiver, "600 pieces", "bytes must be in range(0, 256)"),
+        (NeverDone, WaitReceiver, "nothing lost", "one end sends on for ever"),
+        (WaitSender, DeliversTheNumber, "nothing lost", "are the number and the data kept apart"),
+    ],
+)
+def test_a_fault_of_stop_and_wait_is_found_by_its_schedule(
+    sender: type, receiver: type, schedule: str, found: str
+) -> None:
+    sentence = said(CHECK.stop_and_wait, protocol(sender, receiver))
+    assert schedule in sentence and found in sentence, sentence
+
+
+class OffAtAnyAck(GoBackNSender):
+    """The timer is off as soon as something is acknowledged."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        super().on_datagram(now_s, data)
+        self.program.set_timer(None)
+
+
+class FirstTimerOnly(GoBackNSender):
+    """The timer stays where it is when the window moves: it is for a piece that has come."""
+
+    due_s = 0.0
+
+    def fill(self, now_s: float) -> None:
+        super().fill(now_s)
+        if self.due_s <= now_s:
+            self.due_s = now_s + TIMEOUT_S
+        self.program.set_timer(self.due_s if self.in_flight else None)
+
+
+class OneByOne(GoBackNSender):
+    """An ACK counts for one piece alone."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if data[0] == (self.oldest + 1) % 256:
+            super().on_datagram(now_s, data)
+
+
+class BackByOldAcks(GoBackNSender):
+    """The window goes where any ACK says."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        moved = data[0] - self.oldest
+        self.in_flight, self.oldest = self.in_flight[moved:], data[0]
+        self.fill(now_s)
+
+
+class NoWrapOfTheWindow(GoBackNSender):
+    """The window's numbers wrap, what an ACK moves does not."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if data[0] > self.oldest:
+            super().on_datagram(now_s, data)
+
+
+class OneAtATime(GoBackNSender):
+    def __init__(self, window: int) -> None:
+        super().__init__(1)
+        del window
+
+
+class OldestOnly(GoBackNSender):
+    """After a loss only the oldest goes again: the others were dropped."""
+
+    def on_timer(self, now_s: float) -> None:
+        self.program.send(self.in_flight[0])
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
+@pytest.mark.parametrize(
+    ("sender", "schedule", "found"),
+    [
+        (OneAtATime, "window 4, nothing lost", "sent 1 datagrams before any ACK"),
+        (FirstTimerOnly, "window 4, nothing lost", "the timer must be for that one"),
+        (OldestOnly, "data 2 lost", "more than it should"),
+        (OneByOne, "ack 2, ack 5, ack 6 lost", "a later one makes up for one that is lost"),
+        (OffAtAnyAck, "data 2 lost", "nothing was sent any more"),
+        (BackByOldAcks, "ack 1 late", "It must not move the window back"),
+        (NoWrapOfTheWindow, "600 pieces", "only"),
+    ],
+)
+def test_a_fault_of_go_back_n_is_found_by_its_schedule(sender: type, schedule: str, found: str) -> None:
+    sentence = said(CHECK.go_back_n, protocol(sender, InOrderReceiver))
+    assert schedule in sentence and found in sentence, sentence
+
+
+class KeepsNothing(SelectiveReceiver):
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if data[0] == self.waits_for or (data[0] - self.waits_for) % 256 >= self.window:
+            super().on_datagram(now_s, data)
+
+
+class SilentBehindTheWindow(SelectiveReceiver):
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        if (data[0] - self.waits_for) % 256 < self.window:
+            super().on_datagram(now_s, data)
+
+
+class KeepsOldPieces(SelectiveReceiver):
+    def on_start(self, program: Any) -> None:
+        super().on_start(program)
+        self.window = 256
+
+
+class AsTheyCome(SelectiveReceiver):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        self.program.deliver(data[1:])
+        self.program.send(data[:1])
+
+
+@pytest.mark.parametrize(
+    ("receiver", "schedule", "found"),
+    [
+        (KeepsNothing, "data 2 lost", "Are the pieces that came early kept"),
+        (SilentBehindTheWindow, "ack 2 lost", "the sender sent on without end"),
+        (AsTheyCome, "data 2 lost", "piece 3 was delivered where piece 2 was due"),
+        (KeepsOldPieces, "600 pieces", "in the place of piece"),
+    ],
+)
+def test_a_fault_of_selective_repeat_is_found_by_its_schedule(receiver: type, schedule: str, found: str) -> None:
+    sentence = said(CHECK.selective_repeat, protocol(SelectiveSender, receiver))
+    assert schedule in sentence and found in sentence, sentence
+
+
+def test_an_error_of_a_class_is_told_with_its_line() -> None:
+    class Broken(WaitSender):
+        def on_datagram(self, _now_s: float, data: bytes) -> None:
+            raise KeyError(data)
+
+    sentence = said(CHECK.stop_and_wait, protocol(Broken, WaitReceiver))
+    assert "Broken.on_datagram" in sentence and "raise KeyError(data)" in sentence
+
+
+def test_a_class_as_the_notebook_came_with_it_is_not_attempted() -> None:
+    class Open(WaitSender):
+        def on_datagram(self, _now_s: float, data: bytes) -> None: ...
+
+    assert CHECK.stop_and_wait.judge(protocol(Open, WaitReceiver)).status is Status.NOT_ATTEMPTED
+    assert "chapter.protocol" not in said(CHECK.stop_and_wait, 3)
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_the_window_s_goodput_passes(token: str) -> None:
+    def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+        service_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000
+        return payload_bytes * 8 / 1000 / max(service_ms, (rtt_ms + service_ms) / window)
+
+    passes(reliable_transfer.begin(token).check.window, window_mbps)
+
+
+def test_a_schedule_gives_the_same_each_time_and_counts_what_it_took() -> None:
+    trial = protocol(StopAndWaitSender, InOrderReceiver)
+    first = trial(pieces=5, lost=["data 2", "ack 3"])
+    assert first == trial(pieces=5, lost=["data 2", "ack 3"])
+    assert first["delivered"] == [0, 1, 2, 3, 4] and first["sent"] == 7 and first["ends"]
+    assert first["last_s"] == pytest.approx(0.45 + 2 * TIMEOUT_S)

@@ -1,0 +1,44 @@
+"""The chapter's transfers over the kernel's UDP, against theory with stated tolerances."""
+
+from __future__ import annotations
+
+import pytest
+
+import netlab as nl
+from netlab.chapters.reliable_transfer import experiments, settings
+from netlab.chapters.reliable_transfer.channel import Protocol
+from netlab.chapters.reliable_transfer.programs import SelectiveReceiver, SelectiveSender
+from tests.figures import agrees
+
+pytestmark = pytest.mark.library
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "window"),
+    [
+        ("go-back-N", experiments.STOP_AND_WAIT, 1),
+        ("go-back-N", experiments.GO_BACK_N, 16),
+        ("selective repeat", experiments.SELECTIVE_REPEAT, 4),
+    ],
+)
+def test_a_transfer_delivers_all_once_at_the_formulas_rate(name: str, protocol: Protocol, window: int) -> None:
+    """8 s with 2 % of loss: some 10 to 50 losses, so a scatter of a fifth."""
+    flow = nl.run(settings.transfer(*protocol.ends(window), duration_s=8, seed=3)).flows.iloc[0]
+    assert flow[["duplicates", "missing_bytes", "wrong_bytes"]].sum() == 0
+    agrees("goodput (Mbit/s)", flow["goodput_mbps"], experiments.theory_mbps(name, float(window)), relative=0.25)
+
+
+def test_without_losses_the_formula_holds_to_a_few_per_cent() -> None:
+    ends = experiments.SELECTIVE_REPEAT.ends(8)
+    flow = nl.run(settings.transfer(*ends, duration_s=5, topology=settings.network(loss_rate=0.0))).flows.iloc[0]
+    agrees(
+        "goodput (Mbit/s)", flow["goodput_mbps"], experiments.theory_mbps("selective repeat", 8.0, 0.0), relative=0.03
+    )
+
+
+def test_a_window_that_counts_what_is_in_flight_does_not_stand_still() -> None:
+    wide = SelectiveSender(32, experiments.WIDE_SPAN), SelectiveReceiver(experiments.WIDE_SPAN)
+    narrow = experiments.SELECTIVE_REPEAT.ends(32)
+    found = [nl.run(settings.transfer(*ends, duration_s=5)).flows["goodput_mbps"].iloc[0] for ends in (wide, narrow)]
+    agrees("goodput (Mbit/s)", found[0], experiments.theory_mbps("selective repeat", 32.0), relative=0.05)
+    assert found[1] < 0.8 * found[0]
