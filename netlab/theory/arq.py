@@ -70,10 +70,9 @@ def go_back_n_mbps(
     """
     service_ms, trip_ms, wait_ms = _times_ms(window, rate_mbps, rtt_ms, loss_rate, timeout_ms, payload_bytes, framing)
     share = 1 / np.asarray(window, dtype=float)
-    if timeout_ms is not None:
-        wait_ms = wait_ms + (1 - share) * trip_ms
+    until_again_ms = wait_ms if timeout_ms is None else wait_ms + (1 - share) * trip_ms
     each_ms = np.maximum(service_ms, share * trip_ms)
-    return like(payload_bytes * BITS_PER_BYTE / MS_PER_S / (each_ms + loss_rate / (1 - loss_rate) * wait_ms))
+    return like(payload_bytes * BITS_PER_BYTE / MS_PER_S / (each_ms + loss_rate / (1 - loss_rate) * until_again_ms))
 
 
 def selective_repeat_mbps(

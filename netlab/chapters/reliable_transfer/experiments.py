@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,8 @@ def _drawn(scenarios: Mapping[tuple[str, int, int], Scenario]) -> pd.DataFrame:
 
 def intervals(found: pd.DataFrame) -> dict[tuple[str, int], Interval]:
     """Mean and half width of the goodput, for each protocol and window."""
-    return {key: interval(rows["goodput_mbps"]) for key, rows in found.groupby(["name", "window"], sort=False)}
+    groups: list[tuple[Any, pd.DataFrame]] = list(found.groupby(["name", "window"], sort=False))
+    return {(name, window): interval(rows["goodput_mbps"]) for (name, window), rows in groups}
 
 
 def window_figure(found: pd.DataFrame) -> plots.Comparison:
@@ -106,7 +108,7 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
             list(mine),
             [each.mean for each in mine.values()],
             line,
-            lambda window, name=name: theory_mbps(name, window),
+            partial(theory_mbps, name),
         )
     figure = comparison.figure
     drawn = [trace for trace in figure.data if (trace.meta or {}).get("role") == "measured"]
