@@ -25,7 +25,9 @@ topology = nl.topologies.dumbbell(2, rate_mbps=5, delay_ms=10, queue_packets=50)
 assert "https://cdn.plot.ly/plotly-" in nl.plots.page_html(nl.plots.topology(topology))
 traffic = [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=1, spacing="random")]
 runs = nl.sweep([nl.Scenario(topology, traffic, duration_s=3, seed=seed) for seed in (1, 2)], engine="library")
-print(json.dumps([[json.loads(run.flows.to_json()), json.loads(run.queues.to_json())] for run in runs]))
+captures = [nl.Capture("h1", "r1"), nl.Capture("r1", "r2")]  # on the first, segments that are cut into frames
+runs.append(nl.run(topology, traffic, duration_s=1, captures=captures, engine="library", progress=False))
+print(json.dumps([[json.loads(table.to_json()) for table in (run.flows, run.queues, run.packets)] for run in runs]))
 """
 
 

@@ -182,7 +182,7 @@ def records(data: Bytes, at: Integers, form: np.dtype[Any]) -> NDArray[Any]:
 
 def distinct(sizes: Integers) -> list[int]:
     """Each size once; sizes of frames are few and small, so that they are counted faster than sorted."""
-    return [int(size) for size in np.flatnonzero(np.bincount(sizes))]
+    return [int(size) for size in np.flatnonzero(np.bincount(sizes.astype(np.intp, copy=False)))]
 
 
 def copy(source: Bytes, begins: Integers, target: Bytes, to: Integers, sizes: Integers) -> None:
@@ -277,7 +277,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     transport = heads.transport[large]
     head_bytes = transport + np.where(udp, UDP_HEADER_BYTES, heads.tcp_bytes[large])
     left = np.maximum(0, frames.length_bytes[large] - head_bytes)
-    # In a browser 32 bits, and `repeat` takes no more.
+    # In a browser 32 bits, and `repeat` and `bincount` take no more.
     counts = (-(-left // payload_bytes[large])).astype(np.intp)
     # From here on a row is a frame; `of` is its segment.
     of = np.repeat(np.arange(len(large)), counts)
@@ -310,7 +310,7 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
 
 
 def _repeats(frames: int, large: Integers, counts: Integers) -> Integers:
-    repeats = np.ones(frames, np.int64)
+    repeats = np.ones(frames, np.intp)
     repeats[large] = counts
     return repeats
 
