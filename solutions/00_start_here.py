@@ -118,6 +118,7 @@ nl.progress()
 # | [2 Delay and jitter](02_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
 # | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
 # | [4 Congestion control](04_congestion_control.ipynb) | What is one lost packet worth? | 3 |
+# | [12 Short flows](12_short_flows.ipynb) | Why is a page not faster on a faster line? | 3, 4 |
 # | [5 Multiplexing](05_multiplexing.ipynb) | Which flow gets what when paths cross? | 3, 4 |
 # | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 3, 4 |
 # | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the flow that slows down? | 1, 4 |

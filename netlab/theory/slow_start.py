@@ -125,7 +125,8 @@ def slow_start_rounds(
 
     Round k (from 0) sends 2**k initial windows, so k rounds send 2**k - 1 of them: the smallest k with
     (2**k - 1) * initial_window * mss >= size. Holds while each acknowledgement lets two segments go, as Linux's receiver makes
-    it at a connection's start. Misleads once the window fills the path: then the rate limits, not the rounds.
+    it at a connection's start. Misleads once the window fills the path: then the rate limits, not the rounds; and within a few segments
+    of a stair's edge, where an acknowledgement that is delayed can cost a round.
 
     Parameters
     ----------

@@ -1,0 +1,207 @@
+"""Checks of the chapter on short flows. The formulas are below."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+from netlab import theory
+from netlab.base.headers import MSS_BYTES
+from netlab.base.units import MS_PER_S
+from netlab.course.checks import Function, Misconception, Number
+from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
+from netlab.course.own_figures import StudentValues
+from netlab.measure.results import Run
+
+FEWEST_SIZES = 6
+FEWEST_STAIRS = 4
+ROUNDS = 2
+"""As many as fit into the deadline of exercise 2."""
+
+
+def stairs_ms(size_bytes: float, rtt_ms: float, initial_window_segments: int) -> float:
+    """Time of a short transfer over a fast link: a handshake, then rounds, the last of which ends half-way."""
+    return rtt_ms * (theory.slow_start_rounds(size_bytes, initial_window_segments) + 0.5)
+
+
+def smallest_window(size_bytes: float, rounds: int) -> int:
+    """The smallest initial window, in segments, with which so many rounds are enough."""
+    return math.ceil(size_bytes / MSS_BYTES / ((1 << rounds) - 1))
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.stairs = _stairs()
+        self.window = _window(own)
+        self.staircase = _staircase(own)
+
+
+def _stairs() -> Function:
+    def rounds(size_bytes: float, initial_window_segments: int) -> int:
+        return theory.slow_start_rounds(size_bytes, initial_window_segments)
+
+    return Function(
+        name="stairs of slow start",
+        reference=stairs_ms,
+        cases=[
+            {"size_bytes": 100_000, "rtt_ms": 100, "initial_window_segments": 10},
+            {"size_bytes": 500, "rtt_ms": 40, "initial_window_segments": 3},
+            {"size_bytes": 40_000, "rtt_ms": 80, "initial_window_segments": 3},
+            {"size_bytes": 250_000, "rtt_ms": 20, "initial_window_segments": 30},
+            {"size_bytes": 30 * MSS_BYTES, "rtt_ms": 200, "initial_window_segments": 10},
+        ],
+        unit="ms",
+        tolerance=0.002,
+        misconceptions=[
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: (
+                    rtt_ms * (rounds(size_bytes, initial_window_segments) - 0.5)
+                ),
+                "These are the rounds alone. Before the first of them the connection is opened, which takes a round trip.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: (
+                    rtt_ms * (rounds(size_bytes, initial_window_segments) + 1)
+                ),
+                "This waits for the last acknowledgement. The transfer is over when the last byte arrives, half a round trip earlier.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: (
+                    rtt_ms * (math.ceil(size_bytes / (initial_window_segments * MSS_BYTES)) + 0.5)
+                ),
+                "Here each round sends as much as the first. In slow start each sends twice as much as the one before.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: (
+                    rtt_ms
+                    * (max(1, math.ceil(math.log2(size_bytes / (initial_window_segments * MSS_BYTES)) + 1)) + 0.5)
+                ),
+                "This looks for the round whose own window is large enough. All rounds together bring the data: 1 + 2 + 4 windows.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: (
+                    rtt_ms * (math.log2(size_bytes / (initial_window_segments * MSS_BYTES) + 1) + 0.5)
+                ),
+                "Rounds are whole: a round that is only begun takes its time, too.",
+            ),
+        ],
+        hints=[
+            "How many windows of the first size is the page? And how many are 1, 1 + 2, 1 + 2 + 4 of them?",
+            "math.ceil(math.log2(windows + 1)) rounds, where windows = size_bytes / (initial_window_segments * 1448).",
+            "rtt_ms * (math.ceil(math.log2(size_bytes / (initial_window_segments * 1448) + 1)) + 0.5)",
+        ],
+    )
+
+
+def _window(own: StudentValues) -> Number:
+    size_bytes = 1000 * own.page_kb
+    return Number(
+        name="initial window",
+        expected=lambda: smallest_window(size_bytes, ROUNDS),
+        unit="segments",
+        tolerance=0.01,
+        misconceptions=[
+            Misconception(
+                lambda: smallest_window(size_bytes, 1),
+                "This sends the page in one round. The deadline leaves time for more.",
+            ),
+            Misconception(
+                lambda: smallest_window(size_bytes, ROUNDS + 1),
+                "With this window the page takes a round more than there is time for. Did you count the handshake?",
+            ),
+            Misconception(
+                lambda: math.ceil(size_bytes / MSS_BYTES / ROUNDS),
+                "This divides the page into equal rounds. The second round sends twice as much as the first.",
+            ),
+        ],
+        right="The next cell runs it.",
+        hints=[
+            "How many rounds fit into the deadline, when the handshake takes one round trip and the last round half of one?",
+            "Two rounds send 1 + 2 windows. How many segments of 1448 bytes is the page?",
+            "The page's segments divided by 3, and rounded up.",
+        ],
+        harmless=lambda window: 2 <= window <= 45 and window == int(window),
+    )
+
+
+def _flows(run: Run) -> list[dict[str, Any]]:
+    """The transfers in the order of their starts, with what was measured of each."""
+    rows: list[dict[str, Any]] = [
+        {str(name): value for name, value in row.items()} for row in run.flows.to_dict("records")
+    ]
+    for row, item in zip(rows, sent(run), strict=True):
+        row["num_bytes"] = item.get("num_bytes")
+    return sorted(rows, key=lambda row: float(row["start_s"]))
+
+
+def _apart(run: Run) -> bool:
+    flows = _flows(run)
+    return all(one["start_s"] + one["completion_s"] <= two["start_s"] for one, two in pairwise(flows))
+
+
+def _stairs_seen(run: Run) -> set[int]:
+    """How many round trips, and a half, each transfer took."""
+    rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in way(run, *ends))
+    return {math.floor(MS_PER_S * row["completion_s"] / rtt_ms - 0.4) for row in _flows(run)}
+
+
+def _staircase(own: StudentValues) -> Measurement:
+    return Measurement(
+        name="a staircase of your own",
+        conditions=[
+            Condition(
+                lambda run: [link["rate_mbps"] for link in slow_links(run)] == [own.rate_mbps],
+                f"One link must have a rate, {own.rate_mbps} Mbit/s.",
+                "Look at rate_mbps of your links.",
+                lambda run: [link["rate_mbps"] for link in slow_links(run)],
+            ),
+            Condition(
+                lambda run: (
+                    [sum(s.delay_ms for s in way(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))]
+                    == [own.delay_ms] * 2
+                ),
+                f"Each way must be delayed by {own.delay_ms} ms.",
+                "delay_ms of a link holds for both directions.",
+                lambda run: [sum(s.delay_ms for s in way(run, *ends)) for ends in (("h1", "h2"), ("h2", "h1"))],
+            ),
+            Condition(
+                lambda run: (
+                    all(item["kind"] == "tcp" and (item["src"], item["dst"]) == ("h1", "h2") for item in sent(run))
+                    and len({item["num_bytes"] for item in sent(run) if item["num_bytes"]}) >= FEWEST_SIZES
+                    and all(item["num_bytes"] and item["streams"] == 1 for item in sent(run))
+                ),
+                f"There must be {FEWEST_SIZES} TCP transfers or more from h1 to h2, each with a num_bytes of its own.",
+                "A list such as [nl.Tcp(..., num_bytes=size, start_s=...) for ...] makes them.",
+                lambda run: sorted({str(item.get("num_bytes")) for item in sent(run)}),
+            ),
+            Condition(
+                lambda run: bool(run.flows["completion_s"].notna().all()) and _apart(run),
+                "Each transfer must be over before the next one starts, or they share the link.",
+                "Look at start_s of your transfers, at duration_s of the run, and at run.flows['completion_s'].",
+                lambda run: ", ".join(f"{1000 * row['completion_s']:.0f} ms" for row in _flows(run)),
+            ),
+            Condition(
+                lambda run: all(map(is_plain, way(run, "h1", "h2"))) and int(run.flows["retransmits"].sum()) == 0,
+                "Nothing may be lost, and the links must be plain.",
+                "A queue that is too short drops a part of a window; without loss_rate nothing else does.",
+                lambda run: (
+                    f"{int(run.flows['retransmits'].sum())} sent again {not_plain(way(run, 'h1', 'h2'))}".strip()
+                ),
+            ),
+            Condition(
+                lambda run: len(_stairs_seen(run)) >= FEWEST_STAIRS,
+                f"The transfers must stand on {FEWEST_STAIRS} different stairs or more.",
+                "How many segments do one, two, three and four rounds bring? Choose sizes in between.",
+                lambda run: f"{len(_stairs_seen(run))} stairs",
+            ),
+        ],
+        right="Does each stand where your function says? On the highest stairs the link's own time shows.",
+        hints=[
+            "Sizes of 1, 15, 45 and 105 segments and more need one, two, three and four rounds.",
+            '[nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number) for number, size in enumerate(sizes)] gives each its start.',
+            "nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=..., delay_ms=..., queue_packets=1000)]).",
+        ],
+    )

@@ -1,0 +1,26 @@
+"""How the chapter "Short flows" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "stairs": Exercise(
+        points=3,
+        cases=lambda draw: {
+            "size_bytes": draw.decades(500, 2e6, digits=3),
+            "rtt_ms": draw.decades(5, 400),
+            "initial_window_segments": draw.whole(1, 45),
+        },
+        number=10,
+        # A round that is full to the last byte; one byte more.
+        edges=[
+            {"size_bytes": 1448 * 30, "rtt_ms": 100, "initial_window_segments": 10},
+            {"size_bytes": 1448 * 30 + 1, "rtt_ms": 100, "initial_window_segments": 10},
+        ],
+        edge_points=0.5,
+        same_as=["theory.slow_start_rounds", "theory.short_flow_ms"],
+    ),
+    "window": Exercise(points=2, same_as=["theory.slow_start_rounds", "theory.short_flow_ms"]),
+    # The rate; the delay; the transfers; one by one; nothing lost; enough stairs.
+    "staircase": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.5, 0.5, 1.0]),
+    "outlier-words": Words(points=3),
+}

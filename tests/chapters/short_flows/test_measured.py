@@ -1,0 +1,35 @@
+"""What the chapter says of its measurements holds, with stated bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+import netlab as nl
+from netlab.chapters import short_flows
+from netlab.chapters.short_flows import experiments
+from tests.figures import agrees
+
+pytestmark = pytest.mark.library
+
+chapter = short_flows.begin()
+
+
+def test_completion_times_stand_on_the_stairs_of_slow_start() -> None:
+    """Every size over 100 Mbit/s, with three initial windows: within 1.5 % of theory."""
+    for _, row in experiments.transfers([100], [3, 10, 30]).iterrows():
+        expected_ms = nl.theory.short_flow_ms(row["size_bytes"], 100, 100, int(row["initial_window"]))
+        agrees(f"{row['size_bytes']:g} bytes (ms)", row["completion_ms"], expected_ms, relative=0.015)
+
+
+def test_a_lost_syn_costs_a_second_and_a_segment_in_the_middle_nothing() -> None:
+    more_ms = experiments.lost_table().set_index("lost")["more (ms)"]
+    agrees("SYN (ms)", more_ms["the SYN"], 1000, absolute=30)
+    assert more_ms["a segment in the middle"] < 10
+    assert 200 < more_ms["the last segment"] < 600
+
+
+def test_a_window_for_the_deadline_is_enough_and_one_less_is_not() -> None:
+    own = chapter.own
+    window = -(-1000 * own.page_kb // (1448 * 3))
+    table = experiments.window_table(1000 * own.page_kb, own.page_rtt_ms, [window - 1, window], {"long": 1000}, 100)
+    assert table["long: ms"].iloc[0] > own.deadline_ms > table["long: ms"].iloc[1]
