@@ -217,7 +217,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
             {"kind": "tcp", "src": "h1", "dst": "h2", "cc": "reno"},
             (
                 "traffic 1: unknown field: got 'cc'; allowed: src, dst, start_s, duration_s, num_bytes, congestion, "
-                "streams, window_bytes, mss_bytes"
+                "streams, window_bytes, mss_bytes, initial_window_segments"
             ),
         ),
         (
