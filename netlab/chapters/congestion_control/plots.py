@@ -238,7 +238,16 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             col=panel,
         )
     ticks = table["loss_rate"].tolist()
-    figure.update_xaxes(type="log", title_text=labels[0], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    # The right panel has room for every second one.
+    for panel, marked in ((1, ticks), (2, ticks[::2])):
+        figure.update_xaxes(
+            type="log",
+            title_text=labels[0],
+            tickvals=marked,
+            ticktext=[f"{tick:g}" for tick in marked],
+            row=1,
+            col=panel,
+        )
     figure.update_yaxes(title_text=labels[1], range=[0.6, 1.5], row=1, col=1)
     figure.update_yaxes(title_text=labels[2], type="log", dtick=1, row=1, col=2)
     return figure.update_layout(template="netlab", title_text=title, height=470, margin_t=110)
