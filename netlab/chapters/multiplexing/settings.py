@@ -52,6 +52,7 @@ ROUTES = {
 PUBLISHED_MBPS = {1: [14.90, 14.29], 2: [12.61, 9.22, 8.14], 3: [18.00, 10.84], 4: [27.92, 19.11]}
 PUBLISHED_MS = {1: [71.362, 71.838], 2: [71.680, 71.044, 72.566], 3: [70.331, 69.089], 4: [69.058, 25.032]}
 
+BESIDE = 0.28  # of the way from one flow to the next: the three queues stand side by side
 CROSSING = {
     "h1-h9": ["L1", "L2", "L3"],
     "h2-h7": ["L1"],
@@ -246,14 +247,11 @@ def crossing_figure(runs: Mapping[str, Run], title: str) -> plots.Comparison:
     )
     theories = {"drop-tail": "square root", "RED": "square root", "fair queues": "max-min"}
     best = allocations()
-    for name, run in runs.items():
+    for number, (name, run) in enumerate(runs.items()):
         table = by_draw(run, pairs)
-        comparison.add(
-            name,
-            *_at_places([table[pair] for pair in pairs]),
-            np.arange(len(pairs)),
-            best[theories[name]].to_numpy(),
-        )
+        x, y = _at_places([table[pair] for pair in pairs])
+        aside = BESIDE * (number - 1)
+        comparison.add(name, x + aside, y, np.arange(len(pairs)) + aside, best[theories[name]].to_numpy())
     return comparison
 
 
