@@ -115,9 +115,8 @@ class Laboratory:
         """
         if not seeds:
             raise RefusedError("The table of a repeated measurement has no seeds.")
-        scenario = Scenario.from_dict(dict(described))
         runs = {seed: self.measure({**described, "seed": seed}, graded=True) for seed in seeds}
-        return table_of(scenario, runs)
+        return table_of(dict(described), runs)
 
     def seed_of(self, scenario: Scenario) -> int:
         """The seed of a graded run: another than the student's, the same one each time."""

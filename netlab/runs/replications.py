@@ -142,15 +142,15 @@ def repeat(
         engine=engine,
         progress=progress,
     )
-    return table_of(scenario, runs)
+    return table_of(scenario.to_dict(), runs)
 
 
-def table_of(scenario: Scenario, runs: Mapping[int, Run]) -> pd.DataFrame:
-    """The table of `repeat`, of runs that were made already, by seed."""
+def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
+    """The table of `repeat`, of runs of a scenario that were made already, by seed."""
     tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
     table = pd.concat(tables, ignore_index=True)
     table = table[["seed", *(name for name in table if name != "seed")]]
-    table.attrs["scenario"] = scenario.to_dict()
+    table.attrs["scenario"] = described
     return table
 
 

@@ -54,7 +54,7 @@ def table(check: Repetition, seeds: Any = range(1, 11), scenario: nl.Scenario | 
             for place, item in enumerate(traffic)
         ]
         runs[seed] = FakeRun(pd.DataFrame(rows))
-    return table_of(described, runs)  # type: ignore[arg-type]
+    return table_of(described.to_dict(), runs)  # type: ignore[arg-type]
 
 
 def right_verdict(check: Repetition, found: pd.DataFrame) -> str:

@@ -1,0 +1,268 @@
+"""The checks of the chapter "Your own congestion control". They call the student's classes in runs of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from netlab.base.errors import NetlabError
+from netlab.base.headers import FRAME_BYTES
+from netlab.base.units import BITS_PER_BYTE
+from netlab.chapters.own_control import experiments
+from netlab.chapters.own_control.settings import (
+    STEADY_S,
+    TRACE_S,
+    TRACES,
+    Window,
+    side_by_side,
+    small_queue,
+    traced,
+)
+from netlab.course.answers import answer_in_words
+from netlab.course.checks import Function, Misconception, Number, Result, Status
+from netlab.course.conditions import Build, Condition
+from netlab.course.own_figures import StudentValues
+from netlab.course.repetition import repetition
+from netlab.measure.results import Run
+from netlab.runs import experiment
+from netlab.runs.scenario import Scenario
+from netlab.theory import jain_index, tcp_goodput_limit_mbps
+from netlab.traffic import Tcp
+from netlab.traffic.own import is_own
+from netlab.traffic.tcp import CONTROL_METHODS
+
+Runs = dict[str, Run]
+LEAST_J, LEAST_TIMES, MOST_QUEUE_MS = 0.8, 1.5, 30
+
+
+@dataclass(kw_only=True, repr=False)
+class Control(Build):
+    """A class that chooses the window: what it does in some runs must fulfil conditions.
+
+    Attributes
+    ----------
+    runs : callable
+        Takes the class and makes the runs.
+    """
+
+    kind: type = dict
+    runs: Callable[[Any], Runs]
+
+    def _judge(self, answer: object) -> Result:
+        if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):
+            said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
+            return self._result(Status.FAILED, said)
+        if not any(hasattr(answer, method) for method in CONTROL_METHODS):
+            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+        try:
+            measured = self.runs(answer)
+        except NetlabError as error:
+            return self._result(Status.FAILED, f"a run with it ended: {error}")
+        return super()._judge(measured)
+
+
+def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
+    """The same, which makes the runs of a class once: a class may be judged by each condition alone."""
+    last: list[tuple[object, Runs]] = []
+
+    def made(answer: Any) -> Runs:
+        if not last or last[0][0] is not answer:
+            last[:] = [(answer, make(answer))]
+        return last[0][1]
+
+    return made
+
+
+def _run(scenario: Scenario) -> Run:
+    return experiment.run(scenario, progress=False)
+
+
+def _aimd_runs(control: Any) -> Runs:
+    flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
+    return {
+        "alone": _run(Scenario(small_queue(), flows[:1], STEADY_S)),
+        "two": _run(Scenario(small_queue(), flows, STEADY_S)),
+    }
+
+
+def _own_runs(control: Any) -> Runs:
+    flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
+    alone = {name: _run(Scenario(traced(name), flows[:1], TRACE_S)) for name in TRACES[:1]}
+    return {**alone, "two": _run(Scenario(small_queue(), flows, STEADY_S))}
+
+
+def cubic_power(name: str) -> float:
+    """What CUBIC gets on a trace."""
+    return experiments.power(_run(Scenario(traced(name), [Tcp("h1", "h3")], TRACE_S)))
+
+
+def _powers(table: pd.DataFrame) -> pd.Series[float]:
+    """Of each seed the power of h2 over that of h1."""
+    wide = table.assign(power=table["goodput_mbps"] / table["rtt_ms"]).pivot_table(
+        index="seed", columns="src", values="power"
+    )
+    return wide["h2"] / wide["h1"]
+
+
+def _halvings(run: Run) -> int:
+    """How often the window fell by a third or more."""
+    windows = run.intervals["cwnd_segments"].ffill().to_numpy()
+    return int((windows[1:] < 0.67 * windows[:-1]).sum())
+
+
+def _mean_queue_ms(run: Run) -> float:
+    return float(run.flows["rtt_ms"].mean() - run.flows["rtt_min_ms"].min())
+
+
+class Checks:
+    """The checks of the chapter, for one student's figures."""
+
+    def __init__(self, own: StudentValues) -> None:
+        self.delay = Function(
+            name="the RTT of a window",
+            reference=experiments.rtt_ms,
+            cases=[
+                {"window_segments": own.worked_window, "rate_mbps": own.worked_rate_mbps, "base_rtt_ms": 20},
+                {"window_segments": 10, "rate_mbps": 10, "base_rtt_ms": 40},
+                {"window_segments": 200, "rate_mbps": 10, "base_rtt_ms": 40},
+                {"window_segments": 30, "rate_mbps": 2, "base_rtt_ms": 100},
+            ],
+            unit="ms",
+            tolerance=0.005,
+            misconceptions=[
+                Misconception(
+                    lambda window_segments, rate_mbps, base_rtt_ms: (
+                        window_segments * FRAME_BYTES * BITS_PER_BYTE / rate_mbps / 1e3
+                    ),
+                    "A small window does not make the path shorter than it is when it is empty.",
+                ),
+                Misconception(
+                    lambda window_segments, rate_mbps, base_rtt_ms: (
+                        base_rtt_ms + window_segments * FRAME_BYTES * BITS_PER_BYTE / rate_mbps / 1e3
+                    ),
+                    "The window is all that is under way. A part of it is on the path; only the rest waits in the queue.",
+                ),
+            ],
+            hints=[
+                "Little's law: what is under way = rate times the time that each spends there.",
+                "The link sends a frame of 1514 bytes in 1514 * 8 / (rate_mbps * 1000) ms.",
+                "As long as the window does not fill the path, the RTT is that of the empty path: the larger of two numbers.",
+            ],
+        )
+        self.best = Number(
+            name="the best window",
+            expected=lambda: own.rate_mbps * own.base_rtt_ms * 1e3 / BITS_PER_BYTE / FRAME_BYTES,
+            unit="segments",
+            tolerance=0.06,
+            measured=True,
+            misconceptions=[
+                Misconception(
+                    lambda: own.rate_mbps * own.base_rtt_ms * 1e3 / BITS_PER_BYTE / FRAME_BYTES / 2,
+                    "The one-way delay is half of the way: an acknowledgement comes back after the whole RTT.",
+                ),
+                Misconception(
+                    lambda: own.rate_mbps * own.base_rtt_ms * 1e3 / FRAME_BYTES,
+                    "The rate is in bits, and segments have bytes.",
+                ),
+            ],
+            right="That is one bandwidth-delay product: a full link and an empty queue (Kleinrock's point).",
+            hints=[
+                "Goodput grows with the window until the link is full; the RTT grows from there on. Where does the ratio peak?",
+                "How many frames of 1514 bytes are under way when the link is just full and nobody waits?",
+            ],
+        )
+        limit_mbps = tcp_goodput_limit_mbps(10)
+        self.aimd = Control(
+            name="AIMD",
+            runs=_once(_aimd_runs),
+            conditions=[
+                Condition(
+                    lambda runs: float(runs["alone"].flows["goodput_mbps"].iloc[0]) > 0.8 * limit_mbps,
+                    "Alone it must use 80 % of the link at least.",
+                    "Does the window grow at all? What is it after a loss?",
+                    lambda runs: f"{runs['alone'].flows['goodput_mbps'].iloc[0]:.3g} Mbit/s",
+                ),
+                Condition(
+                    lambda runs: _halvings(runs["alone"]) >= 1 and int(runs["alone"].flows["timeouts"].sum()) == 0,
+                    "A loss must take about half of the window, and no timeout may come.",
+                    "on_loss is called once for each recovery.",
+                    lambda runs: (
+                        f"{_halvings(runs['alone'])} cuts by a third or more, {runs['alone'].flows['timeouts'].sum()} timeouts"
+                    ),
+                ),
+                Condition(
+                    lambda runs: float(jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
+                    f"Two of it must share the link with a fairness index above {LEAST_J}.",
+                    "Does the growth per RTT depend on the window? It should add the same for both.",
+                    lambda runs: round(float(jain_index(runs["two"].flows["goodput_mbps"])), 2),
+                ),
+            ],
+            right="Additive increase and multiplicative decrease: so two flows come closer with each loss (Chiu and Jain).",
+            hints=[
+                "One segment for each RTT: each acknowledgement adds delivered_segments / cwnd_segments.",
+                "Grow only where ack.may_grow says so, and double per RTT while cwnd_segments < ssthresh_segments.",
+                "on_loss: set ssthresh_segments and cwnd_segments to half of the window.",
+            ],
+        )
+        self.mine = Control(
+            name="your own control",
+            runs=_once(_own_runs),
+            conditions=[
+                Condition(
+                    lambda runs: experiments.power(runs[TRACES[0]]) > LEAST_TIMES * cubic_power(TRACES[0]),
+                    f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's.",
+                    "Print experiments.on_trace(...): is it the goodput or the delay?",
+                    lambda runs: (
+                        f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {cubic_power(TRACES[0]):.3g} Mbit/s per s"
+                    ),
+                ),
+                Condition(
+                    lambda runs: float(jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
+                    f"Two of it must share a steady link with a fairness index above {LEAST_J}.",
+                    "Does the second one see an RTT that the first one's queue is already in?",
+                    lambda runs: round(float(jain_index(runs["two"].flows["goodput_mbps"])), 2),
+                ),
+                Condition(
+                    lambda runs: _mean_queue_ms(runs["two"]) < MOST_QUEUE_MS,
+                    f"Two of it may keep no more than {MOST_QUEUE_MS} ms of queue on average; one BDP is 40 ms.",
+                    "How many segments does each leave in the queue?",
+                    lambda runs: f"{_mean_queue_ms(runs['two']):.3g} ms",
+                ),
+            ],
+            right="Now find out where it fails: that is exercise 6.",
+            hints=[
+                "queued = cwnd_segments * (1 - rtt_min_ms / rtt_ms) is what of the window waits in the queue.",
+                "Grow while queued is below a few segments, shrink above: by one segment for each RTT.",
+                "Leave slow start when the queue begins to fill, not when it overflows.",
+            ],
+        )
+        self.repeated = repetition(
+            name="which is better",
+            scenario=lambda: side_by_side(_Named.Aimd, _Named.Mine),
+            made_by="chapter.settings.side_by_side(Aimd, Mine)",
+            values=_powers,
+            expected=lambda _table: 1.0,
+            unit="",
+            right="A ratio of 1 would mean no difference. Would your verdict hold on another network?",
+            hints=[
+                'my_table["power"] = my_table["goodput_mbps"] / my_table["rtt_ms"] works on a copy: my_table.copy().',
+                'my_wide = ....pivot_table(index="seed", columns="src", values="power") has a column for each sender.',
+                (
+                    'my_figure = my_ratios.plot(kind="bar"), then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and '
+                    'my_figure.update_yaxes(title_text="Power, Mine / Aimd").'
+                ),
+            ],
+        )
+
+
+class _Named:
+    """Classes with the names that the exercise asks for: a scenario's words have nothing else of a class."""
+
+    class Aimd(Window):
+        """Stands for the student's."""
+
+    class Mine(Window):
+        """Stands for the student's."""

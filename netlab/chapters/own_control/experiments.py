@@ -1,0 +1,143 @@
+"""What the chapter "Your own congestion control" does with its runs: points in the plane of rate and delay, tables, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from netlab.base.headers import FRAME_BYTES, MSS_BYTES
+from netlab.base.units import BITS_PER_BYTE
+from netlab.chapters.own_control.settings import (
+    BASE_RTT_MS,
+    FIXED_S,
+    LANDMARKS,
+    RATE_MBPS,
+    TRACE_S,
+    Window,
+    steady,
+    traced,
+)
+from netlab.measure.results import Run
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
+from netlab.runs import sweeps
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+
+PERCENTILE = 95
+
+
+def rtt_ms(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
+    """The RTT of a fixed window, by Little's law: that of an empty path, until the window fills it."""
+    return max(base_rtt_ms, window_segments * FRAME_BYTES * BITS_PER_BYTE / rate_mbps / 1e3)
+
+
+def goodput_mbps(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
+    """The goodput of a fixed window."""
+    return window_segments * MSS_BYTES * BITS_PER_BYTE / rtt_ms(window_segments, rate_mbps, base_rtt_ms) / 1e3
+
+
+def point(run: Run, flow: int = 0) -> dict[str, float]:
+    """Where a flow lies: its goodput, and the 95th percentile of its RTT."""
+    label = run.flows["flow"].iloc[flow]
+    rtts = run.intervals.loc[run.intervals["flow"] == label, "rtt_ms"].dropna()
+    high_ms = float(np.percentile(rtts, PERCENTILE)) if len(rtts) else float("nan")
+    return {"goodput_mbps": float(run.flows["goodput_mbps"].iloc[flow]), "rtt95_ms": high_ms}
+
+
+def power(run: Run, flow: int = 0) -> float:
+    """Goodput over delay, in Mbit/s per second."""
+    found = point(run, flow)
+    return found["goodput_mbps"] / found["rtt95_ms"] * 1e3
+
+
+def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
+    """Runs of fixed windows on the steady link: a row each."""
+    scenarios = {size: Scenario(steady(), [Tcp("h1", "h3", congestion=Window(size))], FIXED_S) for size in windows}
+    runs = sweeps.sweep(scenarios)
+    return pd.DataFrame(
+        [
+            {
+                "window": size,
+                "goodput_mbps": run.goodput_mbps(after_s=1).iloc[0],
+                "rtt_ms": run.intervals.query("t_s > 1")["rtt_ms"].mean(),
+            }
+            for size, run in runs.items()
+        ]
+    )
+
+
+def on_trace(name: str, controls: Mapping[str, Any]) -> pd.DataFrame:
+    """Each control alone on a trace: a row each."""
+    runs = sweeps.sweep(
+        {label: Scenario(traced(name), [Tcp("h1", "h3", congestion=each)], TRACE_S) for label, each in controls.items()}
+    )
+    rows = [{"control": label, **point(run), "power": power(run)} for label, run in runs.items()]
+    return pd.DataFrame(rows)
+
+
+def landmarks() -> dict[str, Any]:
+    """Linux's own controls, by name."""
+    return {name: name for name in LANDMARKS}
+
+
+def windows_figure(found: pd.DataFrame) -> go.Figure:
+    """Fixed windows in the plane of goodput and delay, beside Little's law."""
+    sizes = np.geomspace(found["window"].min(), found["window"].max(), 200)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[goodput_mbps(size) for size in sizes],
+        y=[rtt_ms(size) for size in sizes],
+        mode="lines",
+        name="Little's law",
+        line={"color": TEXT, "dash": "dash"},
+    )
+    figure.add_scatter(
+        x=found["goodput_mbps"],
+        y=found["rtt_ms"],
+        mode="markers+text",
+        text=[f"{size:g}" for size in found["window"]],
+        textposition="middle left",
+        name="measured",
+        marker={"size": 10, "color": COLOURS[0]},
+    )
+    return _plane(figure, "Fixed windows (segments) on the steady link", "RTT (ms)")
+
+
+def plane(found: pd.DataFrame, title: str) -> go.Figure:
+    """Controls in the plane of goodput and delay: the student's filled, Linux's open."""
+    figure = go.Figure()
+    for place, row in enumerate(found.itertuples()):
+        is_linux = row.control in LANDMARKS
+        figure.add_scatter(
+            x=[row.goodput_mbps],
+            y=[row.rtt95_ms],
+            mode="markers+text",
+            text=[row.control],
+            textposition="top center",
+            name=str(row.control),
+            showlegend=False,
+            marker={
+                "size": 13,
+                "color": COLOURS[place % len(COLOURS)],
+                "symbol": SYMBOLS[place % len(SYMBOLS)].removesuffix("-open") + ("-open" if is_linux else ""),
+            },
+        )
+    return _plane(figure, title, "RTT, 95th percentile (ms)")
+
+
+def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:
+    figure.update_layout(title=title)
+    figure.update_xaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
+    figure.update_yaxes(title_text=y_label, type="log")
+    return figure
+
+
+def table(found: pd.DataFrame) -> str:
+    """The points as text, the greatest power first."""
+    names = {"goodput_mbps": "Mbit/s", "rtt95_ms": "RTT 95 % (ms)", "power": "power (Mbit/s per s)"}
+    ordered = found.sort_values("power", ascending=False).rename(columns=names)
+    return str(ordered.round(2).to_string(index=False))

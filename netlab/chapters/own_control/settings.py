@@ -1,0 +1,82 @@
+"""What the chapter "Your own congestion control" measures on: its networks and each student's own figures. No answers are here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netlab.base.headers import FRAME_BYTES
+from netlab.base.units import BITS_PER_BYTE
+from netlab.course.own_figures import OwnFigures
+from netlab.network import topologies
+from netlab.network.link import Link
+from netlab.network.topology import Topology
+from netlab.network.trace import Trace
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
+
+RATE_MBPS, BASE_RTT_MS, QUEUE_PACKETS = 10.0, 40, 200
+WINDOWS = (10, 20, 33, 50, 100, 200)
+FIXED_S, STEADY_S, TRACE_S, LOSSY_S = 5.0, 8.0, 10.0, 5.0
+TRACES = ("walk_4g", "train", "crowded_wifi")
+TRACE_RTT_MS, TRACE_QUEUE_PACKETS = 40, 150
+LANDMARKS = ("cubic", "bbr", "vegas", "dctcp")
+LOSS_RATE = 0.01
+
+FIGURES = OwnFigures(
+    {
+        "rate_mbps": (6, 4, 5, 7, 8, 9, 10, 12),
+        "base_rtt_ms": (50, 30, 34, 38, 42, 46, 54, 58, 62, 66, 70),
+        "worked_rate_mbps": (5, 4, 6, 8),
+        "worked_window": (60, 50, 55, 65, 70, 75, 80, 90),
+    },
+    derive=lambda own: {
+        "worked_rtt_ms": own.worked_window * FRAME_BYTES * BITS_PER_BYTE / own.worked_rate_mbps / 1e3,
+    },
+)
+
+
+class Window:
+    """A window of so many segments, whatever happens."""
+
+    def __init__(self, segments: float) -> None:
+        self.segments = segments
+
+    def on_start(self, flow: Any) -> None:
+        """Set it once."""
+        flow.cwnd_segments = self.segments
+
+    def on_ack(self, _ack: Any) -> None:
+        """Leave it."""
+
+    def on_loss(self, _loss: Any) -> None:
+        """Leave it."""
+
+
+def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, pairs: int = 2) -> Topology:
+    """A steady link: h1 and h2 send, h3 and h4 receive."""
+    return topologies.dumbbell(pairs=pairs, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
+
+
+def small_queue(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
+    """The same with room for one BDP, where a loss comes early."""
+    room = round(rate_mbps * base_rtt_ms * 1e3 / BITS_PER_BYTE / FRAME_BYTES)
+    return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=room)
+
+
+def traced(name: str) -> Topology:
+    """A link whose rate follows one of `TRACES`."""
+    trace: Any = Trace.named(name)
+    return topologies.dumbbell(pairs=2, rate_mbps=trace, delay_ms=TRACE_RTT_MS / 2, queue_packets=TRACE_QUEUE_PACKETS)
+
+
+def side_by_side(first: object, second: object) -> Scenario:
+    """Two lossy links of the same kind beside each other: `first` has one for itself (h1), `second` the other (h2)."""
+    links = [
+        Link(src, dst, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=QUEUE_PACKETS, loss_rate=LOSS_RATE)
+        for src, dst in (("h1", "h3"), ("h2", "h4"))
+    ]
+    return Scenario(
+        Topology(hosts=["h1", "h2", "h3", "h4"], links=links),
+        [Tcp("h1", "h3", congestion=first), Tcp("h2", "h4", congestion=second)],
+        duration_s=LOSSY_S,
+    )

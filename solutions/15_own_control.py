@@ -1,0 +1,362 @@
+# %% [markdown] id="title"
+# # Your own congestion control
+#
+# **Can you beat CUBIC on a path that you have not seen?**
+#
+# Linux's TCP asks a class of yours at each acknowledgement how much may be in flight. Everything else (what was lost, what is
+# sent again, the other end) stays Linux's.
+#
+# After this chapter you can
+#
+# 1. say where a window lies in the plane of rate and delay, and where the best one lies;
+# 2. write a congestion control, and see what each rule in it does;
+# 3. show with an interval that one control is better than another, and say where that ends.
+#
+# *Time*: [[minutes]] minutes. *Builds on*: BDP; Congestion control. *Runs on*: any machine on which the next cell says "Ready"
+# with the library kernel, a browser's tab too: only that kernel asks your classes.
+
+# %% id="imports" tags=["nbval-ignore-output"]
+import netlab as nl
+from netlab.chapters import own_control
+from netlab.chapters.own_control import experiments
+
+chapter = own_control.begin()
+own = chapter.own
+print(nl.preflight())
+
+# %% [markdown] id="predict-text"
+# ## Predict
+#
+# A link of 10 Mbit/s, an RTT of 40 ms while nobody waits, room for 200 packets. One flow whose window never changes. Write down two numbers
+# before you see the results. Nobody grades them.
+#
+# - With a window of 10 segments: how many Mbit/s of data arrive?
+# - With a window of 200 segments: how many ms is the RTT?
+
+# %% id="predict"
+my_goodput_mbps = 5  # SOLUTION
+my_rtt_ms = 100  # SOLUTION
+
+goodput_prediction = nl.checks.predict("goodput of 10 segments", my_goodput_mbps, unit="Mbit/s", low=0, high=10)
+rtt_prediction = nl.checks.predict("RTT of 200 segments", my_rtt_ms, unit="ms", low=40, high=1000)
+
+# %% [markdown] id="network-text"
+# ## Fixed windows
+#
+# The two senders and the two receivers share one link. We begin with one flow.
+
+# %% id="network" tags=["figure"]
+network = chapter.settings.steady()
+nl.plots.topology(network, title="Two senders, one slow link")
+
+# %% [markdown] id="symbols"
+# | symbol | in the code | unit | meaning |
+# |---|---|---|---|
+# | $R$ | `rate_mbps` | Mbit/s ($10^6$ bit/s) | rate of the link |
+# | $T_0$ | `base_rtt_ms` | ms | round-trip time with empty queues |
+# | $T$ | `rtt_ms` | ms | round-trip time, queueing included |
+# | $W$ | `cwnd_segments` | segments | window: data in flight without acknowledgement |
+# | $t_f$ | `frame_ms` | ms | time in which the link sends a full frame (1448 bytes of data, 66 of headers): $8 \cdot 1514 / R$ |
+# | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
+#
+# **Little's law**: what is under way is the rate times the time that each part of it spends there. As long as the window is smaller than
+# what the path holds, nobody waits: $T = T_0$, and $G$ grows with $W$. Once the link is full it sends one frame in each $t_f$, and
+# all $W$ of them are ahead of an acknowledgement: $T = W t_f$. So
+#
+# $$T = \max\left(T_0,\; W t_f\right).$$
+#
+# This holds for a flow alone whose window stands still. **Power** is $G/T$: more is better. Kleinrock (1979) showed that for such a link
+# its peak is at the window that just fills the path.
+
+# %% [markdown] id="delay-text"
+# ### Exercise 1: the RTT of a window
+#
+# Write the function. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
+# of [[worked_rtt_ms:.4g]] ms. Tolerance: 0.5 %.
+
+# %% id="delay"
+def rtt_ms(window_segments, rate_mbps, base_rtt_ms):
+    """The RTT of a flow alone with a fixed window, in ms."""
+    # BEGIN SOLUTION
+    return max(base_rtt_ms, window_segments * 1514 * 8 / (rate_mbps * 1000))
+    # END SOLUTION
+
+
+# %% id="delay-check" tags=["minutes-8"]
+chapter.check.delay(rtt_ms)
+
+# %% [markdown] id="fixed-text"
+# ### Run it
+#
+# This is a congestion control. `on_start` gets the flow, whose window any method may set at any time; `on_ack` and `on_loss` do nothing, or
+# Linux would do there what its Reno does.
+#
+# ```python
+# class Window:
+#     def __init__(self, segments):
+#         self.segments = segments
+#
+#     def on_start(self, flow):
+#         flow.cwnd_segments = self.segments
+#
+#     def on_ack(self, ack): ...
+#     def on_loss(self, loss): ...
+# ```
+#
+# Six windows, 5 s each. It takes a second or two.
+
+# %% id="fixed" tags=["figure"]
+fixed = experiments.fixed_windows(chapter.settings.WINDOWS)
+experiments.windows_figure(fixed)
+
+# %% id="fixed-table"
+function = chapter.check.delay.take(rtt_ms, experiments.rtt_ms)
+fixed["theory_ms"] = [function(size, 10, 40) for size in fixed["window"]]
+fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
+print(fixed.round(2).to_string(index=False))
+goodput_prediction.compare(fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10))
+rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=function(200, 10, 40))
+
+# %% [markdown] id="fixed-why"
+# **Why do they differ?** Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
+# and an acknowledgement often waits for a second segment, which theory leaves out. Above it theory and run agree [[within 2 % = bool((fixed.query("window > 33").eval("rtt_ms / theory_ms") - 1).abs().max() < 0.02)]].
+#
+# The curve has a corner. Up to it a larger window buys rate and costs no delay, beyond it buys delay and no rate. Power has its peak at the window of
+# [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]].
+#
+# ### Exercise 2: the best window
+#
+# Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms while nobody waits. Which fixed window has the greatest power? You may run five
+# windows at most, so think first: `chapter.settings.steady(own.rate_mbps, own.base_rtt_ms)` is the network,
+# `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: 6 %.
+
+# %% id="best"
+best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
+
+# %% id="best-check" tags=["minutes-6"]
+chapter.check.best(best_window)
+
+# %% [markdown] id="aimd-text"
+# ## A window that moves
+#
+# Nobody tells a sender the rate and the RTT of its path. It has to find out, and to leave room for others. The oldest rule that does
+# both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two flows that do so come closer with each loss, because
+# halving takes more from the larger one and adding gives both the same (Chiu and Jain, 1989).
+#
+# ### Exercise 3: AIMD
+#
+# Write it as a class.
+#
+# - `on_start(flow)`: keep the flow. `flow.cwnd_segments` and `flow.ssthresh_segments` are yours to set; the latter is infinite at first.
+# - `on_ack(ack)`: `ack.delivered_segments` newly arrived. Below `ssthresh_segments` grow by as many (**slow start**: it doubles the window in an RTT), else by
+#   `ack.delivered_segments / flow.cwnd_segments`. Grow only where `ack.may_grow` is true: the window was used, and no recovery is under way.
+# - `on_loss(loss)`: called once for each recovery. Set both to half of the window.
+#
+# The check runs it for 8 s alone and for 8 s beside itself, over a queue of one BDP. It takes some seconds. (`docs/build.md` has
+# everything that the methods get.)
+
+# %% id="aimd"
+class Aimd:
+    """Additive increase, multiplicative decrease."""
+
+    # BEGIN SOLUTION
+    def on_start(self, flow):
+        self.flow = flow
+
+    def on_ack(self, ack):
+        flow = self.flow
+        if not ack.may_grow:
+            return
+        if flow.cwnd_segments < flow.ssthresh_segments:
+            flow.cwnd_segments += ack.delivered_segments
+        else:
+            flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
+
+    def on_loss(self, loss):
+        flow = self.flow
+        flow.ssthresh_segments = flow.cwnd_segments = max(2, flow.cwnd_segments / 2)
+
+    # END SOLUTION
+
+
+# %% id="aimd-check" tags=["minutes-12"]
+chapter.check.aimd(Aimd)
+
+# %% [markdown] id="landmarks-text"
+# ## Landmarks
+#
+# Now a path whose rate moves: the trace `walk_4g`, a walk with a telephone, 10 s of it. (It is drawn by a program of netlab's, not measured.) Where do
+# Linux's own controls lie? CUBIC is Linux's default; BBR goes by the rate that arrives, Vegas by delay; DCTCP by marks, of which there are none here, so it is
+# another Reno. Delay is the 95th percentile of the RTT, on a logarithmic axis: good is right and below.
+
+# %% id="landmarks" tags=["figure"]
+found = experiments.on_trace("walk_4g", {**experiments.landmarks(), "Aimd": chapter.check.aimd.take(Aimd, "reno")})
+experiments.plane(found, "Controls on the trace walk_4g, each alone")
+
+# %% id="landmarks-table" tags=["folded"]
+print(experiments.table(found))
+
+# %% [markdown] id="landmarks-why"
+# Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue, whatever its size: they get the most data through, [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
+# a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]].
+#
+# ### Exercise 4: something that looks at delay
+#
+# Write `Mine`, a control that keeps the queue short. `ack.rtt_ms` is the RTT of this acknowledgement (None without a sample), `ack.rtt_min_ms` the shortest
+# so far. What of the window waits in the queue? By Little's law about $W\,(1 - T_\text{min}/T)$ segments. One rule that works: grow by one
+# segment for each RTT while this is below a few, else shrink by one. You may do something else entirely: `ack.delivery_rate_mbps` is the rate that arrives,
+# `flow.pacing_mbps` spreads what is sent.
+#
+# It is right when it has 1.5 times CUBIC's power on `walk_4g`, when two of it share a steady link with a fairness index above 0.8, and keep
+# 30 ms of queue at most.
+
+# %% id="mine"
+class Mine:
+    """A control that looks at delay."""
+
+    # BEGIN SOLUTION
+    def on_start(self, flow):
+        self.flow = flow
+
+    def on_ack(self, ack):
+        flow = self.flow
+        if ack.rtt_ms is None:
+            return
+        queued = flow.cwnd_segments * (1 - ack.rtt_min_ms / ack.rtt_ms)
+        if flow.cwnd_segments < flow.ssthresh_segments:
+            if queued < 4:
+                flow.cwnd_segments += ack.delivered_segments
+                return
+            flow.ssthresh_segments = flow.cwnd_segments
+        step = ack.delivered_segments / flow.cwnd_segments
+        flow.cwnd_segments = max(2, flow.cwnd_segments + (step if queued < 4 else -step))
+
+    def on_loss(self, loss):
+        flow = self.flow
+        flow.ssthresh_segments = flow.cwnd_segments = max(2, 0.8 * flow.cwnd_segments)
+
+    # END SOLUTION
+
+
+# %% id="mine-check" tags=["minutes-13"]
+chapter.check.mine(Mine)
+
+# %% id="mine-figure" tags=["figure"]
+own_control_classes = {"Aimd": chapter.check.aimd.take(Aimd, "reno"), "Mine": chapter.check.mine.take(Mine, "vegas")}
+both = experiments.on_trace("walk_4g", {**experiments.landmarks(), **own_control_classes})
+experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
+
+# %% [markdown] id="repeated-text"
+# ## Is it better?
+#
+# One run is one draw. On a link that loses 1 % of its packets at random, luck decides much. `chapter.settings.side_by_side(Aimd, Mine)` has two such links
+# beside each other: `h1` sends over one with `Aimd`, `h2` over the other with `Mine`, each alone, for 5 s.
+#
+# ### Exercise 5: show it
+#
+# Repeat it with 8 to 30 seeds of your choice. Take of each seed the power of `Mine` over that of `Aimd`: `goodput_mbps / rtt_ms` of `h2` over the same
+# of `h1`. As in the chapter BDP: `my_table` of `nl.repeat`, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the interval, and
+# `my_verdict`: where is 1 (no difference), seen from your interval? `"above"`, `"inside"` or `"below"`.
+
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.side_by_side(Aimd, Mine), seeds=8)
+my_powers = my_table.copy()
+my_powers["power"] = my_powers["goodput_mbps"] / my_powers["rtt_ms"]
+my_wide = my_powers.pivot_table(index="seed", columns="src", values="power")
+my_ratios = my_wide["h2"] / my_wide["h1"]
+my_interval = nl.interval(my_ratios)
+mean, half = my_interval
+my_figure = my_ratios.plot(kind="bar", title="Is Mine better than Aimd on a lossy link?")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Power, Mine / Aimd")
+my_verdict = "above" if mean + half < 1 else "below" if mean - half > 1 else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
+
+# %% id="repeated-check" tags=["figure", "minutes-12"]
+chapter.check.repeated(my_finding)
+
+# %% [markdown] id="beside-text"
+# ## Where it fails
+#
+# A control meets others. Ten seconds of `Mine` beside CUBIC, on the steady link with its deep queue.
+
+# %% id="beside" tags=["figure"]
+beside = nl.run(network, [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")], duration_s=10)
+nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control that looks at delay, beside CUBIC")
+
+# %% [markdown] id="fails-words"
+# ### Exercise 6: say where it fails
+#
+# Where does your control do worse than CUBIC, and why? Use the figure above and one more run or thought of your own. Four or five sentences.
+#
+# <!-- BEGIN SOLUTION -->
+# Beside CUBIC mine starves: CUBIC fills the queue until it overflows, my control sees the delay, takes it for its own and shrinks. On the steady link it gets
+# [[less than a third of what CUBIC gets = bool(beside.flows["goodput_mbps"].iloc[0] < beside.flows["goodput_mbps"].iloc[1] / 3)]]. It also fails where the shortest RTT is wrong: a flow that begins while another one's queue is there takes that queue for the path and adds
+# its own to it. And when the path gets longer, as after a change of route, everything looks like a queue. CUBIC looks at losses alone and has none of these problems; it pays with a full queue.
+#
+# Rubric:
+#
+# - names a network or a neighbour where it does worse, with a number from a run;
+# - explains it by the signal that the control goes by: a delay that others make, or a shortest RTT that is wrong;
+# - says what CUBIC does there, and what that costs.
+# <!-- END SOLUTION -->
+
+# %% [markdown] id="summary"
+# ## Summary
+#
+# A window below the bandwidth-delay product wastes rate, a window above it makes delay, and power has its peak between. Controls that wait for losses fill any queue;
+# those that look at delay keep it short and starve beside the others. That one is better holds for networks and neighbours that were tried, with an
+# interval, and says little of others.
+
+# %% [markdown] id="contest-text"
+# ## Optional: the contest
+#
+# `netlab contest` lets the classes of a course compete on networks that nobody has seen: rates that wander and jump, losses, deep queues, CUBIC, a twin. Hand in this
+# notebook, or a file with one class; the last class with such methods is taken. `docs/contest.md` has the score. Before that try the other two traces:
+# `experiments.on_trace("train", {"Mine": Mine, "cubic": "cubic"})`, and `crowded_wifi`.
+
+# %% [markdown] id="panel-text"
+# ## Optional: explore
+#
+# One flow with a fixed window. Find the corner; then change the rate or the RTT: where does it go? A window of 200 on a path of 10 ms: what does power say?
+
+# %% id="panel" tags=["nbval-ignore-output", "figure"]
+chapter.panel()
+
+# %% [markdown] id="published"
+# ## Optional: what was published
+#
+# Pantheon (Yan and others, USENIX ATC 2018) drew controls in this plane over paths in the real Internet, delay as the 95th percentile, as here. Its
+# authors found that no control was the best on all paths. Our three opponents of the contest show the same on seven small networks. Their figures cannot be compared with ours number by number:
+# their paths were real, and ours are drawn.
+
+# %% [markdown] id="open"
+# ## Open exercises
+#
+# - Let `Mine` notice that somebody else fills the queue, and compete there (Copa has such a mode).
+# - Set `flow.pacing_mbps`. What does it change in slow start over a short queue?
+# - Which part of a window is lost when the trace's rate falls to a tenth? Who recovers first, and why?
+# - **Challenge.** Beat CUBIC's power on all three traces and its share beside CUBIC, with one class.
+#
+# ### Reading
+#
+# - L. Kleinrock, Power and deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979.
+# - D. Chiu and R. Jain, Analysis of the increase and decrease algorithms for congestion avoidance in computer networks, Computer Networks and ISDN Systems 17, 1989.
+# - L. Brakmo and L. Peterson, TCP Vegas: end to end congestion avoidance on a global Internet, IEEE JSAC 13(8), 1995.
+# - F. Yan and others, Pantheon: the training ground for Internet congestion-control research, USENIX ATC 2018.
+# - V. Arun and H. Balakrishnan, Copa: practical delay-based congestion control for the Internet, NSDI 2018.
+# - M. Mathis, N. Dukkipati and Y. Cheng, Proportional rate reduction for TCP, RFC 6937, 2013: what Linux does with your window during a recovery.
+#
+# ## Limits
+#
+# Time was virtual: a slow class costs no network time, as in a real host it would. The traces are drawn. Runs of 10 s are short; slow start is in them.
+#
+# ## Versions and seed
+
+# %% id="versions" tags=["nbval-ignore-output"]
+settings = beside.settings
+print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")

@@ -1,0 +1,23 @@
+"""How the chapter "Your own congestion control" is marked: hidden cases and points. For the instructor alone."""
+
+from netlab.grading.examiner import Exercise, Words
+
+EXERCISES = {
+    "delay": Exercise(
+        points=2,
+        cases=lambda draw: {
+            "window_segments": draw.decades(2, 500),
+            "rate_mbps": draw.decades(1, 100),
+            "base_rtt_ms": draw.decades(5, 200),
+        },
+        same_as=["experiments.rtt_ms"],
+    ),
+    "best": Exercise(points=2),
+    # Alone; halves, no timeout; two of it.
+    "aimd": Exercise(points=3, shares=[1.0, 1.0, 1.0]),
+    # Power; two of it; their queue.
+    "mine": Exercise(points=4, shares=[2.0, 1.0, 1.0]),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
+    "fails-words": Words(points=3),
+}

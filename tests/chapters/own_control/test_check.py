@@ -1,0 +1,96 @@
+"""The chapter's checks: right classes pass, wrong ones hear what they did."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from netlab.chapters import own_control
+from netlab.chapters.own_control import check
+from netlab.chapters.own_control.settings import Window, side_by_side
+from netlab.course.checks import Status
+from netlab.course.repetition import Repetition
+from tests.chapters.checking import passes, said
+
+chapter = own_control.begin()
+
+
+class Aimd:
+    def on_start(self, flow: Any) -> None:
+        self.flow = flow
+
+    def on_loss(self, _loss: Any) -> None:
+        flow = self.flow
+        flow.ssthresh_segments = flow.cwnd_segments = max(2, flow.cwnd_segments / 2)
+
+
+class Fixed(Window):
+    def __init__(self) -> None:
+        super().__init__(20)
+
+
+class Broken(Aimd):
+    def on_ack(self, ack: Any) -> None:
+        self.flow.cwnd_segments = ack.nothing
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_right_numbers_pass(token: str) -> None:
+    own = own_control.begin(token)
+    passes(own.check.best, own.own.rate_mbps * own.own.base_rtt_ms / 12.112)
+
+
+@pytest.mark.library
+def test_aimd_passes_and_a_fixed_window_hears_what_it_lacks() -> None:
+    """What AIMD does not define is Linux's Reno, which grows as it does."""
+    passes(chapter.check.aimd, Aimd)
+    assert "use 80 % of the link" in said(chapter.check.aimd, Fixed)
+
+
+@pytest.mark.library
+def test_a_class_that_fails_hears_its_own_line() -> None:
+    assert "has no attribute 'nothing'" in said(chapter.check.aimd, Broken)
+
+
+def test_what_is_no_class_is_no_answer() -> None:
+    assert "expected a class" in said(chapter.check.mine, 12)
+    stub = type("Mine", (), {"__module__": "student", "__doc__": "Nothing yet."})
+    assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
+
+
+def runs(powers: float, goodputs: tuple[float, float], queue_ms: float) -> dict[str, Any]:
+    """Runs that nobody made: on the trace so many times CUBIC's power, and two flows with so much queue."""
+    trace = SimpleNamespace(
+        flows=pd.DataFrame([{"flow": "a", "goodput_mbps": powers}]),
+        intervals=pd.DataFrame({"flow": "a", "rtt_ms": [1000.0] * 5}),
+    )
+    two = SimpleNamespace(flows=pd.DataFrame({"goodput_mbps": goodputs, "rtt_ms": 40.0 + queue_ms, "rtt_min_ms": 40.0}))
+    return {"walk_4g": trace, "two": two}
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (runs(1.6, (5, 4), 10), ""),
+        (runs(1.4, (5, 4), 10), "must be 1.5 times CUBIC's"),
+        (runs(1.6, (9, 1), 10), "fairness index above 0.8"),
+        (runs(1.6, (5, 4), 35), "no more than 30 ms of queue"),
+    ],
+)
+def test_a_control_is_judged_by_power_fairness_and_queue(
+    made: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "cubic_power", lambda _name: 1.0)
+    missing = [each for each in chapter.check.mine.conditions if not each.holds_for(made)]
+    assert [sentence in each.sentence for each in missing] == ([True] if sentence else [])
+
+
+def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None:
+    repeated: Repetition = chapter.check.repeated
+    mine = type("Mine", (Window,), {"__module__": "student"})
+    assert repeated.scenario().to_dict() == side_by_side(Aimd, mine).to_dict()
+    table = pd.DataFrame({"seed": [1, 1], "src": ["h1", "h2"], "goodput_mbps": [2.0, 6.0], "rtt_ms": [40.0, 60.0]})
+    assert repeated.values(table).tolist() == pytest.approx([2.0])
