@@ -12,7 +12,7 @@ from typing import Any
 
 from netlab.contest import race
 from netlab.contest.contest import Contest
-from netlab.contest.drawing import Plane
+from netlab.contest.drawing import Plane, apart
 from netlab.contest.opponents import OPPONENTS
 from netlab.grading.helper import helper
 from netlab.grading.text import harmless
@@ -130,7 +130,7 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
                 "title": f"{name}: {100 * rate:.0f} % of the rate, {delay:.2f} times the shortest RTT",
             }
         )
-    return {**plane.frame(), "dots": dots}
+    return {**plane.frame(), "dots": apart(dots)}
 
 
 def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 800, 64, 20, 16, 52
 TICKS = 6
+LINE, NEAR = 14, 120
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,19 @@ class Plane:
                 for y in (doublings(*self.y) if self.log_y else round_values(*self.y))
             ],
         }  # fmt: skip
+
+
+def apart(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Dots whose labels are a line apart where they would stand on each other."""
+    found: list[dict[str, Any]] = []
+    for dot in sorted(dots, key=lambda each: (each["text_y"], each["text_x"])):
+        above = (
+            [each["text_y"] for each in found if each["label"] and abs(each["text_x"] - dot["text_x"]) < NEAR]
+            if dot["label"]
+            else []
+        )
+        found.append({**dot, "text_y": max([dot["text_y"], *(at + LINE for at in above if dot["text_y"] - at < LINE)])})
+    return found
 
 
 def round_values(low: float, high: float) -> list[float]:
