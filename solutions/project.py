@@ -22,8 +22,8 @@
 #   retransmission timer?
 # - **Adaptive video.** A player asks for chunks of 4 s at one of five rates (`nl.Tcp(num_bytes=...)`) over `nl.Trace.named("walk_4g")`. Which rule of
 #   choosing the rate stalls least, and what does it cost in quality?
-# - **Initial windows.** What do first windows of 3, 10 and 30 segments (a congestion control of your own sets `flow.cwnd_segments` in `on_start`) do
-#   to the completion times of 10 kB, 100 kB and 1 MB, and to a call beside them?
+# - **Initial windows.** What do first windows of 3, 10 and 30 segments (`nl.Tcp(initial_window_segments=...)`) do to the completion times of
+#   10 kB, 100 kB and 1 MB, and to a call beside them?
 # - **A queue discipline on your own trace.** Record or draw the rate of your own line (`nl.Trace`). What do `fq_codel` and `cake` save a call beside a
 #   download, compared with drop-tail, and what does the download pay?
 
