@@ -117,7 +117,7 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
             y=[row.rtt95_ms],
             mode="markers+text",
             text=[row.control],
-            textposition="top center",
+            textposition="middle left" if is_linux else "bottom center",
             name=str(row.control),
             showlegend=False,
             marker={
