@@ -53,7 +53,7 @@ set -eu
 useradd --create-home student
 export PIP_CERT=/opt/try/certificates.pem
 [ -s "$PIP_CERT" ] || unset PIP_CERT
-setpriv --reuid=student --regid=student --clear-groups sh /opt/try/try.sh python3 /opt/try/*.whl /home/student
+setpriv --reuid=student --regid=student --clear-groups env HOME=/home/student sh /opt/try/try.sh python3 /opt/try/*.whl /home/student
 X
         mmdebstrap --variant=minbase --include=ca-certificates,python3,python3-venv \
             --aptopt='Acquire::Languages "none"' --aptopt="Acquire::Check-Valid-Until \"$valid\"" \
