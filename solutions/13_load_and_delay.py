@@ -114,6 +114,9 @@ def mean_delay_ms(rate_mbps, payload_bytes, offered_mbps):
 # %% id="mean_delay-check"
 chapter.check.mean_delay(mean_delay_ms)
 
+# %% id="mean_delay-take" tags=["folded"]
+mean_delay = chapter.check.mean_delay.take(mean_delay_ms, experiments.by_formula_ms)  # yours, if it passes
+
 # %% [markdown] id="load-text"
 # ### Run it
 #
@@ -122,7 +125,6 @@ chapter.check.mean_delay(mean_delay_ms)
 # runs last 10 to 40 s each; all of them take about four seconds.
 
 # %% id="load" tags=["figure"]
-mean_delay = chapter.check.mean_delay.take(mean_delay_ms, load_and_delay.check.mean_delay_ms)  # yours, if it passes
 found = experiments.delays()
 experiments.load_figure(found, lambda load: mean_delay(5, 1000, chapter.settings.offered_mbps(load)))
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.base import bisection
+from netlab.chapters.load_and_delay.experiments import by_formula_ms
 from netlab.chapters.load_and_delay.settings import (
     ACCURACY,
     CALL_PACKETS_PER_S,
@@ -22,14 +23,6 @@ from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
-
-BUSY = 0.9
-
-
-def mean_delay_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    """Mean delay of datagrams of one size that come at random moments: the wait, and the time on the link."""
-    service_ms = _service_ms(rate_mbps, payload_bytes)
-    return theory.mean_wait_ms(_load(rate_mbps, payload_bytes, offered_mbps), service_ms) + service_ms
 
 
 def _service_ms(rate_mbps: float, payload_bytes: int) -> float:
@@ -98,7 +91,7 @@ class Checks:
     def __init__(self, own: StudentValues) -> None:
         self.mean_delay = Function(
             name="mean delay",
-            reference=mean_delay_ms,
+            reference=by_formula_ms,
             cases=[
                 {
                     "rate_mbps": own.worked_rate_mbps,
@@ -142,7 +135,7 @@ class Checks:
             scenario=lambda: busy(own),
             made_by="chapter.settings.busy(own, duration_s=...)",
             values=lambda table: table.set_index("seed")["delay_ms"],
-            expected=lambda table: mean_delay_ms(own.busy_rate_mbps, PAYLOAD_BYTES, _offered(table)),
+            expected=lambda table: by_formula_ms(own.busy_rate_mbps, PAYLOAD_BYTES, _offered(table)),
             unit="ms",
             right="To halve the interval, the runs must last four times as long. At 95 % all of that is four times as long again.",
             hints=[

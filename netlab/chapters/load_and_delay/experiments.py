@@ -50,6 +50,13 @@ def mean_delay_ms(run: Run) -> float:
     return float((run.flows["delay_ms"] * received).sum() / received.sum())
 
 
+def by_formula_ms(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
+    """Mean delay of datagrams of one size that come at random moments: the wait, and the time on the link."""
+    service_ms = theory.transmission_delay_ms(theory.udp_wire_bytes(payload_bytes), rate_mbps)
+    load = offered_mbps / theory.udp_goodput_limit_mbps(rate_mbps, payload_bytes)
+    return float(theory.mean_wait_ms(load, service_ms)) + service_ms
+
+
 def theory_ms(kind: str, load: float) -> float:
     """The mean delay by Pollaczek and Khinchine."""
     _, _, service_ms, variation = KINDS[kind]
