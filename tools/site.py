@@ -137,7 +137,7 @@ def _put_together(
     words = {
         "CHAPTERS": _table_of_chapters(list(executed)),
         "SOLUTIONS": _tree("Solved chapters", "solutions/*") if for_instructors else "",
-        "GRADING": re.sub(r"\A# .*\n", "", grading.read_text(encoding="utf-8"))
+        "GRADING": re.sub(r"\A# .*\n", "", _without_links(grading.read_text(encoding="utf-8")))
         if grading.exists()
         else "See the README.",
         "API": _api(),
