@@ -314,9 +314,7 @@ class Lab:
         if isinstance(item, Udp) and item.spacing == "random" and item.duration_s is None:
             raise ScenarioError(["spacing='random' needs a duration_s in a live network"])
         if isinstance(item, Tcp) and item.initial_window_segments is not None:
-            raise ScenarioError(
-                ["initial_window_segments belongs to a route, and a live network has its routes already: take nl.run"]
-            )
+            raise ScenarioError(["initial_window_segments belongs to a route, and those stand: take nl.run"])
         label = _unused(item.label, self._flows)
         (planned,) = Scenario(self.topology, [item], LONGEST_ADVANCE_S).plan()["traffic"]
         planned["label"] = label
