@@ -195,11 +195,9 @@ class Panel:
         with self._screen:
             if cancel.is_set():
                 return
-            behind = [
-                trace for age, figure in enumerate(reversed(self._drawn), start=1) for trace in plots.faded(figure, age)
-            ]
+            behind = [trace for age, figure in enumerate(self._drawn, start=1) for trace in plots.faded(figure, age)]
             self.runs = [*self.runs, result][-self._earlier - 1 :]
-            self._drawn = [*self._drawn, drawn][-self._earlier :]
+            self._drawn = [drawn, *self._drawn][: self._earlier]
             self._message.value = ""
             self._bar.layout.visibility = "hidden"
             self.figure = go.Figure([*behind, *drawn.data], drawn.layout)

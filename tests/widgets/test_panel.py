@@ -67,13 +67,14 @@ def test_a_moved_control_runs_again_and_the_earlier_run_fades():
     assert faded and all(trace.opacity < 0.5 for trace in faded)
 
 
-def test_only_the_last_few_runs_are_kept():
-    panel = make_panel(earlier=2)
+@pytest.mark.parametrize("earlier", [0, 2])
+def test_only_the_last_few_runs_are_kept(earlier):
+    panel = make_panel(earlier=earlier)
     for x in range(10, 16):
         panel.controls["x"].value = x
         assert panel.wait(PATIENCE_S)
-    assert panel.runs == [26.0, 28.0, 30.0]
-    assert len(by_role(panel, "earlier")) == 2 * len(plots.faded(draw(1, {"x": 1}), 1))
+    assert panel.runs == [26.0, 28.0, 30.0][-earlier - 1 :]
+    assert len(by_role(panel, "earlier")) == earlier * len(plots.faded(draw(1, {"x": 1}), 1))
 
 
 def test_moving_a_control_does_not_wait_for_the_run():
