@@ -31,6 +31,10 @@ class StudentCodeError(RunError):
     """A run ended through a student's class; the text says how, and where in the code."""
 
 
+class GarbledError(StudentCodeError):
+    """What was said is no message."""
+
+
 class BudgetError(StudentCodeError):
     """It would not have ended."""
 
@@ -122,7 +126,8 @@ class Line:
             return None
         length = callee.LENGTH.unpack_from(self._buffer)[0]
         if not 1 <= length <= MOST_ANSWER_BYTES:
-            raise StudentCodeError("its process wrote into the line to the grader.")
+            self._buffer.clear()
+            raise GarbledError("its process wrote into the line to the grader.")
         size: int = length + callee.LENGTH.size
         return size if len(self._buffer) >= size else None
 

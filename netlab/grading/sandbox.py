@@ -32,6 +32,7 @@ from netlab.grading.line import (
     LOOK_S,
     LOOKS_ASLEEP,
     START_CPU_S,
+    GarbledError,
     Line,
     StudentCodeError,
     Warden,
@@ -187,9 +188,11 @@ class Watch:
             if self._line.waits():
                 try:
                     self._called()
+                except GarbledError:
+                    # Not the code's end: whether it is seen before the answer is a matter of moments.
+                    self._line = self._new_line()
                 except StudentCodeError as error:
                     return str(error)
-                continue
             now_s = time.monotonic()
             if now_s - looked_s > LOOK_S:
                 looked_s = now_s
@@ -222,7 +225,7 @@ class Watch:
         line = self._line
         kind, said = line.hear()
         if kind != callee.ASKED:
-            raise StudentCodeError("it wrote into the line to the grader")
+            raise GarbledError("it wrote into the line to the grader")
         line.done(self._answered(said))
         self._line = self._new_line()
         self._base_s += group_cpu_s(self._process.pid) - before_s

@@ -155,8 +155,11 @@ def test_datagrams_that_are_sent_into_a_link_that_is_down_are_lost_and_counted(e
 @every_kernel
 def test_a_full_queue_carries_what_its_trace_can_second_by_second(engine):
     trace = nl.Trace.named("walk_4g")
-    measured = by_second(run(line(rate_mbps=trace, delay_ms=0), [flood(1.1 * trace.range_mbps[1])], 60, engine=engine))
-    expected = [limit(trace.mean_mbps(second, second + 1)) for second in range(60)]
+    # The pocket kernel takes a second of computing for one of these, and parity holds it to the library kernel's.
+    duration_s = 60 if engine == "library" else 15
+    flows = [flood(1.1 * trace.range_mbps[1])]
+    measured = by_second(run(line(rate_mbps=trace, delay_ms=0), flows, duration_s, engine=engine))
+    expected = [limit(trace.mean_mbps(second, second + 1)) for second in range(duration_s)]
     assert np.abs(measured / expected - 1).max() < 0.01
 
 
