@@ -32,6 +32,7 @@ class _Series:
     theory_at_x: Array
     published: tuple[Array, Array] | None
     details: list[str]
+    half_widths: list[float] | None
 
     def has_the_theory_of(self, other: _Series) -> bool:
         """Tell whether the two theories are the same curve."""
@@ -102,6 +103,7 @@ class Comparison:
         *,
         published: tuple[ArrayLike, ArrayLike] | None = None,
         details: Sequence[str] | None = None,
+        half_widths: ArrayLike | None = None,
     ) -> Comparison:
         """Add a series.
 
@@ -120,6 +122,8 @@ class Comparison:
             x and y of published measurements.
         details : sequence of str, optional
             A line for each measured point that its hover text adds.
+        half_widths : array, optional
+            Half the width of each measured point's interval, in y's unit; drawn as a bar.
 
         Returns
         -------
@@ -129,7 +133,7 @@ class Comparison:
         Raises
         ------
         NetlabError
-            If x and y, or the measured points and their `details`, differ in number.
+            If x and y, or the measured points and their `details` or `half_widths`, differ in number.
         """
         x, y = _pair("measured", measured_x, measured_y)
         line_x = np.asarray(theory_x, dtype=float)
@@ -142,11 +146,13 @@ class Comparison:
         lines = [f"<br>{line}" for line in details] if details is not None else [""] * len(x)
         if len(lines) != len(x):
             raise NetlabError(f"There must be a detail for each of the {len(x)} measured points, got {len(lines)}.")
-        self._series.append(
-            _Series(
-                name, x, y, line_x, line_y, at_x, None if published is None else _pair("published", *published), lines
+        halves = None if half_widths is None else np.asarray(half_widths, dtype=float).tolist()
+        if halves is not None and len(halves) != len(x):
+            raise NetlabError(
+                f"There must be a half width for each of the {len(x)} measured points, got {len(halves)}."
             )
-        )
+        shown = None if published is None else _pair("published", *published)
+        self._series.append(_Series(name, x, y, line_x, line_y, at_x, shown, lines, halves))
         self._figure = None
         return self
 
@@ -226,6 +232,7 @@ class Comparison:
         gap = self._gap(series)
         hovertext = self._hovertext(series, gap)
         marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9, "color": colour}
+        intervals = {"type": "data", "array": series.half_widths, "thickness": 2, "width": 8}
         figure.add_scatter(
             x=series.x.tolist(),
             y=series.y.tolist(),
@@ -236,6 +243,7 @@ class Comparison:
             hovertext=hovertext,
             hoverinfo="text",
             meta={"role": "measured"},
+            error_y=intervals if series.half_widths is not None else None,
             row=1,
             col=1,
         )

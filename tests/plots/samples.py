@@ -14,11 +14,12 @@ def role(figure, wanted):
     return [trace for trace in figure.data if (trace.meta or {}).get("role") == wanted]
 
 
-def udp_comparison(name="measured", published=None, details=None, **settings):
-    return add_udp(plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", **settings), name, published, details)
+def udp_comparison(name="measured", published=None, details=None, half_widths=None, **settings):
+    comparison = plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", **settings)
+    return add_udp(comparison, name, published, details, half_widths=half_widths)
 
 
-def add_udp(comparison, name="measured", published=None, details=None, rate_mbps=5):
+def add_udp(comparison, name="measured", published=None, details=None, rate_mbps=5, half_widths=None):
     return comparison.add(
         name,
         [1, 5, 10],
@@ -27,6 +28,7 @@ def add_udp(comparison, name="measured", published=None, details=None, rate_mbps
         lambda offered: theory.udp_goodput_mbps(offered, rate_mbps),
         published=published,
         details=details,
+        half_widths=half_widths,
     )
 
 

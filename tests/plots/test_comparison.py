@@ -67,6 +67,13 @@ def test_hover_says_what_a_point_is():
         assert part in text
 
 
+def test_a_points_interval_is_a_bar_through_it_and_through_no_residual():
+    figure = udp_comparison(half_widths=[0.1, 0.2, 0.3]).figure
+    barred = [trace for trace in figure.data if trace.error_y.array is not None]
+    assert barred == role(figure, "measured")
+    assert [trace.error_y.array for trace in barred] == [(0.1, 0.2, 0.3)]
+
+
 def test_faded_runs_grow_fainter_and_leave_the_legend():
     recent, old = plots.faded(udp_comparison().figure, 1), plots.faded(udp_comparison().figure, 4)
     assert len(recent) == 3
@@ -130,6 +137,7 @@ def test_a_notebook_shows_the_figure_of_a_comparison(monkeypatch):
             "published x and y must have the same length, got 2 and 1",
         ),
         (lambda: udp_comparison(details=["one"]), "a detail for each of the 3 measured points, got 1"),
+        (lambda: udp_comparison(half_widths=[1, 2]), "a half width for each of the 3 measured points, got 2"),
         (lambda: udp_comparison(residual="ratio"), "percent or absolute, got 'ratio'"),
         (lambda: plots.Comparison("x", "y").figure, "nothing to compare yet"),
     ],

@@ -153,13 +153,6 @@ def theory_share_mbps(limit_mbps: float, far_ms: float, near_ms: float, exponent
     return float(theory.rtt_shares_mbps(limit_mbps, [far_ms, near_ms], exponent)[0])
 
 
-def _with_intervals(comparison: plots.Comparison, halves: Sequence[float]) -> plots.Comparison:
-    """Add the 95 % intervals to the measured points of the first series."""
-    measured = comparison.figure.data[0]
-    measured.update(error_y={"type": "data", "array": [float(half) for half in halves], "thickness": 2, "width": 8})
-    return comparison
-
-
 def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, float], float]) -> plots.Comparison:
     """The far flow's part of both goodputs in the four cases, with intervals, beside `share` at the measured RTTs."""
     means, halves, expected = [], [], []
@@ -170,16 +163,13 @@ def parts_figure(found: pd.DataFrame, share: Callable[[float, float, float, floa
         halves.append(half)
         exponent = theory.RTT_EXPONENTS[congestion, heard]
         expected.append(share(1.0, mine["far_rtt_ms"].mean(), mine["near_rtt_ms"].mean(), exponent))
-    return _with_intervals(
-        plots.Comparison(
-            x_label="Congestion control and queue",
-            y_label="h1's part of the goodput",
-            residual="absolute",
-            title=f"What the far flow gets of all, {FAR_MS} beside {NEAR_MS} ms",
-            cases=[f"{NAMES[congestion]}<br>{queue}" for congestion, queue, _ in CASES],
-        ).add("measured", range(len(CASES)), means, range(len(CASES)), expected),
-        halves,
-    )
+    return plots.Comparison(
+        x_label="Congestion control and queue",
+        y_label="h1's part of the goodput",
+        residual="absolute",
+        title=f"What the far flow gets of all, {FAR_MS} beside {NEAR_MS} ms",
+        cases=[f"{NAMES[congestion]}<br>{queue}" for congestion, queue, _ in CASES],
+    ).add("measured", range(len(CASES)), means, range(len(CASES)), expected, half_widths=halves)
 
 
 def parts_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -258,16 +248,13 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
         means.append(mean)
         halves.append(half)
         expected.append(own_ratio(mine, congestion))
-    comparison = _with_intervals(
-        plots.Comparison(
-            x_label="Congestion control",
-            y_label="Long flow / short flow",
-            residual="absolute",
-            title="A flow over two links beside flows over one",
-            cases=["Reno", "CUBIC"],
-        ).add("measured", [0, 1], means, [0, 1], expected),
-        halves,
-    )
+    comparison = plots.Comparison(
+        x_label="Congestion control",
+        y_label="Long flow / short flow",
+        residual="absolute",
+        title="A flow over two links beside flows over one",
+        cases=["Reno", "CUBIC"],
+    ).add("measured", [0, 1], means, [0, 1], expected, half_widths=halves)
     for level, name in ((1.0, "max-min"), (0.5, "proportional")):
         comparison.figure.add_hline(
             y=level,

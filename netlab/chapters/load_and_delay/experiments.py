@@ -105,20 +105,10 @@ def load_figure(found: pd.DataFrame, formula: Callable[[float], float]) -> plots
     )
     line = np.linspace(0.02, 0.965, 90)
     formulas = {"one size": formula, "mixed sizes": lambda load: theory_ms("mixed sizes", load)}
-    halves = []
     for kind, rows in _groups(found, "kind"):
         intervals = {load: interval(mine["delay_ms"]) for load, mine in _groups(rows, "load")}
-        halves.append([each.half_width for each in intervals.values()])
-        comparison.add(
-            kind,
-            list(intervals),
-            [each.mean for each in intervals.values()],
-            line,
-            np.vectorize(formulas[kind]),
-        )
-    measured = [trace for trace in comparison.figure.data if (trace.meta or {}).get("role") == "measured"]
-    for trace, half in zip(measured, halves, strict=True):
-        trace.update(error_y={"type": "data", "array": half, "thickness": 2, "width": 8})
+        means, halves = zip(*intervals.values(), strict=True)
+        comparison.add(kind, list(intervals), means, line, np.vectorize(formulas[kind]), half_widths=halves)
     comparison.figure.update_yaxes(range=[0, 40], row=1, col=1)
     return comparison
 

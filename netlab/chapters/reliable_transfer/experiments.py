@@ -99,23 +99,12 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
     )
     line = np.geomspace(1, 40, 80)
     seen = intervals(found)
-    halves = []
     for name in FORMULAS:
         mine = {window: each for (what, window), each in seen.items() if what == name}
-        halves.append([each.half_width for each in mine.values()])
-        comparison.add(
-            name,
-            list(mine),
-            [each.mean for each in mine.values()],
-            line,
-            partial(theory_mbps, name),
-        )
-    figure = comparison.figure
-    drawn = [trace for trace in figure.data if (trace.meta or {}).get("role") == "measured"]
-    for trace, half in zip(drawn, halves, strict=True):
-        trace.update(error_y={"type": "data", "array": half, "thickness": 2, "width": 8})
+        means, halves = zip(*mine.values(), strict=True)
+        comparison.add(name, list(mine), means, line, partial(theory_mbps, name), half_widths=halves)
     windows = sorted({window for _, window in seen})
-    figure.update_xaxes(tickvals=windows, ticktext=[f"{window}" for window in windows])
+    comparison.figure.update_xaxes(tickvals=windows, ticktext=[f"{window}" for window in windows])
     return comparison
 
 
