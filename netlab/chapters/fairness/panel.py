@@ -40,14 +40,7 @@ def panel() -> PanelParts:
             },
         }[queue]
         pairs = (("h1", "h3"), ("h2", "h3"))
-        made = drawn(two_distances(fields, far_ms), pairs, "cubic" if cubic else "reno", draw)
-        return {
-            "topology": made.topology,
-            "traffic": made.traffic,
-            "duration_s": made.duration_s,
-            "interval_s": made.interval_s,
-            "seed": made.seed,
-        }
+        return {"topology": drawn(two_distances(fields, far_ms), pairs, "cubic" if cubic else "reno", draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         congestion, queue = "cubic" if settings["cubic"] else "reno", settings["queue"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,7 @@ def panel() -> PanelParts:
     """Twenty intervals of a loss rate that is known: how many miss it? Each flow of the run is a draw of its own."""
 
     def scenario(runs: int, datagrams: int, draw: int, factor: str) -> dict[str, Any]:  # noqa: ARG001 (drawn, not run)
-        made = known_loss(INTERVALS * runs, datagrams=datagrams)
-        return {
-            "topology": made.topology,
-            "traffic": made.traffic,
-            "duration_s": made.duration_s,
-            "interval_s": made.interval_s,
-            "seed": draw,
-        }
+        return {"topology": replace(known_loss(INTERVALS * runs, datagrams=datagrams), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         runs, factor = settings["runs"], FACTORS[settings["factor"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,7 @@ def panel() -> PanelParts:
     """Datagrams at random moments over one link: how long do they take on average? Each point is one run."""
 
     def scenario(load: float, duration_s: int, draw: int, sizes: str) -> dict[str, Any]:
-        made = KINDS[sizes][0](load, duration_s)
-        return {
-            "topology": made.topology,
-            "traffic": made.traffic,
-            "duration_s": made.duration_s,
-            "interval_s": made.interval_s,
-            "seed": draw,
-        }
+        return {"topology": replace(KINDS[sizes][0](load, duration_s), seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         load, sizes = settings["load"], settings["sizes"]

@@ -23,14 +23,8 @@ def panel() -> PanelParts:
 
     def scenario(window: int, loss_percent: float, draw: int, scheme: str) -> dict[str, Any]:
         path = network(loss_rate=loss_percent / 100)
-        made = transfer(*PROTOCOLS[scheme].ends(window), duration_s=SECONDS, topology=path, seed=draw)
-        return {
-            "topology": made.topology,
-            "traffic": made.traffic,
-            "duration_s": made.duration_s,
-            "interval_s": made.interval_s,
-            "seed": made.seed,
-        }
+        ends = PROTOCOLS[scheme].ends(window)
+        return {"topology": transfer(*ends, duration_s=SECONDS, topology=path, seed=draw)}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100

@@ -35,8 +35,8 @@ def measured(part: float, far_ms: float, near_ms: float) -> SimpleNamespace:
 def test_the_panel_draws_a_draw_beside_the_theory_for_its_queue(settings, exponent, aqm):
     asked = []
 
-    def fake(*, topology, traffic, duration_s, interval_s, seed, progress, cancel):
-        asked.append((topology, traffic, seed))
+    def fake(*, topology, progress, cancel):
+        asked.append(topology)
         return measured(float(theory.rtt_shares_mbps(1.0, [900, 400], exponent)[0]), 900, 400)
 
     panel = make_panel(run=fake)
@@ -45,11 +45,11 @@ def test_the_panel_draws_a_draw_beside_the_theory_for_its_queue(settings, expone
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    topology, traffic, seed = asked[-1]
-    assert topology.problems() == [] and seed == 3
-    hops = {(hop.src, hop.dst): hop.shape for hop in topology.hops()}
+    scenario = asked[-1]
+    assert scenario.problems() == [] and scenario.seed == 3
+    hops = {(hop.src, hop.dst): hop.shape for hop in scenario.topology.hops()}
     assert hops["r1", "h3"].aqm == aqm and hops["r1", "h1"].delay_ms == settings.get("far_ms", 800)
-    assert {flow.congestion for flow in traffic} == {"cubic" if settings.get("cubic") else "reno"}
+    assert {flow.congestion for flow in scenario.traffic} == {"cubic" if settings.get("cubic") else "reno"}
     (strip,) = by_role(panel, "residual")[-1:]
     assert strip.x == pytest.approx((900 / 400,)) and strip.y == pytest.approx((0.0,), abs=1e-6)
     assert "cuts: h1 0, h2 2" in strip.hovertext[0] and "waits 100 ms" in panel.figure.layout.title.text
@@ -66,6 +66,6 @@ def test_its_red_is_the_chapters_at_the_chapters_room():
     panel.controls["queue"].value = "gentle RED"
     panel.refresh()
     assert panel.wait(PATIENCE_S)
-    shape = next(hop.shape for hop in asked[-1].hops() if (hop.src, hop.dst) == ("r1", "h3"))
+    shape = next(hop.shape for hop in asked[-1].topology.hops() if (hop.src, hop.dst) == ("r1", "h3"))
     assert shape.queue_packets == 300
     assert shape.aqm_options == {"min_packets": 10, "max_packets": 90, "probability": 0.05}

@@ -16,8 +16,8 @@ from tests.drawn import PATIENCE_S, by_role
 def test_the_panel_draws_a_run_of_its_scheme_beside_the_formula(scheme: str, sender: str) -> None:
     asked = []
 
-    def fake(*, topology, traffic, duration_s, interval_s, seed, progress, cancel):
-        asked.append((topology, traffic[0], seed))
+    def fake(*, topology, progress, cancel):
+        asked.append(topology)
         flow = {
             "goodput_mbps": float(experiments.theory_mbps(scheme, 16.0, 0.04)),
             "sent_datagrams": 500,
@@ -31,9 +31,10 @@ def test_the_panel_draws_a_run_of_its_scheme_beside_the_formula(scheme: str, sen
     panel.refresh()
     assert panel.wait(PATIENCE_S)
     assert panel.message == ""
-    topology, program, seed = asked[-1]
-    assert topology.problems() == [] and program.problems("program") == [] and seed == 3
-    assert topology.links[0].forward.loss_rate == pytest.approx(0.04)
+    scenario = asked[-1]
+    (program,) = scenario.traffic
+    assert scenario.problems() == [] and scenario.seed == 3
+    assert scenario.topology.links[0].forward.loss_rate == pytest.approx(0.04)
     assert type(program.sender).__name__ == sender and program.sender.window == 16
     (strip,) = by_role(panel, "residual")[-1:]
     assert strip.y == pytest.approx((0.0,), abs=1e-9), "the fake measures what theory says"
