@@ -108,25 +108,25 @@ nl.progress()
 # %% [markdown] id="chapters"
 # ## The chapters
 #
-# Read them in this order: after the first chapter the eleventh says how sure a measurement is, and the eighth why there must be congestion control.
+# Read them in the order of their numbers.
 #
 # | chapter | the question | builds on |
 # |---|---|---|
 # | [1 UDP loss](01_udp_loss.ipynb) | Which rate would you choose, and what does a wrong choice cost? | this page |
-# | [11 How sure are you?](11_how_sure.ipynb) | Two queues, one run each. One lost less. Is it the better queue? | 1 |
-# | [8 Congestion collapse](08_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
-# | [2 Delay and jitter](02_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
-# | [3 BDP](03_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
-# | [4 Congestion control](04_congestion_control.ipynb) | What is one lost packet worth? | 3 |
-# | [12 Short flows](12_short_flows.ipynb) | Why is a page not faster on a faster line? | 3, 4 |
-# | [5 Multiplexing](05_multiplexing.ipynb) | Which flow gets what when paths cross? | 3, 4 |
-# | [6 Parallel streams](06_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 3, 4 |
-# | [7 TCP beside UDP](07_tcp_beside_udp.ipynb) | What happens to the flow that slows down? | 1, 4 |
-# | [9 Fair by which measure?](09_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 4, 5 |
-# | [10 Queues that speak up](10_queues.ipynb) | Can we have a full link and an empty queue? | 3, 4 |
-# | [13 Why is 95 % too much?](13_load_and_delay.ipynb) | A link is busy 95 % of the time, so it has room left. Why do packets wait so long? | 1, 2 |
-# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, doubles and delays. How do you deliver everything once, in order, and fast? | 3, 4 |
-# | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 3, 4 |
+# | [2 How sure are you?](02_how_sure.ipynb) | Two queues, one run each. One lost less. Is it the better queue? | 1 |
+# | [3 Congestion collapse](03_congestion_collapse.ipynb) | Why must senders slow down at all? | 1 |
+# | [4 Delay and jitter](04_delay_and_jitter.ipynb) | What do they do to TCP and to UDP? | 1 |
+# | [5 BDP](05_bdp.ipynb) | When does the window limit a transfer, and when the link? | 1 |
+# | [6 Congestion control](06_congestion_control.ipynb) | What is one lost packet worth? | 5 |
+# | [7 Short flows](07_short_flows.ipynb) | Why is a page not faster on a faster line? | 5, 6 |
+# | [8 Multiplexing](08_multiplexing.ipynb) | Which flow gets what when paths cross? | 5, 6 |
+# | [9 Parallel streams](09_parallel_streams.ipynb) | What do K connections buy, and at whose cost? | 5, 6 |
+# | [10 TCP beside UDP](10_tcp_beside_udp.ipynb) | What happens to the flow that slows down? | 1, 6 |
+# | [11 Fair by which measure?](11_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 6, 8 |
+# | [12 Queues that speak up](12_queues.ipynb) | Can we have a full link and an empty queue? | 5, 6 |
+# | [13 Why is 95 % too much?](13_load_and_delay.ipynb) | A link is busy 95 % of the time, so it has room left. Why do packets wait so long? | 1, 4 |
+# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, doubles and delays. How do you deliver everything once, in order, and fast? | 5, 6 |
+# | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 5, 6 |
 # | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1 |
 #
 # Each says how many minutes it takes, 90 at most. What comes after its summary is optional.

@@ -493,7 +493,7 @@ print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 # ## Limits
 #
 # Everything here ran through Linux's own UDP, IP and queues. But time was virtual: computing takes no time, so nothing on this page shows what a
-# slow CPU does to a fast sender. The link drops only when its queue is full, while `epfl`'s router drops and marks earlier (RED, ECN; chapter 10); a sender that
+# slow CPU does to a fast sender. The link drops only when its queue is full, while `epfl`'s router drops and marks earlier (RED, ECN; chapter 12); a sender that
 # does not react loses the same in the long run, but not at the same moments. One link was the bottleneck at a time, and nobody else was on the
 # hidden path. On a real host the sending socket may wait for its own network card.
 #

@@ -49,7 +49,8 @@ def update(where: Path) -> Iterator[str]:
 
     A new chapter is copied. Of one whose original has changed, what the student wrote is kept: answers, cells of their own
     and changes to cells that the original left as they were; the file as it was stays beside it. What they wrote in a cell
-    that has moved to another chapter goes there too, if that cell is still as it came.
+    that has moved to another chapter goes there too, if that cell is still as it came. A copy takes the number that its
+    chapter has now.
 
     Parameters
     ----------
@@ -64,6 +65,8 @@ def update(where: Path) -> Iterator[str]:
     try:
         (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)
         originals = sorted(catalogue.originals().glob("*.ipynb"))
+        for original in originals:
+            yield from _renumber(original, where)
         # A cell may have moved to a chapter that comes later: all are up to date before any is looked for.
         for change in [_update(original, where) for original in originals]:
             yield from change.said(_move(change, originals, where))
@@ -122,6 +125,18 @@ class _Change:
             only_there = f"what you wrote in {lost} more is only in the file " if lost else ""
             parts.append(f"{only_there}as it was: {self.kept.name}")
         yield "; ".join(parts) + "."
+
+
+def _renumber(original: Path, where: Path) -> Iterator[str]:
+    """Give the copy of a chapter whose place in the order has changed its new number; say so."""
+    mine, topic = where / original.name, Entry(original).topic
+    for earlier in where.glob(f"[0-9][0-9]_{topic}.ipynb") if original.name[:2].isdecimal() else ():
+        if not mine.exists():
+            earlier.rename(mine)
+            base = where / _ORIGINALS / earlier.name
+            if base.exists():
+                base.replace(where / _ORIGINALS / original.name)
+            yield f"{earlier.name} is {original.name} now, with what you wrote."
 
 
 def _update(original: Path, where: Path) -> _Change:

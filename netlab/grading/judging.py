@@ -14,6 +14,7 @@ import numpy as np
 
 from netlab.base.errors import NetlabError
 from netlab.course.answers import with_unit
+from netlab.course.authoring import topic_of
 from netlab.course.checks import Check, Choice, Function, Number, Result, Status
 from netlab.course.conditions import Build
 from netlab.grading import plain, remote, sandbox
@@ -190,7 +191,7 @@ class Examination:
 
     def __init__(self, job: Job, edition: Edition, exercises: Mapping[str, Exercise | Words]) -> None:
         self._job, self._edition, self._exercises = job, edition, exercises
-        self._laboratory = Laboratory(f"{job.seed}/{job.source.stem}")
+        self._laboratory = Laboratory(f"{job.seed}/{topic_of(job.source)}")
         self._probes: list[Any] = []
         self._requests: dict[str, dict[str, Any]] = {}
 
@@ -308,7 +309,7 @@ class Examination:
             raise NetlabError(str(error)) from None
 
     def _seed_of(self, key: str) -> str:
-        return f"{self._job.seed}/{self._job.source.stem}/{key}"
+        return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
 
     def _hold(self, mark: Marked, wanted: Wanted, exercise: Exercise, message: Mapping[str, Any]) -> None:
         """Hold what came out of the sandbox against what is right."""

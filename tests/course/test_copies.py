@@ -132,6 +132,24 @@ def test_an_answer_follows_its_exercise_to_another_chapter(
     assert list(copies.update(mine)) == []
 
 
+def test_a_copy_takes_the_number_that_its_chapter_has_now(places: tuple[Path, Path]) -> None:
+    came, mine = places
+    list(copies.update(mine))
+    save(mine / "01_udp_loss.ipynb", notebook(**{**OLD_CELLS, "limit": "x = 4.8"}))
+    (mine / "01_udp_loss (2026-01-01 10.00.00).ipynb").touch()
+    (came / "01_udp_loss.ipynb").unlink()
+    save(came / "01_start_again.ipynb", OLD)
+    save(came / "03_udp_loss.ipynb", NEW)
+    changes = list(copies.update(mine))
+    assert changes[0] == "01_udp_loss.ipynb is 03_udp_loss.ipynb now, with what you wrote."
+    assert changes[1] == "01_start_again.ipynb is new."
+    assert "1 cell of yours is kept" in changes[2] and len(changes) == 3
+    assert load(mine / "03_udp_loss.ipynb")["limit"] == "x = 4.8"
+    assert not (mine / "01_udp_loss.ipynb").exists(), "one copy, not two"
+    assert (mine / "01_udp_loss (2026-01-01 10.00.00).ipynb").exists()
+    assert list(copies.update(mine)) == []
+
+
 @pytest.mark.parametrize(
     ("asked", "there"), [("another question = ...", "another question = ..."), ("a = ...", "a = 5, answered before")]
 )

@@ -18,25 +18,25 @@ def take(place: Path, chapter: str, students: list[str], handed_in: list[str], *
 
 def test_a_folder_is_made_with_those_above_it_and_one_that_is_there_is_taken(tmp_path: Path) -> None:
     for _ in range(2):
-        take(tmp_path / "marks" / "2026" / "bdp", "03_bdp", CLASS, [])
+        take(tmp_path / "marks" / "2026" / "bdp", "05_bdp", CLASS, [])
     assert (tmp_path / "marks" / "2026" / "bdp").is_dir()
 
 
 def test_another_chapter_and_another_class_are_refused_and_a_late_joiner_is_not(tmp_path: Path) -> None:
-    take(tmp_path, "03_bdp", CLASS, [])
-    with pytest.raises(ClaimError, match="has the marks of 03_bdp: choose another --output for 10_queues"):
-        take(tmp_path, "10_queues", CLASS, [])
+    take(tmp_path, "05_bdp", CLASS, [])
+    with pytest.raises(ClaimError, match="has the marks of 05_bdp: choose another --output for 12_queues"):
+        take(tmp_path, "12_queues", CLASS, [])
     with pytest.raises(ClaimError, match="another class"):
-        take(tmp_path, "03_bdp", ["t1", "t2"], [])
-    take(tmp_path, "03_bdp", [*CLASS, "late"], [])
+        take(tmp_path, "05_bdp", ["t1", "t2"], [])
+    take(tmp_path, "05_bdp", [*CLASS, "late"], [])
 
 
 def test_hand_ins_that_are_no_more_there_are_a_question(tmp_path: Path) -> None:
-    take(tmp_path, "03_bdp", CLASS, CLASS)
+    take(tmp_path, "05_bdp", CLASS, CLASS)
     with pytest.raises(ClaimError, match="s1, s2, s3, s4, s5"):
-        take(tmp_path, "03_bdp", CLASS, ["s0"])
-    take(tmp_path, "03_bdp", CLASS, ["s0"], fewer=True)
-    take(tmp_path, "03_bdp", CLASS, ["s0", "s1"])
+        take(tmp_path, "05_bdp", CLASS, ["s0"])
+    take(tmp_path, "05_bdp", CLASS, ["s0"], fewer=True)
+    take(tmp_path, "05_bdp", CLASS, ["s0", "s1"])
 
 
 def test_a_second_grader_is_refused_while_the_first_is_at_it(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_moodles_names_in_two_columns_survive_the_list_of_tokens(tmp_path: Path)
     written.write_text(assign.class_list(roster.read(given)))
     (entry,) = roster.read(written)
     assert entry.name == "Eva Eng"
-    found = owners(hand_in(tmp_path / "in", "Eva Eng_12_assignsubmission_file_/03_bdp.ipynb"), [entry])
+    found = owners(hand_in(tmp_path / "in", "Eva Eng_12_assignsubmission_file_/05_bdp.ipynb"), [entry])
     assert found.files["s1"] is not None and not found.notes
 
 
@@ -82,13 +82,13 @@ def test_names_have_no_escapes_and_no_second_line(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_a_students_folder_is_looked_into(tmp_path: Path) -> None:
-    found = owners(hand_in(tmp_path / "in", "s09/work/.hidden/x.ipynb", "s09/work/03_bdp.ipynb"), [Entry("s09")])
-    assert found.files["s09"] is not None and found.files["s09"].label == "s09/work/03_bdp.ipynb"
+    found = owners(hand_in(tmp_path / "in", "s09/work/.hidden/x.ipynb", "s09/work/05_bdp.ipynb"), [Entry("s09")])
+    assert found.files["s09"] is not None and found.files["s09"].label == "s09/work/05_bdp.ipynb"
 
 
-def test_a_file_may_have_the_chapter_in_its_name(tmp_path: Path) -> None:
-    place = hand_in(tmp_path / "in", "ann_03_bdp.ipynb", "03_bdp_bob.ipynb")
-    assert {name for name, file in owners(place, [Entry("ann"), Entry("bob")], "03_bdp").files.items() if file} == {
+def test_a_file_may_have_the_chapter_in_its_name_with_the_number_of_an_earlier_day(tmp_path: Path) -> None:
+    place = hand_in(tmp_path / "in", "ann_05_bdp.ipynb", "03_bdp_bob.ipynb")
+    assert {name for name, file in owners(place, [Entry("ann"), Entry("bob")], "bdp").files.items() if file} == {
         "ann",
         "bob",
     }
@@ -97,7 +97,7 @@ def test_a_file_may_have_the_chapter_in_its_name(tmp_path: Path) -> None:
 def test_a_platforms_archive_is_taken_as_it_is(tmp_path: Path) -> None:
     archive = tmp_path / "all.zip"
     with zipfile.ZipFile(archive, "w") as packed:
-        packed.writestr("Eva Eng_12_assignsubmission_file_/03_bdp.ipynb", "{}")
+        packed.writestr("Eva Eng_12_assignsubmission_file_/05_bdp.ipynb", "{}")
         packed.writestr("../../evil.ipynb", "[]")
         packed.writestr("__MACOSX/x", "")
         link = zipfile.ZipInfo("link.ipynb")

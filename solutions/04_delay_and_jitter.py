@@ -187,7 +187,7 @@ print(experiments.udp_with_jitter(10).astype(float).round(2).to_string())
 # - **DSACK** (RFC 2883, 2000): the receiver reports what came *twice*. Then the sender sees that it was wrong, undoes the cut of its window,
 #   and RACK waits longer.
 #
-# One flow of Reno (the classic TCP, chapter 4) with a window of 150 kB: enough to fill the link, too little to fill its queue. So **no packet is lost in this network** (column `dropped`), and every segment
+# One flow of Reno (the classic TCP, chapter 6) with a window of 150 kB: enough to fill the link, too little to fill its queue. So **no packet is lost in this network** (column `dropped`), and every segment
 # sent again is sent for nothing. (You need not know the acronyms: the table shows what each adds.)
 
 # %% id="jitter" tags=["figure"]
