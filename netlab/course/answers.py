@@ -6,6 +6,7 @@ import dis
 import inspect
 import math
 import sysconfig
+import textwrap
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +18,17 @@ import numpy as np
 from netlab.base.location import PACKAGE
 
 _STUB_OPCODES = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP"}
+WIDTH = 88
+"""Characters of a printed line: as many as a notebook's page of 900 pixels shows."""
+
+
+def filled(text: str) -> str:
+    """Break a text's lines where they are too long for a page, the second and later ones indented.
+
+    >>> filled("one line")
+    'one line'
+    """
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in text.split("\n"))
 
 
 def with_unit(number: float, unit: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import html
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -19,9 +18,11 @@ from typing import Any, TypeVar
 
 from netlab.base.time_limit import TimeIsUpError, call_within
 from netlab.course.answers import (
+    WIDTH,
     answer_in_words,
     arguments_in_words,
     as_number,
+    filled,
     is_stub,
     raised,
     with_unit,
@@ -33,7 +34,6 @@ from netlab.course.prediction import predict
 __all__ = ["Check", "Choice", "Function", "Misconception", "Number", "Result", "Status", "predict", "show_text"]
 
 _T = TypeVar("_T")
-_WIDTH = 96
 GREY = "#757575"
 LONGEST_CALL_S = 10.0
 
@@ -66,11 +66,8 @@ class Result:
 
     def __str__(self) -> str:
         mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
-        lines: list[str] = []
-        for index, sentence in enumerate(self.sentences):
-            lead = f"{mark} {self.check}: " if index == 0 else "  "
-            lines += textwrap.wrap(lead + sentence, _WIDTH, subsequent_indent="  ")
-        return "\n".join(lines)
+        first, *more = self.sentences
+        return "\n".join([f"{mark} {self.check}: {first}", *(f"  {sentence}" for sentence in more)])
 
     def show(self) -> None:
         """Show the verdict as a coloured line in a notebook, as the same text elsewhere."""
@@ -78,13 +75,14 @@ class Result:
 
 
 def show_text(text: str, colour: str) -> None:
-    """Show a text behind a coloured line in a notebook, print it elsewhere."""
+    """Show a text behind a coloured line in a notebook, where the page breaks its lines; print it elsewhere."""
     kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     if kernel is None or not hasattr(kernel, "kernel"):
-        print(text)
+        print(filled(text))
         return
-    style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; white-space: pre-wrap"
-    bundle = {"text/plain": text, "text/html": f'<pre style="{style}">{html.escape(text)}</pre>'}
+    style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; max-width: {WIDTH}ch; "
+    style += "white-space: pre-wrap; word-break: normal"
+    bundle = {"text/plain": filled(text), "text/html": f'<pre style="{style}">{html.escape(text)}</pre>'}
     sys.modules["IPython"].display.display(bundle, raw=True)
 
 
@@ -189,7 +187,7 @@ class Check:
             return
         stage = min(self._hints_given, len(self.hints) - 1)
         last = ", the last" if stage == len(self.hints) - 1 else ""
-        print(textwrap.fill(f"Hint {stage + 1} of {len(self.hints)}{last}: {self.hints[stage]}", _WIDTH))
+        print(filled(f"Hint {stage + 1} of {len(self.hints)}{last}: {self.hints[stage]}"))
         self._hints_given = stage + 1
 
     def mistakes(self) -> Iterator[tuple[object, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from netlab.course.answers import as_number, is_stub, with_unit
+from netlab.course.answers import as_number, filled, is_stub, with_unit
 
 MANIFOLD = 10.0
 
@@ -34,11 +34,11 @@ class Prediction:
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
         if self.value is None:
-            print(f"{self.what}: {seen}; no prediction was written down.")
+            print(filled(f"{self.what}: {seen}; no prediction was written down."))
             return
         told = f"predicted {with_unit(self.value, self.unit)}, {seen}"
         if measured == 0 or not math.isfinite(measured):
-            print(f"{self.what}: {told}.")
+            print(filled(f"{self.what}: {told}."))
             return
         error = (self.value - measured) / abs(measured)
         side = "above" if error > 0 else "below"
@@ -48,7 +48,7 @@ class Prediction:
             verdict = f"the prediction is {self.value / measured:,.0f} times what was measured"
         else:
             verdict = f"the prediction is {100 * abs(error):.1f} % {side}"
-        print(f"{self.what}: {told}; {verdict}.")
+        print(filled(f"{self.what}: {told}; {verdict}."))
 
 
 def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf, high: float = math.inf) -> Prediction:
@@ -78,15 +78,15 @@ def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf,
     goodput: predicted 5 Mbit/s, measured 4 Mbit/s; the prediction is 25.0 % above.
     """
     if is_stub(value):
-        print(f"{what}: no prediction yet. Put a number in place of `...` before you read on.")
+        print(filled(f"{what}: no prediction yet. Put a number in place of `...` before you read on."))
         return Prediction(what, None, unit)
     number, complaint = as_number(value)
     if number is None:
-        print(f"{what}: {complaint}")
+        print(filled(f"{what}: {complaint}"))
     elif not low <= number <= high:
         bounds = f"below {with_unit(low, unit)}" if number < low else f"above {with_unit(high, unit)}"
         percent = " For a fraction write 0.5, not 50." if unit == "" and high == 1 and number > 1 else ""
-        print(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same.")
+        print(filled(f"{what}: {with_unit(number, unit)} is {bounds}, and that cannot be.{percent} Kept all the same."))
     else:
-        print(f"{what}: {with_unit(number, unit)}, kept until the measurement is there.")
+        print(filled(f"{what}: {with_unit(number, unit)}, kept until the measurement is there."))
     return Prediction(what, number, unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -369,18 +370,22 @@ def test_hints_come_in_stages_and_end(capsys: pytest.CaptureFixture[str]) -> Non
     assert "no hint" in capsys.readouterr().out
 
 
+def one_line(printed: str) -> str:
+    return " ".join(printed.split())
+
+
 def test_a_prediction_is_kept_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
     checks.predict("goodput", 4.69, unit="Mbit/s").compare(4.798)
     assert capsys.readouterr().out.splitlines()[1] == (
         "goodput: predicted 4.69 Mbit/s, measured 4.798 Mbit/s; the prediction is 2.3 % below."
     )
     checks.predict("goodput", 4.798, unit="Mbit/s").compare(4.798)
-    assert "agree to a part in a thousand" in capsys.readouterr().out
+    assert "agree to a part in a thousand" in one_line(capsys.readouterr().out)
 
 
 def test_a_missing_or_odd_prediction_never_raises(capsys: pytest.CaptureFixture[str]) -> None:
     checks.predict("goodput", 7590, unit="Mbit/s").compare(7)
-    assert "the prediction is 1,084 times what was measured" in capsys.readouterr().out
+    assert "the prediction is 1,084 times what was measured" in one_line(capsys.readouterr().out)
     checks.predict("loss", ...).compare(0.04)
     checks.predict("loss", "much").compare(0.04)
     checks.predict("loss", 0.1).compare(0.0)
@@ -432,3 +437,21 @@ def test_what_conditions_look_at_is_found_by_its_words() -> None:
     assert [conditions.is_plain(shape) for shape in conditions.way(run, "h2", "h1")] == [True, True]
     assert [conditions.is_plain(shape) for shape in conditions.way(run, "h1", "h3")] == [True, False]
     assert conditions.way(run, "h1", "nobody") == []
+
+
+def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_them_broken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = checks.Result("limit", Status.FAILED, ("a sentence of many words " * 8, "and a second one"))
+    shown: list[dict[str, str]] = []
+    display = SimpleNamespace(display=lambda bundle, raw: shown.append(bundle))
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1), display=display)
+    result.show()
+    printed = capsys.readouterr().out.rstrip("\n")
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    result.show()
+    (bundle,) = shown
+    assert bundle["text/html"].count("\n") == 1, "one line a sentence: the page's width breaks it"
+    assert bundle["text/plain"] == printed and printed.count("\n") > 2
+    assert max(map(len, printed.split("\n"))) <= answers.WIDTH
+    assert all(line.startswith("  ") for line in printed.split("\n")[1:])
