@@ -26,42 +26,32 @@ def elsewhere(system: str, program: str, **environment: str) -> subprocess.Compl
     )
 
 
+WITHOUT_A_KERNEL = """
+import netlab as nl
+from netlab.base import scratch
+with scratch.run_directory(1 << 20) as folder: print(folder.is_dir())
+print(folder.exists())
+from netlab import engines
+from netlab.base.errors import NetlabError
+for ask in (lambda: engines.choose('pocket'), lambda: engines.choose('native')):
+    try: ask()
+    except NetlabError as error: print(error)
+for name in nl.__all__:
+    getattr(nl, name)
+import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab.course.lab_command
+print('all that a chapter names')
+"""
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_all_that_a_chapter_names_can_be_imported_where_there_is_no_linux(system: str) -> None:
-    done = elsewhere(
-        system,
-        "import netlab as nl\n"
-        "for name in nl.__all__:\n"
-        "    getattr(nl, name)\n"
-        "import netlab.commands.cli, netlab.commands.demo, netlab.commands.run_command, netlab.course.lab_command",
-    )
+def test_where_there_is_no_linux_all_can_be_imported_a_run_has_a_directory_and_what_needs_linux_says_so(
+    system: str,
+) -> None:
+    done = elsewhere(system, WITHOUT_A_KERNEL)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_a_run_has_a_directory_there(system: str) -> None:
-    done = elsewhere(
-        system,
-        "from netlab.base import scratch\n"
-        "with scratch.run_directory(1 << 20) as folder: print(folder.is_dir())\n"
-        "print(folder.exists())",
-    )
-    assert done.stdout == "True\nFalse\n", done.stderr
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_what_needs_linux_says_so_in_a_sentence(system: str) -> None:
-    done = elsewhere(
-        system,
-        "import netlab as nl\n"
-        "from netlab import engines\n"
-        "from netlab.base.errors import NetlabError\n"
-        "for ask in (lambda: engines.choose('pocket'), lambda: engines.choose('native')):\n"
-        "    try: ask()\n"
-        "    except NetlabError as error: print(error)\n",
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == done.stdout.count("Linux") == 2
+    there, after, *sentences, last = done.stdout.splitlines()
+    assert (there, after, last) == ("True", "False", "all that a chapter names")
+    assert len(sentences) == "".join(sentences).count("Linux") == 2
 
 
 def test_the_doctor_has_a_table_there_too(tmp_path: Path) -> None:

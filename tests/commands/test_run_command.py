@@ -7,10 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from netlab import engines
+from netlab.base.errors import EngineError
+from netlab.commands import cli
 from netlab.measure.results import Run
 from tests.waiting import wait_for
 
@@ -21,36 +27,40 @@ SCENARIO = {
 }
 
 
-# A netlab whose engine needs no kernel: it answers every ping after 20 ms, or hangs, or fails, as told.
-STAND_IN = """
-import os, sys, time
-from netlab import engines
-from netlab.base.errors import EngineError
-
 class StandIn:
+    """An engine that needs no kernel: it answers every ping after 20 ms, or hangs, or fails, as told."""
+
     name, clock = "stand-in", "virtual"
 
     def requirements(self):
         return []
 
     def execute(self, plan, *, on_progress, cancel=None):
-        open(os.environ["STARTED"], "w").close()
+        started = Path(os.environ["STARTED"])
+        started.touch()
         behaviour = os.environ.get("BEHAVIOUR")
         if behaviour == "hang":
             try:
                 time.sleep(60)
             finally:
-                open(os.environ["STARTED"] + ".cleaned", "w").close()
+                started.with_suffix(".cleaned").touch()
         if behaviour == "missing":
             raise EngineError("pocket kernel: none is built. Build one.")
         error = "nobody answers" if behaviour == "flow" else None
         echoes = [{"t_s": 0.0, "seq": 1, "rtt_ms": 20.0}, {"t_s": 0.2, "seq": 2, "rtt_ms": 20.0}]
         flows = [{"flow": item["label"], "echoes": echoes, "error": error} for item in plan["traffic"]]
-        return {"flows": flows, "streams": [], "datagrams": [], "queues": [], "tc": [], "kernel": "7.3", "python": "3",
-                "engine": {"engine": self.name, "clock": self.clock}}
+        engine = {"engine": self.name, "clock": self.clock}
+        tables = {name: [] for name in ("streams", "datagrams", "queues", "tc")}
+        return {"flows": flows, **tables, "kernel": "7.3", "python": "3", "engine": engine}
 
-engines.choose = lambda wanted=None, plans=(): StandIn()
+
+# The command as a process of its own, for what only a process shows: signals, a closed output, the whole standard input.
+PROGRAM = """
+import sys
+from netlab import engines
 from netlab.commands.cli import main
+from tests.commands.test_run_command import StandIn
+engines.choose = lambda wanted=None, plans=(): StandIn()
 sys.exit(main())
 """
 
@@ -63,23 +73,42 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def environment(tmp_path: Path, behaviour: str = "") -> dict[str, str]:
-    return {**os.environ, "STARTED": str(tmp_path / "started"), "BEHAVIOUR": behaviour}
+    root = str(Path(__file__).parents[2])
+    return {**os.environ, "PYTHONPATH": root, "STARTED": str(tmp_path / "started"), "BEHAVIOUR": behaviour}
 
 
-def netlab(tmp_path: Path, *words: object, behaviour: str = "", text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", STAND_IN, *map(str, words)],
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(tmp_path, behaviour),
-    )
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_a_run_prints_its_flows_and_writes_its_result(tmp_path, scenario):
+@pytest.fixture
+def netlab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """`netlab WORDS`, in this process; `text` is its standard input."""
+    monkeypatch.setattr(engines, "choose", lambda wanted=None, plans=(): StandIn())
+
+    def run(*words: object, behaviour: str = "", text: str = "") -> Done:
+        for name in ("STARTED", "BEHAVIOUR"):
+            monkeypatch.setenv(name, environment(tmp_path, behaviour)[name])
+        (tmp_path / "input").write_text(text)
+        kept = os.dup(0)
+        try:
+            with (tmp_path / "input").open() as given:
+                os.dup2(given.fileno(), 0)
+            status = cli.main([str(word) for word in words])
+        finally:
+            os.dup2(kept, 0)
+            os.close(kept)
+        return Done(status, *capfd.readouterr())
+
+    return run
+
+
+def test_a_run_prints_its_flows_and_writes_its_result(netlab, tmp_path, scenario):
     result = tmp_path / "result.json"
-    done = netlab(tmp_path, "run", scenario, "--output", result)
+    done = netlab("run", scenario, "--output", result)
     assert (done.returncode, done.stderr) == (0, "")
     assert "h1-h2 ping" in done.stdout and "20.000" in done.stdout and "stand-in engine" in done.stdout
     written = json.loads(result.read_text())
@@ -89,14 +118,21 @@ def test_a_run_prints_its_flows_and_writes_its_result(tmp_path, scenario):
 
 
 def test_a_dash_reads_the_standard_input_and_writes_nothing_but_json_to_the_standard_output(tmp_path):
-    done = netlab(tmp_path, "run", "-", "-o", "-", text=json.dumps(SCENARIO))
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "run", "-", "-o", "-"],
+        input=json.dumps(SCENARIO),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(tmp_path),
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["flows"][0]["flow"] == "h1-h2 ping"
 
 
-def test_every_mistake_in_a_scenario_is_told_and_nothing_starts(tmp_path):
+def test_every_mistake_in_a_scenario_is_told_and_nothing_starts(netlab, tmp_path):
     words = {**SCENARIO, "duration_s": -1, "seed": "x", "interval_s": 0}
-    done = netlab(tmp_path, "run", "-", text=json.dumps(words))
+    done = netlab("run", "-", text=json.dumps(words))
     assert done.returncode == 2
     assert done.stdout == ""
     for word in ("duration_s", "seed", "interval_s"):
@@ -105,27 +141,27 @@ def test_every_mistake_in_a_scenario_is_told_and_nothing_starts(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"h1"'])
-def test_what_is_no_scenario_is_said_in_a_sentence(tmp_path, text):
-    done = netlab(tmp_path, "run", "-", text=text)
+def test_what_is_no_scenario_is_said_in_a_sentence(netlab, text):
+    done = netlab("run", "-", text=text)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 
-def test_a_missing_engine_names_its_remedy(tmp_path, scenario):
-    done = netlab(tmp_path, "run", scenario, behaviour="missing")
+def test_a_missing_engine_names_its_remedy(netlab, scenario):
+    done = netlab("run", scenario, behaviour="missing")
     assert done.returncode == 1
     assert done.stderr == "netlab: pocket kernel: none is built. Build one.\n"
 
 
-def test_a_flow_that_delivered_nothing_is_a_result_with_a_warning(tmp_path, scenario):
+def test_a_flow_that_delivered_nothing_is_a_result_with_a_warning(netlab, tmp_path, scenario):
     result = tmp_path / "result.json"
-    done = netlab(tmp_path, "run", scenario, "-o", result, behaviour="flow")
+    done = netlab("run", scenario, "-o", result, behaviour="flow")
     assert done.returncode == 0
     assert done.stderr == "netlab: warning: h1-h2 ping: nobody answers\n"
     assert result.exists()
 
 
-def test_an_output_that_cannot_be_written_stops_before_the_run(tmp_path, scenario):
+def test_an_output_that_cannot_be_written_stops_before_the_run(netlab, tmp_path, scenario):
     (tmp_path / "pipe").mkdir()
     places = {
         tmp_path / "nowhere" / "result.json": "there is no directory",
@@ -134,7 +170,7 @@ def test_an_output_that_cannot_be_written_stops_before_the_run(tmp_path, scenari
         scenario: "it is the scenario",
     }
     for place, reason in places.items():
-        done = netlab(tmp_path, "run", scenario, "-o", place)
+        done = netlab("run", scenario, "-o", place)
         assert done.returncode == 1
         assert reason in done.stderr and "Nothing was run" in done.stderr
         assert not (tmp_path / "started").exists()
@@ -142,10 +178,10 @@ def test_an_output_that_cannot_be_written_stops_before_the_run(tmp_path, scenari
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_without_permission_stops_before_the_run(tmp_path, scenario):
+def test_a_directory_without_permission_stops_before_the_run(netlab, tmp_path, scenario):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
-    done = netlab(tmp_path, "run", scenario, "-o", closed / "result.json")
+    done = netlab("run", scenario, "-o", closed / "result.json")
     assert done.returncode == 1
     assert "you may not write" in done.stderr
 
@@ -154,7 +190,7 @@ def test_a_directory_without_permission_stops_before_the_run(tmp_path, scenario)
 def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
     result = tmp_path / "result.json"
     process = subprocess.Popen(
-        [sys.executable, "-c", STAND_IN, "run", str(scenario), "-o", str(result)],
+        [sys.executable, "-c", PROGRAM, "run", str(scenario), "-o", str(result)],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -174,7 +210,7 @@ def test_a_signal_ends_a_run_cleanly(tmp_path, scenario, number, status):
 def test_a_full_standard_output_is_told(tmp_path, scenario):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-c", STAND_IN, "run", str(scenario)],
+            [sys.executable, "-c", PROGRAM, "run", str(scenario)],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
