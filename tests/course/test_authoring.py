@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -55,6 +56,24 @@ def chapter(tmp_path: Path) -> Chapter:
     source = tmp_path / "solutions" / "01_topic.py"
     source.write_text(SOURCE)
     return Chapter(source)
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a chapter that was built."""
+    root = tmp_path_factory.mktemp("built")
+    (root / "solutions").mkdir()
+    source = root / "solutions" / "01_topic.py"
+    source.write_text(SOURCE)
+    build(Chapter(source))
+    return root
+
+
+@pytest.fixture
+def built(chapter: Chapter, built_once: Path) -> Chapter:
+    """A chapter that was built, to be changed by the test."""
+    shutil.copytree(built_once, chapter.source.parents[1], dirs_exist_ok=True)
+    return chapter
 
 
 def test_the_student_notebook_holds_no_solution(chapter: Chapter) -> None:
@@ -131,48 +150,44 @@ def test_a_widget_leaves_no_view_that_a_page_without_a_kernel_could_not_load(cha
     assert "application/vnd.jupyter.widget" not in first.decode()
 
 
-def test_check_finds_each_kind_of_difference(chapter: Chapter) -> None:
-    build(chapter)
-    notebook = nbformat.read(chapter.student, as_version=4)
+def test_check_finds_each_kind_of_difference(built: Chapter) -> None:
+    notebook = nbformat.read(built.student, as_version=4)
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="1")]
-    nbformat.write(notebook, chapter.student)
-    assert "outputs, counts or metadata" in differences(chapter)[0]
+    nbformat.write(notebook, built.student)
+    assert "outputs, counts or metadata" in differences(built)[0]
     notebook.cells[3].source += "\n# my own"
-    nbformat.write(notebook, chapter.student)
-    assert "cell 4 ('limit') differs from the source in its source" in differences(chapter)[0]
+    nbformat.write(notebook, built.student)
+    assert "cell 4 ('limit') differs from the source in its source" in differences(built)[0]
     del notebook.cells[-1]
     notebook.cells[3].source = notebook.cells[3].source[: -len("\n# my own")]
-    nbformat.write(notebook, chapter.student)
-    assert "has 4 cells, the source gives 5" in differences(chapter)[0]
-    chapter.student.write_text("{}")
-    assert "is no notebook" in differences(chapter)[0]
+    nbformat.write(notebook, built.student)
+    assert "has 4 cells, the source gives 5" in differences(built)[0]
+    built.student.write_text("{}")
+    assert "is no notebook" in differences(built)[0]
 
 
-def test_a_solution_with_other_outputs_passes_one_with_other_code_does_not(chapter: Chapter) -> None:
-    build(chapter)
-    notebook = nbformat.read(chapter.solution, as_version=4)
+def test_a_solution_with_other_outputs_passes_one_with_other_code_does_not(built: Chapter) -> None:
+    notebook = nbformat.read(built.solution, as_version=4)
     notebook.cells[4].outputs = []
-    nbformat.write(notebook, chapter.solution)
-    assert differences(chapter) == []
+    nbformat.write(notebook, built.solution)
+    assert differences(built) == []
     notebook.cells[4].source = "print(1)"
-    nbformat.write(notebook, chapter.solution)
-    assert "in its source" in differences(chapter)[0]
+    nbformat.write(notebook, built.solution)
+    assert "in its source" in differences(built)[0]
 
 
-def test_a_notebook_without_a_source_is_named(chapter: Chapter) -> None:
-    build(chapter)
-    stray = chapter.student.with_name("09_stray.ipynb")
+def test_a_notebook_without_a_source_is_named(built: Chapter) -> None:
+    stray = built.student.with_name("09_stray.ipynb")
     stray.write_text("{}")
-    assert orphans(chapter.source.parent.parent) == [f"{stray} has no source in solutions/."]
+    assert orphans(built.source.parent.parent) == [f"{stray} has no source in solutions/."]
 
 
-def test_a_failing_cell_leaves_the_old_files_alone(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
-    build(chapter)
-    before = chapter.solution.read_bytes(), chapter.student.read_bytes()
-    chapter.source.write_text(SOURCE + "\n# %%\n1 / 0\n")
-    assert main(["--root", str(chapter.source.parent.parent)]) == 1
+def test_a_failing_cell_leaves_the_old_files_alone(built: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
+    before = built.solution.read_bytes(), built.student.read_bytes()
+    built.source.write_text(SOURCE + "\n# %%\n1 / 0\n")
+    assert main(["--root", str(built.source.parent.parent)]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
-    assert (chapter.solution.read_bytes(), chapter.student.read_bytes()) == before
+    assert (built.solution.read_bytes(), built.student.read_bytes()) == before
 
 
 def test_an_unknown_chapter_is_named(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,21 +33,22 @@ def test_claims_that_hold_are_printed_as_text(tmp_path: Path) -> None:
     assert authoring.differences(made) == []
 
 
-@pytest.mark.parametrize(
-    ("claim", "words"),
-    [
-        ("[[3.01 = rates.mean() | .2f]]", "cell 'why' says '3.01', its runs give '3.00' (rates.mean())"),
-        ("[[a tenth = rates[0] / rates[1] | 0.05 .. 0.15]]", "says 'a tenth', its runs give 0.5"),
-        ("[[falls = rates[0] > rates[1]]]", "says 'falls', its runs give False"),
-        ("[[many = rates]]", "its runs give 'a ndarray'"),
-        ("[[3 = lost.mean() | .0f]]", "cannot be computed: NameError"),
-    ],
-)
-def test_a_chapter_whose_words_and_runs_disagree_does_not_build(tmp_path: Path, claim: str, words: str) -> None:
-    made = chapter(tmp_path, f"It is {claim}.")
+REFUTED = {
+    "[[3.01 = rates.mean() | .2f]]": "cell 'why' says '3.01', its runs give '3.00' (rates.mean())",
+    "[[a tenth = rates[0] / rates[1] | 0.05 .. 0.15]]": "says 'a tenth', its runs give 0.5",
+    "[[falls = rates[0] > rates[1]]]": "says 'falls', its runs give False",
+    "[[many = rates]]": "its runs give 'a ndarray'",
+    "[[3 = lost.mean() | .0f]]": "cannot be computed: NameError",
+}
+
+
+def test_a_chapter_whose_words_and_runs_disagree_does_not_build_and_each_such_claim_is_told(tmp_path: Path) -> None:
+    made = chapter(tmp_path, f"It is {'; '.join(REFUTED)}; and [[yes = rates[0] < rates[1]]].")
     with pytest.raises(AuthoringError) as told:
         authoring.build(made)
-    assert words in str(told.value)
+    head, *lines = str(told.value).splitlines()
+    assert "the text and the runs disagree" in head
+    assert [words for words, line in zip(REFUTED.values(), lines, strict=True) if words not in line] == []
     assert not made.solution.exists()
     assert not made.student.exists()
 
