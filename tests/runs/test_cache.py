@@ -14,17 +14,23 @@ from netlab import captures
 from netlab.runs import cache as run_cache
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of netlab's sources."""
-    copy = tmp_path / "netlab"
-    shutil.copytree(Path(nl.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = tmp_path_factory.mktemp("sources") / "netlab"
+    shutil.copytree(Path(nl.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "carried"))
     return copy
 
 
-def changes(package: Path, path: Path) -> bool:
+@pytest.fixture(scope="module")
+def before(package: Path) -> str:
+    """The hash of the sources as they are."""
+    return run_cache.code_hash(package)
+
+
+def changes(package: Path, before: str, path: Path) -> bool:
     """Whether a line more in this file makes another hash."""
-    before, text = run_cache.code_hash(package), path.read_text()
+    text = path.read_text()
     path.write_text(text + "\n# more\n")
     try:
         return run_cache.code_hash(package) != before
@@ -57,32 +63,33 @@ def imported(package: Path, roots: list[str]) -> set[Path]:
     return seen
 
 
-def test_a_change_in_what_decides_a_figure_changes_the_key(package: Path) -> None:
+def test_a_change_in_what_decides_a_figure_changes_the_key(package: Path, before: str) -> None:
     """Each file of the agent, the engines, the measure, and of all that they import; the kernel is hashed itself."""
     files = imported(package, ["agent", "engines", "measure"])
     assert {"batch.py", "shaping.py", "udp.py", "pocket.py", "headers.py"} <= {path.name for path in files}
-    assert [path for path in files if not changes(package, path)] == []
+    assert [path for path in files if not changes(package, before, path)] == []
 
 
 @pytest.mark.parametrize(
     "file", ["perf/report.py", "perf/command.py", "course/checks.py", "runs/scenario.py", "theory/tcp.py"]
 )
-def test_a_change_in_what_only_speaks_of_figures_does_not(package: Path, file: str) -> None:
+def test_a_change_in_what_only_speaks_of_figures_does_not(package: Path, before: str, file: str) -> None:
     """What a scenario becomes is in its plan, which is part of the key."""
-    assert not changes(package, package / file)
+    assert not changes(package, before, package / file)
 
 
-def test_what_makes_the_files_of_a_run_changes_the_key(package: Path) -> None:
+def test_what_makes_the_files_of_a_run_changes_the_key(package: Path, before: str) -> None:
     """A run's captures are kept with it; `experiment` may hand them on, but not decide them."""
     tree = ast.parse((package / "runs/experiment.py").read_text())
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     makers = {"finish", "finish_run", "Origin"}
     for name in makers & used:
-        assert changes(package, package / source(getattr(captures, name))), name
+        assert changes(package, before, package / source(getattr(captures, name))), name
     assert makers & used == {"finish_run"}
 
 
 def test_a_source_that_is_gone_is_no_hash(package: Path) -> None:
-    shutil.rmtree(package / "sockets")
+    gone = (package / "sockets").rename(package / "gone")
     with pytest.raises(FileNotFoundError):
         run_cache.code_hash(package)
+    gone.rename(package / "sockets")
