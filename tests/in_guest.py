@@ -40,6 +40,7 @@ def told_by(
     outer = nl.Topology(hosts=["a", "b"], links=[nl.Link("a", "b")])
     for duration_s in within_s:
         run = nl.run(outer, [nl.Command("a", command)], duration_s=duration_s, engine="pocket")
+        row: Any
         (row,) = run.commands.itertuples()
         if row.exit_code == row.exit_code:
             break

@@ -44,7 +44,7 @@ def test_tcp_gets_its_share_of_a_medium_that_its_acknowledgements_use_too(option
     """Without a loss, and with as many acknowledgements as the receiver sent."""
     run = nl.run(air(queue_packets=1000, **options), [nl.Tcp("h1", "h2")], duration_s=4)
     assert run.flows.retransmits[0] == 0
-    sent = run.queues.pivot_table(index="t_s", columns="interface", values="sent_packets")
+    sent: Any = run.queues.pivot_table(index="t_s", columns="interface", values="sent_packets")
     late = sent.loc[4.0] - sent.loc[1.0]
     per_ack = late["h1-eth0"] / late["h2-eth0"]
     limit = nl.theory.wifi_tcp_limit_mbps(options=options, segments_per_ack=per_ack)

@@ -48,20 +48,18 @@ def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None
             for window in windows
         }
     )
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "rate_mbps": rate_mbps,
-                    "initial_window": 10 if window is None else window,
-                    "size_bytes": SIZES_BYTES,
-                    "completion_ms": MS_PER_S * run.flows["completion_s"].to_numpy(),
-                }
-            )
-            for (rate_mbps, window), run in runs.items()
-        ],
-        ignore_index=True,
-    )
+    tables = [
+        pd.DataFrame(
+            {
+                "rate_mbps": rate_mbps,
+                "initial_window": 10 if window is None else window,
+                "size_bytes": SIZES_BYTES,
+                "completion_ms": MS_PER_S * run.flows["completion_s"].to_numpy(),
+            }
+        )
+        for (rate_mbps, window), run in runs.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:

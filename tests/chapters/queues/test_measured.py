@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_only_who_asks_is_marked() -> None:
         name: nl.run(red, flows, duration_s=5, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
         for name, sysctls in (("plain", {}), ("asks", settings.ASK_FOR_ECN))
     }
-    table = experiments.ecn_table(seen).set_index("")
+    table: Any = experiments.ecn_table(seen).set_index("")
     assert table.loc["plain", "sent again"] > 0
     assert not table.loc["plain", ["10", "11", "ACKs with ECE", "data with CWR"]].any()
     assert table.loc["asks", "sent again"] == table.loc["asks", "data 00"] == 0
