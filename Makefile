@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 BIN := .venv/bin
 
-.PHONY: lab test quick lint notebooks site wheel lite bench clean setup
+.PHONY: lab test quick unbooted lint notebooks site wheel lite bench clean setup
 
 lab:  ## open your copies of the chapters in JupyterLab; what they do not need at once is built behind
 	@sh tools/setup.sh --lab
@@ -20,8 +20,11 @@ test: setup  ## every test, on all CPUs; ARGS="-k udp" runs some; the last line 
 	$(BIN)/python -m netlab.course.authoring --check
 	NETLAB_PROGRESS=0 $(BIN)/pytest $(WORKERS) --nbval --nbval-current-env tests netlab $(wildcard solutions/*.ipynb) $(ARGS)
 
-quick: lint  ## lint, and every test that boots no kernel and starts nothing else that takes long
-	$(BIN)/pytest -q $(WORKERS) -m "not pocket and not slow" tests netlab $(ARGS)
+quick: setup  ## lint, and every test that boots no kernel and starts nothing else that takes long; side by side
+	@$(MAKE) -j2 --output-sync=target lint unbooted
+
+unbooted:
+	$(BIN)/pytest -q $(WORKERS) -p no:nbval --hypothesis-profile=quick -m "not pocket and not slow" tests netlab $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from netlab.kernel import cache
@@ -16,6 +18,8 @@ from tests import outputs
 
 # How fast a busy machine draws examples says nothing about netlab.
 settings.register_profile("netlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make quick` draws fewer; the whole suite draws all.
+settings.register_profile("quick", settings.get_profile("netlab"), max_examples=25)
 settings.load_profile("netlab")
 
 
@@ -42,6 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
         return outputs.agree(_seen(wanted), _seen(given)) or bool(exactly(cell, test, ref, skip_compare))
 
     IPyNbCell.compare_outputs = compare_outputs
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no doctests in files of tests: none has one, and looking takes as long as collecting the tests."""
+    found = yield
+    return [each for each in found if not (file_path.name.startswith("test_") and isinstance(each, DoctestModule))]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

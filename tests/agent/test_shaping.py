@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
@@ -23,6 +23,7 @@ from netlab.agent.shaping import (
     wire_qdisc,
 )
 from netlab.network.link import LinkShape
+from tests.examples import examples
 from tests.networks import networks
 
 CLOCKS = ("virtual", "real")
@@ -47,7 +48,7 @@ def inner(**fields: Any) -> str:
     return queue_qdiscs("r1-eth0", shape(rate_mbps=5, **fields), "virtual")[1].qdisc.words
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(topology=networks(), clock=st.sampled_from(CLOCKS))
 def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: str) -> None:
     """`tc` reads `mbps` as megabytes: no line has a unit of rate but `bit`."""
@@ -63,7 +64,7 @@ def test_rates_are_in_bits_and_lines_are_single(topology: nl.Topology, clock: st
     assert set(ip_lines) | set(tc_lines) <= set(topology.nodes)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(topology=networks(), clock=st.sampled_from(CLOCKS))
 def test_queue_rate_and_wire_are_in_three_places(topology: nl.Topology, clock: str) -> None:
     """Queue and rate at the sender's interface, never a netem; the wire behind the receiver's, on a device of its own."""

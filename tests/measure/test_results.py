@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import NetlabError
 from netlab.measure.results import TABLES, Run, frame
+from tests.examples import examples
 
 SETTINGS = {"scenario": {"interval_s": 1.0, "duration_s": 3}, "engine": "pocket", "clock": "virtual", "network_s": 3.0}
 
@@ -46,7 +47,7 @@ def records(draw: st.DrawFn, table: str) -> list[dict[str, Any]]:
     return draw(st.lists(row, max_size=4))
 
 
-@settings(max_examples=35)
+@examples(35)
 @given(tables=st.sampled_from(list(TABLES)).flatmap(lambda name: st.fixed_dictionaries({name: records(name)})))
 def test_a_run_comes_back_from_its_file_as_it_was(
     tables: dict[str, Any], tmp_path_factory: pytest.TempPathFactory

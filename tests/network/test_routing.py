@@ -7,12 +7,13 @@ from collections import deque
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
 from netlab.network.routing import Paths, aggregated, plan_addresses
+from tests.examples import examples
 from tests.networks import networks
 
 
@@ -102,7 +103,7 @@ def fewest_router_hops(topology: nl.Topology, src: str, dst: str) -> int:
     return distance[dst]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(topology=networks())
 def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology) -> None:
     follower = Follower(topology)
@@ -119,7 +120,7 @@ def test_any_host_reaches_any_host_over_the_fewest_routers(topology: nl.Topology
             assert [way.dst for way in ways] == path[1:]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(topology=networks())
 def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: nl.Topology) -> None:
     plan = plan_addresses(topology.wiring()).to_dict()
@@ -137,7 +138,7 @@ def test_addresses_are_unique_and_neighbours_are_told_the_right_ones(topology: n
     assert {item["node"] for item in plan["addresses"]} == linked
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(topology=networks())
 def test_the_plan_is_the_same_each_time(topology: nl.Topology) -> None:
     assert (
@@ -304,7 +305,7 @@ def test_a_host_between_two_networks_that_nothing_else_joins_is_reached_at_both_
         topology.path("h1", "h3")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(topology=networks(), data=st.data())
 def test_any_host_is_reached_at_any_address_over_no_other_host(topology: nl.Topology, data: st.DataObject) -> None:
     """With links between hosts and from hosts to more routers and switches."""

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
 from netlab.network.link import SHAPE_FIELDS, LinkShape
 from netlab.network.queues import DISCIPLINES
+from tests.examples import examples
 from tests.networks import ANYTHING, networks
 
 HOSTS = ["h1", "h2"]
@@ -28,7 +29,7 @@ def mistakes(**link: Any) -> list[str]:
         return error.problems
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(topology=networks())
 def test_words_and_topology_are_each_others_inverse(topology: nl.Topology) -> None:
     words = json.loads(json.dumps(topology.to_dict(), allow_nan=False))
@@ -37,7 +38,7 @@ def test_words_and_topology_are_each_others_inverse(topology: nl.Topology) -> No
     assert topology.problems() == []
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(topology=networks())
 def test_interfaces_are_numbered_as_mininet_does(topology: nl.Topology) -> None:
     """Per node in the order of links, switches from 1, all others from 0."""
@@ -205,7 +206,7 @@ def test_a_mistake_that_reverse_inherits_is_one_mistake() -> None:
     ]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     fields=st.dictionaries(st.sampled_from([*SHAPE_FIELDS, "reverse", "bandwidth"]), ANYTHING, max_size=5),
     options=st.dictionaries(
@@ -226,7 +227,7 @@ def test_no_value_of_a_link_makes_a_traceback(fields: dict[str, Any], options: d
         json.dumps(topology.to_dict(), allow_nan=False)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(words=st.dictionaries(st.sampled_from(["hosts", "routers", "switches", "links", "nodes"]), ANYTHING) | ANYTHING)
 def test_no_words_make_a_traceback(words: Any) -> None:
     try:

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
 from netlab.runs.scenario import Scenario, network_of, read_scenario
 from netlab.traffic import KINDS, class_names
+from tests.examples import examples
 from tests.networks import ANYTHING, networks
 
 CONTRACT = """
@@ -107,7 +108,7 @@ TRAFFIC = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(items=st.lists(TRAFFIC, min_size=1, max_size=6), seed=st.integers(0, 2**64 - 1))
 def test_scenario_and_words_are_each_others_inverse(items: list[Any], seed: int) -> None:
     scenario = Scenario(TOPOLOGY, items, duration_s=10, seed=seed, sysctls={"net.ipv4.tcp_sack": 0})
@@ -120,7 +121,7 @@ def test_scenario_and_words_are_each_others_inverse(items: list[Any], seed: int)
     assert len(set(labels)) == len(labels), f"flows share a name: {labels}"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(topology=networks())
 def test_any_network_has_a_plan_in_plain_data(topology: nl.Topology) -> None:
     plan = Scenario(topology, [nl.Ping(topology.hosts[0], topology.hosts[1])], duration_s=1).plan()
@@ -435,7 +436,7 @@ FIELDS = [
 ]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     item=st.fixed_dictionaries({"kind": st.sampled_from(["tcp", "udp", "ping", "command"]) | ANYTHING}).flatmap(
         lambda head: st.dictionaries(st.sampled_from(FIELDS[1:]), ANYTHING).map(lambda rest: rest | head)

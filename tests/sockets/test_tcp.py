@@ -6,10 +6,11 @@ import socket
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.sockets.tcp import TcpReceiver, TcpSender
+from tests.examples import examples
 from tests.waiting import wait_for
 
 
@@ -27,7 +28,7 @@ def tcp_pair() -> tuple[socket.socket, socket.socket]:
     return near, far
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 3_000_000))
 def test_tcp_delivers_exactly_the_bytes_asked_for(num_bytes: int) -> None:
     near, far = tcp_pair()
