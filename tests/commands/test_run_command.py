@@ -50,7 +50,7 @@ class StandIn:
         echoes = [{"t_s": 0.0, "seq": 1, "rtt_ms": 20.0}, {"t_s": 0.2, "seq": 2, "rtt_ms": 20.0}]
         flows = [{"flow": item["label"], "echoes": echoes, "error": error} for item in plan["traffic"]]
         engine = {"engine": self.name, "clock": self.clock}
-        tables = {name: [] for name in ("streams", "datagrams", "queues", "tc")}
+        tables: dict[str, list[object]] = {name: [] for name in ("streams", "datagrams", "queues", "tc")}
         return {"flows": flows, **tables, "kernel": "7.3", "python": "3", "engine": engine}
 
 
