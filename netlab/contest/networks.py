@@ -8,8 +8,8 @@ import random
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from netlab.base.headers import FRAME_BYTES, MSS_BYTES
-from netlab.base.units import BITS_PER_BYTE
+from netlab import theory
+from netlab.base.headers import FRAME_BYTES
 from netlab.network import topologies
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
@@ -18,8 +18,6 @@ from netlab.traffic import Tcp
 
 DURATION_S = 20.0
 INTERVAL_S = 0.1
-GOODPUT_SHARE = MSS_BYTES / FRAME_BYTES
-"""Of a link's rate the part that is data, in full segments."""
 STEP_S = 0.5
 SLOWEST_MBPS, FASTEST_MBPS = 1.0, 12.0
 
@@ -56,7 +54,7 @@ class Trial:
     @property
     def capacity_mbps(self) -> float:
         """The most goodput that the network carries."""
-        return self.rate_mbps * GOODPUT_SHARE
+        return theory.tcp_goodput_limit_mbps(self.rate_mbps)
 
     def scenario(self, control: object) -> Scenario:
         """The run of a congestion control: alone, beside CUBIC or beside itself."""
@@ -103,7 +101,7 @@ def _trial(
     # A link takes a trace for a rate.
     drawn: Any = Trace(trace(chance, rate_mbps), DURATION_S) if trace else None
     mean_mbps = drawn.mean_mbps() if drawn else rate_mbps
-    frame_ms = FRAME_BYTES * BITS_PER_BYTE / mean_mbps / 1e3
+    frame_ms = theory.transmission_delay_ms(FRAME_BYTES, mean_mbps)
     bdp_packets = 2 * delay_ms / frame_ms
     network = topologies.dumbbell(
         pairs=2,

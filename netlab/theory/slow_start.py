@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from netlab.base.headers import MSS_BYTES
-from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S, ms_to_s
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, ms_to_s
+from netlab.theory.delay import bdp_bytes, transmission_delay_ms
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps, tcp_wire_bytes
 from netlab.theory.ranges import positive
 
@@ -18,7 +19,7 @@ def _path_segments(rate_mbps: float, rtt_ms: float, mss_bytes: int, framing: Fra
     positive("rate_mbps", rate_mbps)
     positive("rtt_ms", rtt_ms)
     limit_mbps = tcp_goodput_limit_mbps(rate_mbps, mss_bytes, framing)
-    return limit_mbps * BITS_PER_MEGABIT * ms_to_s(rtt_ms) / (mss_bytes * BITS_PER_BYTE)
+    return bdp_bytes(limit_mbps, rtt_ms) / mss_bytes
 
 
 def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> float:
@@ -217,7 +218,7 @@ def short_flow_ms(
     """
     positive("rate_mbps", rate_mbps)
     positive("rtt_ms", rtt_ms)
-    segment_ms = tcp_wire_bytes(mss_bytes, framing) * BITS_PER_BYTE * MS_PER_S / (rate_mbps * BITS_PER_MEGABIT)
+    segment_ms = transmission_delay_ms(tcp_wire_bytes(mss_bytes, framing), rate_mbps)
     window, rounds = float(initial_window_segments), slow_start_rounds(size_bytes, initial_window_segments, mss_bytes)
     left, begun_ms = size_bytes / mss_bytes, rtt_ms
     for _ in range(rounds - 1):

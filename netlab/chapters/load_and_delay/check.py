@@ -9,6 +9,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.base import bisection
+from netlab.base.units import ms_to_s
 from netlab.chapters.load_and_delay.experiments import by_formula_ms
 from netlab.chapters.load_and_delay.settings import (
     ACCURACY,
@@ -44,7 +45,7 @@ def _with_wait(share: float, own_ms: float = 1.0) -> Callable[[float, int, float
 
 
 def _headers_forgotten(rate_mbps: float, payload_bytes: int, offered_mbps: float) -> float:
-    load, service_ms = offered_mbps / rate_mbps, payload_bytes * 8 / rate_mbps / 1000
+    load, service_ms = offered_mbps / rate_mbps, theory.transmission_delay_ms(payload_bytes, rate_mbps)
     return service_ms * (load / (1 - load) / 2 + 1)
 
 
@@ -64,7 +65,7 @@ def calls_that_fit(own: StudentValues, payload_bytes: float) -> float:
 
 
 def _load_of_a_call(service_ms: float) -> float:
-    return CALL_PACKETS_PER_S * service_ms / 1000
+    return CALL_PACKETS_PER_S * ms_to_s(service_ms)
 
 
 @dataclass(kw_only=True, repr=False)

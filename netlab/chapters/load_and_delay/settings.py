@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from netlab import engines, theory
+from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.captures import Capture
 from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
@@ -82,12 +83,12 @@ def one_size(load: float, duration_s: float, rate_mbps: float = RATE_MBPS) -> Sc
 
 def mixed_sizes(load: float, duration_s: float) -> Scenario:
     """Datagrams of seven sizes at random moments, over a slower link: the mean time on the link is that of `one_size`."""
-    packets_per_s = load / MIXED_SERVICE_MS * 1000
+    packets_per_s = load / MIXED_SERVICE_MS * MS_PER_S
     flows = [
         Udp(
             "h1",
             "h2",
-            rate_mbps=float(packets_per_s * share * payload * 8 / 1e6),
+            rate_mbps=float(packets_per_s * share * payload * BITS_PER_BYTE / BITS_PER_MEGABIT),
             payload_bytes=payload,
             spacing="random",
         )
@@ -105,7 +106,7 @@ def calls(
     own: StudentValues, number: int, seed: int = 1, spacing: str = "random", duration_s: float = CALLS_S
 ) -> Scenario:
     """Some calls over the line of this copy, each a flow of 50 datagrams a second, with captures."""
-    rate_mbps = own.call_bytes * 8 * CALL_PACKETS_PER_S / 1e6
+    rate_mbps = own.call_bytes * BITS_PER_BYTE * CALL_PACKETS_PER_S / BITS_PER_MEGABIT
     # A call that sends by its clock begins at a moment of its own.
     starts_s = np.random.default_rng(seed).uniform(0, 1 / CALL_PACKETS_PER_S, number).round(6)
     flows = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.headers import FRAME_BYTES
 from netlab.base.units import BITS_PER_BYTE
@@ -29,7 +30,6 @@ from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
-from netlab.theory import jain_index, tcp_goodput_limit_mbps
 from netlab.traffic import Tcp
 from netlab.traffic.own import is_own
 from netlab.traffic.tcp import CONTROL_METHODS
@@ -134,14 +134,14 @@ class Checks:
             tolerance=0.005,
             misconceptions=[
                 Misconception(
-                    lambda window_segments, rate_mbps, base_rtt_ms: (
-                        window_segments * FRAME_BYTES * BITS_PER_BYTE / rate_mbps / 1e3
+                    lambda window_segments, rate_mbps, base_rtt_ms: theory.transmission_delay_ms(
+                        window_segments * FRAME_BYTES, rate_mbps
                     ),
                     "A small window does not make the path shorter than it is when it is empty.",
                 ),
                 Misconception(
                     lambda window_segments, rate_mbps, base_rtt_ms: (
-                        base_rtt_ms + window_segments * FRAME_BYTES * BITS_PER_BYTE / rate_mbps / 1e3
+                        base_rtt_ms + theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps)
                     ),
                     "The window is all that is under way. A part of it is on the path; only the rest waits in the queue.",
                 ),
@@ -152,19 +152,20 @@ class Checks:
                 "As long as the window does not fill the path, the RTT is that of the empty path: the larger of two numbers.",
             ],
         )
+        bdp_bytes = theory.bdp_bytes(own.rate_mbps, own.base_rtt_ms)
         self.best = Number(
             name="the best window",
-            expected=lambda: own.rate_mbps * own.base_rtt_ms * 1e3 / BITS_PER_BYTE / FRAME_BYTES,
+            expected=bdp_bytes / FRAME_BYTES,
             unit="segments",
             tolerance=0.06,
             measured=True,
             misconceptions=[
                 Misconception(
-                    lambda: own.rate_mbps * own.base_rtt_ms * 1e3 / BITS_PER_BYTE / FRAME_BYTES / 2,
+                    bdp_bytes / FRAME_BYTES / 2,
                     "The one-way delay is half of the way: an acknowledgement comes back after the whole RTT.",
                 ),
                 Misconception(
-                    lambda: own.rate_mbps * own.base_rtt_ms * 1e3 / FRAME_BYTES,
+                    bdp_bytes * BITS_PER_BYTE / FRAME_BYTES,
                     "The rate is in bits, and segments have bytes.",
                 ),
             ],
@@ -174,7 +175,7 @@ class Checks:
                 "How many frames of 1514 bytes are under way when the link is just full and nobody waits?",
             ],
         )
-        limit_mbps = tcp_goodput_limit_mbps(10)
+        limit_mbps = theory.tcp_goodput_limit_mbps(10)
         self.aimd = Control(
             name="AIMD",
             runs=_once(_aimd_runs),
@@ -194,10 +195,10 @@ class Checks:
                     ),
                 ),
                 Condition(
-                    lambda runs: float(jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
+                    lambda runs: float(theory.jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
                     f"Two of it must share the link with a fairness index above {LEAST_J}.",
                     "Does the growth per RTT depend on the window? It should add the same for both.",
-                    lambda runs: round(float(jain_index(runs["two"].flows["goodput_mbps"])), 2),
+                    lambda runs: round(float(theory.jain_index(runs["two"].flows["goodput_mbps"])), 2),
                 ),
             ],
             right="Additive increase and multiplicative decrease: so two flows come closer with each loss (Chiu and Jain).",
@@ -220,10 +221,10 @@ class Checks:
                     ),
                 ),
                 Condition(
-                    lambda runs: float(jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
+                    lambda runs: float(theory.jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
                     f"Two of it must share a steady link with a fairness index above {LEAST_J}.",
                     "Does the second one see an RTT that the first one's queue is already in?",
-                    lambda runs: round(float(jain_index(runs["two"].flows["goodput_mbps"])), 2),
+                    lambda runs: round(float(theory.jain_index(runs["two"].flows["goodput_mbps"])), 2),
                 ),
                 Condition(
                     lambda runs: _mean_queue_ms(runs["two"]) < MOST_QUEUE_MS,

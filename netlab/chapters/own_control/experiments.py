@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from netlab import theory
 from netlab.base.headers import FRAME_BYTES, MSS_BYTES
-from netlab.base.units import BITS_PER_BYTE
+from netlab.base.units import MS_PER_S
 from netlab.chapters.own_control.settings import (
     BASE_RTT_MS,
     FIXED_S,
@@ -32,12 +33,12 @@ PERCENTILE = 95
 
 def rtt_ms(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
     """The RTT of a fixed window, by Little's law: that of an empty path, until the window fills it."""
-    return max(base_rtt_ms, window_segments * FRAME_BYTES * BITS_PER_BYTE / rate_mbps / 1e3)
+    return max(base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps))
 
 
 def goodput_mbps(window_segments: float, rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> float:
     """The goodput of a fixed window."""
-    return window_segments * MSS_BYTES * BITS_PER_BYTE / rtt_ms(window_segments, rate_mbps, base_rtt_ms) / 1e3
+    return theory.window_limit_mbps(window_segments * MSS_BYTES, rtt_ms(window_segments, rate_mbps, base_rtt_ms))
 
 
 def point(run: Run, flow: int = 0) -> dict[str, float]:
@@ -51,7 +52,7 @@ def point(run: Run, flow: int = 0) -> dict[str, float]:
 def power(run: Run, flow: int = 0) -> float:
     """Goodput over delay, in Mbit/s per second."""
     found = point(run, flow)
-    return found["goodput_mbps"] / found["rtt95_ms"] * 1e3
+    return found["goodput_mbps"] / found["rtt95_ms"] * MS_PER_S
 
 
 def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab import plots
+from netlab.base.units import MS_PER_S
 from netlab.chapters.own_control import experiments
 from netlab.chapters.own_control.settings import BASE_RTT_MS, FIXED_S, RATE_MBPS, Window, steady
 from netlab.traffic import Tcp
@@ -32,9 +33,7 @@ def panel() -> PanelParts:
         late = result.intervals[result.intervals["t_s"] > 1]
         goodput_mbps, rtt_ms = float(late["goodput_mbps"].mean()), float(late["rtt_ms"].mean())
         sizes = np.arange(2, LARGEST_WINDOW + 1)
-        title = (
-            f"A window of {window}: {goodput_mbps:.2f} Mbit/s, {rtt_ms:.0f} ms, power {goodput_mbps / rtt_ms * 1e3:.0f}"
-        )
+        title = f"A window of {window}: {goodput_mbps:.2f} Mbit/s, {rtt_ms:.0f} ms, power {goodput_mbps / rtt_ms * MS_PER_S:.0f}"
         comparison = plots.Comparison("Window (segments)", "RTT (ms)", title).add(
             "measured",
             [window],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from netlab import theory
 from netlab.base.headers import FRAME_BYTES
-from netlab.base.units import BITS_PER_BYTE
 from netlab.course.own_figures import OwnFigures
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -30,7 +30,7 @@ FIGURES = OwnFigures(
         "worked_window": (60, 50, 55, 65, 70, 75, 80, 90),
     },
     derive=lambda own: {
-        "worked_rtt_ms": own.worked_window * FRAME_BYTES * BITS_PER_BYTE / own.worked_rate_mbps / 1e3,
+        "worked_rtt_ms": theory.transmission_delay_ms(own.worked_window * FRAME_BYTES, own.worked_rate_mbps),
     },
 )
 
@@ -59,7 +59,7 @@ def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, pairs
 
 def small_queue(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
     """The same with room for one BDP, where a loss comes early."""
-    room = round(rate_mbps * base_rtt_ms * 1e3 / BITS_PER_BYTE / FRAME_BYTES)
+    room = round(theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES)
     return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=room)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from netlab import plots, theory
-from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
+from netlab.base.units import MS_PER_S
 from netlab.captures import Capture
 from netlab.chapters.short_flows.settings import (
     CROWD_GAP_S,
@@ -69,7 +69,7 @@ def pages_table(rates_mbps: Sequence[float]) -> pd.DataFrame:
         run = experiment.run(path(rate_mbps), [Tcp("h1", "h2", num_bytes=PAGE_BYTES)], duration_s=GAP_S, progress=False)
         taken_ms = MS_PER_S * float(run.flows["completion_s"].iloc[0])
         wire_bytes = PAGE_BYTES / theory.MSS_BYTES * theory.tcp_wire_bytes()
-        busy_ms = wire_bytes * BITS_PER_BYTE / (rate_mbps * BITS_PER_MEGABIT) * MS_PER_S
+        busy_ms = theory.transmission_delay_ms(wire_bytes, rate_mbps)
         rows.append({"rate (Mbit/s)": rate_mbps, "page (ms)": taken_ms, "link busy (ms)": busy_ms})
     table = pd.DataFrame(rows)
     return table.assign(**{"busy (%)": 100 * table["link busy (ms)"] / table["page (ms)"]})
