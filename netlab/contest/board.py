@@ -14,6 +14,7 @@ from netlab.contest import race
 from netlab.contest.contest import Contest
 from netlab.contest.drawing import Plane, apart
 from netlab.contest.opponents import OPPONENTS
+from netlab.grading import kept
 from netlab.grading.helper import helper
 from netlab.grading.text import harmless
 
@@ -42,9 +43,7 @@ def write(
         MANIFEST: json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n",
     }
     for name, text in texts.items():
-        part = output / f"{name}.part"
-        part.write_text(text, encoding="utf-8", errors="replace")
-        part.replace(output / name)
+        kept.write_whole(output / name, text)
 
 
 def scores_csv(contest: Contest) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,7 @@ from netlab.contest import networks, race
 from netlab.contest.networks import Trial
 from netlab.contest.opponents import OPPONENTS
 from netlab.contest.race import Entrant
-from netlab.grading import sandbox
+from netlab.grading import kept, sandbox
 from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
 from netlab.grading.master import digest
@@ -119,13 +118,13 @@ def hold(
         "netlab": VERSION,
     }
     trials = networks.draw(seed)
-    kept = output / KEPT
+    folder = output / KEPT
     with tempfile.TemporaryDirectory(prefix="netlab-contest-") as room:
         matched = match(collect(submissions, Path(room)), list(entries))
         handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
         if claim is not None:
             claim.take("board", "contest", [entry.student for entry in entries], list(handed_in))
-        kept.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         opponents: dict[str, object] = {**{name: name for name in LANDMARKS}, **OPPONENTS}
         with shown_progress(progress, len(trials) * (len(handed_in) + len(opponents)), "runs", what="contest") as tell:
             work: dict[str, Callable[[Callable[[], None]], dict[str, Any]]] = {}
@@ -133,15 +132,15 @@ def hold(
                 work[OURS + name] = _of_landmark(name, control, trials)
             for student, file in handed_in.items():
                 work[student] = _of_student(
-                    student, str(file.path), file.label, digest_of(file.path), trials, kept, keep, manifest
+                    student, str(file.path), file.label, digest_of(file.path), trials, folder, keep, manifest
                 )
             found = _done(work, jobs, tell, trials)
     landmarks = [found[OURS + name] for name in opponents]
     rows = [found[student] for student in handed_in]
     rows += [_without(student, race.NOT_TAKEN, sentence, trials) for student, sentence in matched.doubtful.items()]
-    stale = {f"{row['kept']}.json" for row in rows if "kept" in row}
-    for path in kept.glob("*.json"):
-        if path.name not in stale:
+    current = {row["kept"] for row in rows if "kept" in row}
+    for path in folder.glob("*.json"):
+        if path.name not in current:
             path.unlink()
     submitted = {row["student"]: row.get("digest", "") for row in rows}
     return Contest(trials, _placed(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
@@ -157,26 +156,23 @@ def _of_student(
     file: str,
     file_digest: str,
     trials: Sequence[Trial],
-    kept: Path,
+    folder: Path,
     keep: bool,
     manifest: Mapping[str, Any],
 ) -> Any:
     def raced(tell: Callable[[], None]) -> dict[str, Any]:
         entrant = race.read(student, path, file, file_digest)
         # The same code has the same scores, whoever hands it in and whatever stands around it.
-        name = hashlib.sha256(json.dumps([entrant.code, student, file, manifest], sort_keys=True).encode()).hexdigest()[
-            :32
-        ]
-        place = kept / f"{name}.json"
-        result = _load(place) if keep else None
+        place = kept.place(folder, [entrant.code, student, file, manifest])
+        result = kept.load(place) if keep else None
         if result is None:
             result = race.enter(entrant, trials, tell)
             if result["status"] != race.NOT_RACED:
-                _store(place, result)
+                kept.store(place, result)
         else:
             for _ in trials:
                 tell()
-        return {**result, "kept": name, "digest": file_digest, "taken": _taken(entrant)}
+        return {**result, "kept": place.name, "digest": file_digest, "taken": _taken(entrant)}
 
     return raced
 
@@ -261,17 +257,3 @@ def _without(student: str, status: str, sentence: str, trials: Sequence[Trial]) 
         "student": student, "file": "", "status": status, "sentence": one_line(sentence, 400), "class": "", "scores": rows,
         "total": 0.0, "windows": [], "taken": "",
     }  # fmt: skip
-
-
-def _load(place: Path) -> dict[str, Any] | None:
-    try:
-        found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found
-
-
-def _store(place: Path, result: Mapping[str, Any]) -> None:
-    part = place.with_suffix(".part")
-    part.write_text(json.dumps(result, indent=1), encoding="utf-8")
-    part.replace(place)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from netlab.base.errors import NetlabError
 from netlab.contest.contest import Contest
+from netlab.grading import kept
 from netlab.grading.text import bare, harmless
 
 HISTORY = "history.csv"
@@ -41,9 +42,7 @@ def write_down(contest: Contest, output: Path, now: datetime | None = None) -> N
     table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()
     table.writerows({name: harmless(text) for name, text in row.items()} for row in rows)
-    part = path.with_suffix(".part")
-    part.write_text(out.getvalue(), encoding="utf-8", errors="replace")
-    part.replace(path)
+    kept.write_whole(path, out.getvalue())
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
-from netlab.grading import flags, judging, master, sandbox
+from netlab.grading import flags, judging, kept, master, sandbox
 from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
 from netlab.grading.judging import Job
@@ -162,16 +160,17 @@ def _graded(
         "submissions": {job.student: job.digest for job in todo},
     }
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
-    kept = output / KEPT
-    kept.mkdir(parents=True, exist_ok=True)
+    folder = output / KEPT
+    folder.mkdir(parents=True, exist_ok=True)
     results = {
         job.student: judging.without_marks(job, judging.NOT_GRADED, matched.doubtful[job.student])
         for job in todo
         if job.student in matched.doubtful
     }
-    places = {job.student: kept / f"{_name(job, conditions)}.json" for job in todo if job.student not in results}
+    decided_by = {job.student: [job.student, job.digest, job.token, job.file, conditions] for job in todo}
+    places = {student: kept.place(folder, decided_by[student]) for student in decided_by.keys() - results.keys()}
     if resume:
-        results |= {student: found for student, place in places.items() if (found := _load(place)) is not None}
+        results |= {student: found for student, place in places.items() if (found := kept.load(place)) is not None}
     failures: dict[str, str] = {}
     waiting = [job for job in todo if job.student not in results]
     with shown_progress(progress, len(todo), "submissions", done=len(results), what="grading") as tell:
@@ -183,20 +182,16 @@ def _graded(
                 results[job.student] = judging.without_marks(job, judging.NOT_GRADED, sentence)
             else:
                 results[job.student] = outcome
-                _store(places[job.student], outcome)
+                kept.store(places[job.student], outcome)
             tell(len(results), len(todo))
     ordered = [results[student] for student in sorted(results)]
-    together = hashlib.sha256(
-        json.dumps([[_name(job, conditions) for job in todo], sorted(failures)]).encode()
-    ).hexdigest()
-    place = kept / f"flags-{together[:32]}.json"
-    found = _load(place) if resume else None
+    of_class = kept.place(folder, [list(decided_by.values()), sorted(failures)])
+    found = kept.load(of_class) if resume else None
     if found is None:
         found = {"flags": flags.of_class(ordered)}
-        _store(place, found)
-    for stale in (
-        set(kept.glob("*.json")) - {places[student] for student in places if student not in failures} - {place}
-    ):
+        kept.store(of_class, found)
+    current = {of_class, *(place for student, place in places.items() if student not in failures)}
+    for stale in set(folder.glob("*.json")) - current:
         stale.unlink()
     return Graded(chapter, by_student, ordered, matched.notes, failures, found["flags"], manifest)
 
@@ -223,25 +218,6 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
             future.cancel()
         if executor is None:
             pool.shutdown(cancel_futures=True)
-
-
-def _name(job: Job, conditions: Mapping[str, Any]) -> str:
-    text = json.dumps([job.student, job.digest, job.token, job.file, conditions])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _load(place: Path) -> dict[str, Any] | None:
-    try:
-        found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found
-
-
-def _store(place: Path, result: Mapping[str, Any]) -> None:
-    part = place.with_suffix(".part")
-    part.write_text(json.dumps(result, indent=1), encoding="utf-8")
-    part.replace(place)
 
 
 def grader_digest() -> str:

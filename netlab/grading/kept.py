@@ -1,0 +1,36 @@
+"""What a grader and a contest leave in a folder: files that are there whole or not at all, and results that later ones take from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def place(folder: Path, decided_by: Any) -> Path:
+    """Where the result belongs that plain data decide: other data, another file."""
+    text = json.dumps(decided_by, sort_keys=True)
+    return folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """A result that is there; None where there is none, or a damaged one."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def store(path: Path, result: Mapping[str, Any]) -> None:
+    """Keep a result."""
+    write_whole(path, json.dumps(result, indent=1))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file; a reader, and one that stops halfway, finds the old one or the new one."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8", errors="replace")
+    part.replace(path)
