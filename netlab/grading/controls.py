@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from netlab.grading import needs, submission
+from netlab.grading.callee import CONTROL_METHODS
 from netlab.grading.needs import Provided
 from netlab.grading.submission import MOST_ANSWER_CHARACTERS, UnreadableError
 from netlab.grading.text import clean
 
-CONTROL_METHODS = ("on_start", "on_ack", "on_loss", "on_timeout")
 MOST_NAMED = 20
 
 

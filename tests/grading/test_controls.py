@@ -7,9 +7,15 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from netlab.grading.callee import CONTROL_METHODS
 from netlab.grading.controls import control
+from netlab.traffic import tcp
 
 TWO = "class First:\n    def on_ack(self, ack): pass\n\nclass Helper: pass\n\nclass Second(First):\n    pass\n"
+
+
+def test_a_class_is_looked_for_by_the_methods_that_a_run_calls() -> None:
+    assert CONTROL_METHODS == tcp.CONTROL_METHODS
 
 
 def test_the_last_class_with_a_method_of_a_control_is_taken_and_the_others_are_named(tmp_path: Path) -> None:
