@@ -6,7 +6,6 @@ import math
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,56 +19,6 @@ from netlab.grading.line import CALLS_CPU_S, MOST_CALLS, Line, StudentCodeError,
 from netlab.grading.text import one_line
 
 LONGEST_TEXT, MOST_NAME = 600, 60
-
-
-class Resident:
-    """A guest in which one class of a student's lives; it is booted now, and ready when something is asked.
-
-    Parameters
-    ----------
-    package : Path
-        As `Sandbox` takes it.
-    exercise : mapping
-        As `runner.work` takes them; its answer's `name` is the class.
-    cpu_s, most_calls
-        As for `Line`.
-    """
-
-    def __init__(
-        self, package: Path, exercise: Mapping[str, Any], cpu_s: float = CALLS_CPU_S, most_calls: int = MOST_CALLS
-    ) -> None:
-        self._resources = ExitStack()
-        self._ready = False
-        guest = sandbox.boot(package)
-        self._resources.callback(guest.close)
-        try:
-            work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
-            guest.send({"do": "work", "words": work})
-            self._line = Line(guest.take_gate(), Warden(guest, cpu_s=cpu_s), most_calls)
-        except BaseException:
-            self.close()
-            raise
-
-    def line(self) -> Line:
-        """The line to it, once the student's code has run that defines the class.
-
-        Raises
-        ------
-        StudentCodeError
-            When that code failed.
-        RunError
-            When the guest does not start.
-        """
-        if not self._ready:
-            kind, said = self._line.hear()
-            if kind != callee.READY:
-                raise StudentCodeError(text_of(said))
-            self._ready = True
-        return self._line
-
-    def close(self) -> None:
-        """End it; a second time does nothing."""
-        self._resources.close()
 
 
 class RemoteClass(Elsewhere):
@@ -134,26 +83,40 @@ def _nothing() -> None:
     """The guest goes on after the run."""
 
 
-def resident_class(package: Path, exercise: Mapping[str, Any], name: str, **limits: Any) -> RemoteClass:
+def resident_class(
+    package: Path, exercise: Mapping[str, Any], name: str, cpu_s: float = CALLS_CPU_S, most_calls: int = MOST_CALLS
+) -> RemoteClass:
     """A class of which each connection has its object in a guest of its own: no two can talk, and none learns of another.
+
+    A connection raises StudentCodeError when the code that defines the class failed, RunError when the guest does not start.
 
     Parameters
     ----------
-    package, exercise, limits
-        As for `Resident`.
+    package : Path
+        As `Sandbox` takes it.
+    exercise : mapping
+        As `runner.work` takes them; its answer's `name` is the class.
     name : str
         What it is called in tables and sentences.
+    cpu_s, most_calls
+        As for `Line`.
     """
 
-    def line() -> tuple[Line, Callable[[], None]]:
-        resident = Resident(package, exercise, **limits)
+    def resident() -> tuple[Line, Callable[[], None]]:
+        guest = sandbox.boot(package)
         try:
-            return resident.line(), resident.close
+            work = {"exercises": [{**exercise, "serves": True}], "seed": sandbox.SEED}
+            guest.send({"do": "work", "words": work})
+            line = Line(guest.take_gate(), Warden(guest, cpu_s=cpu_s), most_calls)
+            kind, said = line.hear()
+            if kind != callee.READY:
+                raise StudentCodeError(text_of(said))
         except BaseException:
-            resident.close()
+            guest.close()
             raise
+        return line, guest.close
 
-    return standing_for(name, line)
+    return standing_for(name, resident)
 
 
 class _RemoteCaller(ABC):
