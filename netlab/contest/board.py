@@ -66,7 +66,7 @@ def _words(contest: Contest, *, pseudonyms: bool, before: Mapping[str, float]) -
     return {
         "trials": [{"key": trial.key, "title": trial.title} for trial in contest.trials],
         "notes": [] if pseudonyms else contest.notes,
-        "rows": names and list(names),
+        "hand_ins": len(names),
         "changes": bool(before),
         "plane": _plane(contest, names, first),
         "windows": _windows(contest, names, first),

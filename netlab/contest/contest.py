@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from netlab.grading import kept, sandbox
 from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
 from netlab.grading.master import digest
-from netlab.grading.roster import Entry, collect, match
+from netlab.grading.roster import Entry, HandedIn, collect, match
 from netlab.grading.submission import digest_of
 from netlab.grading.text import one_line
 from netlab.kernel import library
@@ -40,6 +41,10 @@ ANIMALS = (
     "badger", "beaver", "crane", "dolphin", "eagle", "falcon", "ferret", "fox", "hare", "heron", "ibex", "lynx", "marten", "mole",
     "otter", "owl", "panther", "pike", "puffin", "raven", "robin", "salmon", "seal", "stork", "swan", "tern", "trout", "wolf",
 )  # fmt: skip
+
+
+Work = dict[str, Callable[[Callable[[], None]], dict[str, Any]]]
+"""What gives each row, by name; it is told what to call after each network."""
 
 
 class ContestInterrupted(KeyboardInterrupt):
@@ -127,13 +132,13 @@ def hold(
         folder.mkdir(parents=True, exist_ok=True)
         opponents: dict[str, object] = {**{name: name for name in LANDMARKS}, **OPPONENTS}
         with shown_progress(progress, len(trials) * (len(handed_in) + len(opponents)), "runs", what="contest") as tell:
-            work: dict[str, Callable[[Callable[[], None]], dict[str, Any]]] = {}
-            for name, control in opponents.items():
-                work[OURS + name] = _of_landmark(name, control, trials)
-            for student, file in handed_in.items():
-                work[student] = _of_student(
-                    student, str(file.path), file.label, digest_of(file.path), trials, folder, keep, manifest
-                )
+            work: Work = {
+                OURS + name: partial(race.landmark, name, control, trials) for name, control in opponents.items()
+            }
+            work |= {
+                student: partial(_raced, student, file, trials, folder, keep, manifest)
+                for student, file in handed_in.items()
+            }
             found = _done(work, jobs, tell, trials)
     landmarks = [found[OURS + name] for name in opponents]
     rows = [found[student] for student in handed_in]
@@ -146,35 +151,28 @@ def hold(
     return Contest(trials, _placed(rows, seed), landmarks, matched.notes, {**manifest, "submissions": submitted})
 
 
-def _of_landmark(name: str, control: object, trials: Sequence[Trial]) -> Any:
-    return lambda tell: race.landmark(name, control, trials, tell)
-
-
-def _of_student(
+def _raced(
     student: str,
-    path: str,
-    file: str,
-    file_digest: str,
+    file: HandedIn,
     trials: Sequence[Trial],
     folder: Path,
     keep: bool,
     manifest: Mapping[str, Any],
-) -> Any:
-    def raced(tell: Callable[[], None]) -> dict[str, Any]:
-        entrant = race.read(student, path, file, file_digest)
-        # The same code has the same scores, whoever hands it in and whatever stands around it.
-        place = kept.place(folder, [entrant.code, student, file, manifest])
-        result = kept.load(place) if keep else None
-        if result is None:
-            result = race.enter(entrant, trials, tell)
-            if result["status"] != race.NOT_RACED:
-                kept.store(place, result)
-        else:
-            for _ in trials:
-                tell()
-        return {**result, "kept": place.name, "digest": file_digest, "taken": _taken(entrant)}
-
-    return raced
+    tell: Callable[[], None],
+) -> dict[str, Any]:
+    file_digest = digest_of(file.path)
+    entrant = race.read(student, str(file.path), file.label, file_digest)
+    # The same code has the same scores, whoever hands it in and whatever stands around it.
+    place = kept.place(folder, [entrant.code, student, file.label, manifest])
+    result = kept.load(place) if keep else None
+    if result is None:
+        result = race.enter(entrant, trials, tell)
+        if result["status"] != race.NOT_RACED:
+            kept.store(place, result)
+    else:
+        for _ in trials:
+            tell()
+    return {**result, "kept": place.name, "digest": file_digest, "taken": _taken(entrant)}
 
 
 def _taken(entrant: Entrant) -> str:
@@ -187,7 +185,7 @@ def _taken(entrant: Entrant) -> str:
 
 
 def _done(
-    work: Mapping[str, Callable[[Callable[[], None]], dict[str, Any]]],
+    work: Work,
     jobs: int | None,
     tell: Progress,
     trials: Sequence[Trial],
