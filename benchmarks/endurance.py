@@ -28,6 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from unittest import mock
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # The comparison of two runs is the tests' own.
@@ -163,8 +164,11 @@ def deaths() -> tuple[bool, str]:
     """Programs that are interrupted, ended or killed while a run of theirs is in flight: no guest is left, and the next run works."""
     scenario = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
     left: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(prefix="netlab-deaths-") as place:
-        os.environ["TMPDIR"], tempfile.tempdir = place, None
+    with (
+        tempfile.TemporaryDirectory(prefix="netlab-deaths-") as place,
+        mock.patch.dict(os.environ, TMPDIR=place),
+        mock.patch.object(tempfile, "tempdir", place),
+    ):
         for engine in ("library", "pocket"):
             for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
                 for number in range(KILLS):
