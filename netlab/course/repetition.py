@@ -176,7 +176,7 @@ def repetition(
         unit=unit,
         conditions=[
             Condition(
-                lambda found: _is(found.scenario, scenario().to_dict()),
+                lambda found: repeats(found.table, scenario()),
                 "What is repeated must be what the exercise describes.",
                 f"{made_by} makes it; nl.repeat(...) takes it as it is.",
                 _what,
@@ -232,10 +232,11 @@ def repetition(
     )
 
 
-def _is(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a scenario is another one, as long or longer; seeds differ."""
-    same = all(given.get(part) == wanted.get(part) for part in ("topology", "traffic", "sysctls", "changes"))
-    return same and bool(given["duration_s"] >= wanted["duration_s"])
+def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
+    """Whether a table of `netlab.repeat` is of a scenario, as it is or longer; seeds differ."""
+    given, asked = table.attrs["scenario"], wanted.to_dict()
+    same = all(given.get(part) == asked.get(part) for part in ("topology", "traffic", "sysctls", "changes"))
+    return same and bool(given["duration_s"] >= asked["duration_s"])
 
 
 def _what(found: Repeated) -> str:
