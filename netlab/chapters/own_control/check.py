@@ -117,6 +117,18 @@ def _mean_queue_ms(run: Run) -> float:
     return float(run.flows["rtt_ms"].mean() - run.flows["rtt_min_ms"].min())
 
 
+def _fair(link: str, look_at: str) -> Condition:
+    def index(runs: Runs) -> float:
+        return float(theory.jain_index(runs["two"].flows["goodput_mbps"]))
+
+    return Condition(
+        lambda runs: index(runs) > LEAST_J,
+        f"Two of it must share {link} with a fairness index above {LEAST_J}.",
+        look_at,
+        lambda runs: round(index(runs), 2),
+    )
+
+
 class Checks:
     """The checks of the chapter, for one student's figures."""
 
@@ -194,12 +206,7 @@ class Checks:
                         f"{_halvings(runs['alone'])} cuts by a third or more, {runs['alone'].flows['timeouts'].sum()} timeouts"
                     ),
                 ),
-                Condition(
-                    lambda runs: float(theory.jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
-                    f"Two of it must share the link with a fairness index above {LEAST_J}.",
-                    "Does the growth per RTT depend on the window? It should add the same for both.",
-                    lambda runs: round(float(theory.jain_index(runs["two"].flows["goodput_mbps"])), 2),
-                ),
+                _fair("the link", "Does the growth per RTT depend on the window? It should add the same for both."),
             ],
             right="Additive increase and multiplicative decrease: so two flows come closer with each loss (Chiu and Jain).",
             hints=[
@@ -220,12 +227,7 @@ class Checks:
                         f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {cubic_power(TRACES[0]):.3g} Mbit/s per s"
                     ),
                 ),
-                Condition(
-                    lambda runs: float(theory.jain_index(runs["two"].flows["goodput_mbps"])) > LEAST_J,
-                    f"Two of it must share a steady link with a fairness index above {LEAST_J}.",
-                    "Does the second one see an RTT that the first one's queue is already in?",
-                    lambda runs: round(float(theory.jain_index(runs["two"].flows["goodput_mbps"])), 2),
-                ),
+                _fair("a steady link", "Does the second one see an RTT that the first one's queue is already in?"),
                 Condition(
                     lambda runs: _mean_queue_ms(runs["two"]) < MOST_QUEUE_MS,
                     f"Two of it may keep no more than {MOST_QUEUE_MS} ms of queue on average; one BDP is 40 ms.",
