@@ -40,9 +40,6 @@ class Checks:
 
 
 def _stairs() -> Function:
-    def rounds(size_bytes: float, initial_window_segments: int) -> int:
-        return theory.slow_start_rounds(size_bytes, initial_window_segments)
-
     return Function(
         name="stairs of slow start",
         reference=stairs_ms,
@@ -58,13 +55,13 @@ def _stairs() -> Function:
         misconceptions=[
             Misconception(
                 lambda size_bytes, rtt_ms, initial_window_segments: (
-                    rtt_ms * (rounds(size_bytes, initial_window_segments) - 0.5)
+                    stairs_ms(size_bytes, rtt_ms, initial_window_segments) - rtt_ms
                 ),
                 "These are the rounds alone. Before the first of them the connection is opened, which takes a round trip.",
             ),
             Misconception(
                 lambda size_bytes, rtt_ms, initial_window_segments: (
-                    rtt_ms * (rounds(size_bytes, initial_window_segments) + 1)
+                    stairs_ms(size_bytes, rtt_ms, initial_window_segments) + rtt_ms / 2
                 ),
                 "This waits for the last acknowledgement. The transfer is over when the last byte arrives, half a round trip earlier.",
             ),
