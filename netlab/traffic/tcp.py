@@ -161,8 +161,8 @@ class Tcp(Flow):
         if self.num_bytes is not None:
             return None
         return (
-            f"no link between {self.src} and {self.dst} has a rate_mbps, so TCP would never stop to "
-            "breathe; give one link a rate, or the flow a num_bytes"
+            f"no link between {self.src} and {self.dst} has a rate_mbps, so TCP would never "
+            "pause; give one link a rate, or the flow a num_bytes"
         )
 
 
