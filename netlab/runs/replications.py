@@ -35,6 +35,9 @@ class Interval(NamedTuple):
     def __str__(self) -> str:
         return f"{self.mean:.4g} ± {self.half_width:.2g}"
 
+    def __format__(self, number: str) -> str:
+        return f"{self.mean:{number}} ± {self.half_width:{number}}" if number else str(self)
+
 
 def interval(values: Any) -> Interval:
     """Return the mean of several independent values, and half the width of its 95 % interval.

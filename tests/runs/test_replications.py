@@ -90,7 +90,13 @@ def test_about_95_of_100_intervals_hold_the_true_mean() -> None:
 
 
 def test_an_interval_takes_a_column_and_reads_well() -> None:
-    assert str(nl.interval(pd.Series([1.0, 2.0, 3.0]))) == "2 ± 2.5"
+    found = nl.interval(pd.Series([1.0, 2.0, 3.0]))
+    assert (str(found), f"{found}", f"{found:.2f}", f"{found:.0%}") == (
+        "2 ± 2.5",
+        "2 ± 2.5",
+        "2.00 ± 2.48",
+        "200% ± 248%",
+    )
 
 
 @pytest.mark.parametrize(

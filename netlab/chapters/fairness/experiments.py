@@ -177,7 +177,6 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for congestion, queue, _ in CASES:
         mine = found[(found["congestion"] == congestion) & (found["queue"] == queue)]
-        exponent, half = interval(mine["exponent"])
         queueing_ms = float((mine["near_rtt_ms"] - NEAR_MS).mean())
         rows.append(
             {
@@ -187,7 +186,7 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
                 "cuts, far": f"{mine['far_losses'].mean():.0f}",
                 "cuts, near": f"{mine['near_losses'].mean():.0f}",
                 "both (Mbit/s)": f"{(mine['far_mbps'] + mine['near_mbps']).mean():.2f}",
-                "exponent": f"{exponent:.1f} ± {half:.1f}",
+                "exponent": f"{interval(mine['exponent']):.1f}",
             }
         )
     return pd.DataFrame(rows)
@@ -273,13 +272,8 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for congestion in ("reno", "cubic"):
         mine = found[found["congestion"] == congestion]
-        row = {"": NAMES[congestion]}
-        for pair in ROUTES:
-            mean, half = interval(mine[pair])
-            row[pair] = f"{mean:.2f} ± {half:.2f}"
-        ratio, half = interval(mine["ratio"])
-        row["long / short"] = f"{ratio:.2f} ± {half:.2f}"
-        rows.append(row)
+        got = {pair: f"{interval(mine[pair]):.2f}" for pair in ROUTES}
+        rows.append({"": NAMES[congestion], **got, "long / short": f"{interval(mine['ratio']):.2f}"})
     ratio = 2 * PUBLISHED_CROSSING["h1-h3"] / (PUBLISHED_CROSSING["h1-h2"] + PUBLISHED_CROSSING["h2-h3"])
     theirs = {pair: f"{mbps:.2f}" for pair, mbps in PUBLISHED_CROSSING.items()}
     return pd.DataFrame([*rows, {"": "epfl (CUBIC)", **theirs, "long / short": f"{ratio:.2f}"}])

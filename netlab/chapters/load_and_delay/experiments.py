@@ -117,16 +117,16 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
     """Mean delay with its interval beside theory, and the packets that are there on average, by Little's law."""
     rows = []
     for (kind, load), mine in _groups(found, ["kind", "load"]):
-        mean, half = interval(mine["delay_ms"])
+        delay_ms = interval(mine["delay_ms"])
         packets_per_ms = load / KINDS[kind][2]
         rows.append(
             {
                 "": kind,
                 "load": load,
                 "runs": f"{len(mine)} of {mine['seconds'].iloc[0]:g} s",
-                "delay (ms)": f"{mean:.2f} ± {half:.2f}",
+                "delay (ms)": f"{delay_ms:.2f}",
                 "theory (ms)": f"{theory_ms(kind, load):.2f}",
-                "packets there": f"{packets_per_ms * mean:.1f}",
+                "packets there": f"{packets_per_ms * delay_ms.mean:.1f}",
             }
         )
     return pd.DataFrame(rows)
@@ -138,14 +138,13 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
     wait_share = 1 - SERVICE_MS / theory_ms("one size", load)
     rows = []
     for seconds, mine in _groups(found, "seconds"):
-        mean, half = interval(mine["delay_ms"])
         relaxations = MS_PER_S * seconds / theory.relaxation_ms(load, SERVICE_MS)
         rows.append(
             {
                 "length (s)": seconds,
                 "runs": len(mine),
                 "relaxation times": f"{relaxations:.0f}",
-                "mean delay (ms)": f"{mean:.1f} ± {half:.1f}",
+                "mean delay (ms)": f"{interval(mine['delay_ms']):.1f}",
                 "lowest, highest": f"{mine['delay_ms'].min():.1f}, {mine['delay_ms'].max():.1f}",
                 "scatter (%)": f"{100 * mine['delay_ms'].std() / mine['delay_ms'].mean():.0f}",
                 "theory's scatter (%)": f"{100 * wait_share / relaxations**0.5:.0f}",

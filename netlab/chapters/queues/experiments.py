@@ -308,11 +308,11 @@ def together(seeds: Iterable[int]) -> pd.DataFrame:
         row = {"": name}
         for place, flow in enumerate(("DCTCP", "CUBIC")):
             labels = [run.flows["flow"].iloc[place] for run in runs]
-            goodput, half = interval(
+            goodput = interval(
                 [late(run, label)["goodput_mbps"].mean() for run, label in zip(runs, labels, strict=True)]
             )
             wait, _ = interval([late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)])
-            row[f"{flow} (Mbit/s)"] = f"{goodput:.1f} ± {half:.1f}"
+            row[f"{flow} (Mbit/s)"] = f"{goodput:.1f}"
             row[f"{flow} waits (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
         rows.append(row)
     return pd.DataFrame(rows)

@@ -115,8 +115,8 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
         [
             {
                 "window": window,
-                "from the oldest (Mbit/s)": _text(near["selective repeat", window]),
-                "in flight (Mbit/s)": _text(each),
+                "from the oldest (Mbit/s)": f"{near['selective repeat', window]:.2f}",
+                "in flight (Mbit/s)": f"{each:.2f}",
                 "formula (Mbit/s)": f"{theory_mbps('selective repeat', float(window)):.2f}",
             }
             for (_, window), each in far.items()
@@ -148,7 +148,3 @@ def together(protocol: Protocol, window: int = 32) -> dict[str, Interval]:
 
 def _tcp_mbps(run: Run) -> float:
     return float(run.flows.loc[run.flows["kind"] == "tcp", "goodput_mbps"].iloc[0])
-
-
-def _text(found: Interval) -> str:
-    return f"{found.mean:.2f} ± {found.half_width:.2f}"

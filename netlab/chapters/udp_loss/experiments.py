@@ -159,17 +159,15 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
         expected = theory.udp_shares_mbps(offered, RATE_MBPS)
         for index, src in enumerate(("h1", "h2")):
             mine = found[(found["scenario"] == scenario) & (found["src"] == src)]
-            goodput, half = interval(mine["goodput_mbps"])
-            lost, lost_half = interval(mine["loss_rate"])
             rows.append(
                 {
                     "scenario": scenario,
                     "host": src,
                     "offers": offered[index],
                     "gets, theory": f"{expected[index]:.3f}",
-                    "gets, here": f"{goodput:.3f} ± {half:.3f}",
+                    "gets, here": f"{interval(mine['goodput_mbps']):.3f}",
                     "loss, theory": f"{1 - expected[index] / offered[index]:.1%}",
-                    "loss, here": f"{lost:.1%} ± {lost_half:.1%}",
+                    "loss, here": f"{interval(mine['loss_rate']):.1%}",
                 }
             )
     return pd.DataFrame(rows)
