@@ -71,12 +71,6 @@ class Entry:
         """How long it takes, as its head says; "" when it does not."""
         return _first(r"\*Time\*: ([\d to]+?) minutes", self._head)
 
-    @property
-    def builds_on(self) -> str:
-        """What its head says that it builds on; "" for nothing."""
-        found = re.search(r"\*Builds on\*: (.+?)\.\s*(?:\*|$)", self._head, flags=re.DOTALL)
-        return " ".join(found[1].split()) if found else ""
-
     @cached_property
     def exercises(self) -> list[str]:
         """The exercises that have a check, by the name of the check."""

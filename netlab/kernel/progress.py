@@ -32,9 +32,9 @@ class BuildProgress:
 Listener = Callable[[BuildProgress], None]
 
 
-def usual_phases(kinds: Sequence[str] = ("pocket", "library"), cpus: int | None = None) -> dict[str, float]:
-    """Seconds that each phase takes on an ordinary machine with this many processors, for the kernels of these kinds."""
-    count = cpus or len(os.sched_getaffinity(0))
+def usual_phases(kinds: Sequence[str] = ("pocket", "library")) -> dict[str, float]:
+    """Seconds that each phase takes on an ordinary machine with as many processors as this one, for the kernels of these kinds."""
+    count = len(os.sched_getaffinity(0))
     phases = {"fetch": 12.0, "unpack": 7.0}
     if "library" in kinds:
         phases["library"] = 10.0 + 150.0 / count

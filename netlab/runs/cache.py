@@ -52,18 +52,16 @@ hashed itself, and the version, which is in the key."""
 
 
 class RunCache:
-    """The runs in a directory.
+    """The runs in `runs` of netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab).
 
     Parameters
     ----------
-    directory : Path, optional
-        None is `runs` in netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab).
     limit_bytes : int
         What `prune` leaves at most.
     """
 
-    def __init__(self, directory: Path | None = None, limit_bytes: int = LIMIT_BYTES) -> None:
-        self.directory = directory if directory is not None else cache.root() / "runs"
+    def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
+        self.directory = cache.root() / "runs"
         self.limit_bytes = limit_bytes
 
     def load(self, key: str | None) -> Run | None:

@@ -89,9 +89,9 @@ def burst(start_s: float = 10.0) -> Udp:
     return Udp("h2", "h3", rate_mbps=200, start_s=start_s, duration_s=0.3)
 
 
-def loss_times_s(run: Run, flow: str | None = None) -> list[float]:
+def loss_times_s(run: Run) -> list[float]:
     """When the sender began to repair a loss, in s; repairs less than 0.35 s apart count as one."""
-    intervals = _of(run, flow)
+    intervals = run.intervals.dropna(subset=["cwnd_segments"])
     times: list[float] = []
     last_s = -math.inf
     for t_s in intervals["t_s"].to_numpy()[1:][np.diff(intervals["retransmits"].to_numpy()) > 0]:
@@ -99,11 +99,6 @@ def loss_times_s(run: Run, flow: str | None = None) -> list[float]:
             times.append(float(t_s))
         last_s = float(t_s)
     return times
-
-
-def _of(run: Run, flow: str | None) -> pd.DataFrame:
-    intervals = run.intervals.dropna(subset=["cwnd_segments"])
-    return intervals if flow is None else intervals[intervals["flow"] == flow]
 
 
 def per_loss(rates_mbps: Sequence[float]) -> pd.DataFrame:
@@ -162,11 +157,12 @@ def summary(runs: Mapping[str, Run]) -> pd.DataFrame:
     rows = []
     for name, run in runs.items():
         flow = run.flows.iloc[0]
+        own = run.intervals[run.intervals["flow"] == flow["flow"]]
         rows.append(
             {
                 "control": name,
                 "goodput (Mbit/s)": run.goodput_mbps(after_s=SETTLED_S, before_s=10).iloc[0],
-                "mean RTT (ms)": _of(run, flow["flow"]).query(f"{SETTLED_S} < t_s <= 10")["rtt_ms"].mean(),
+                "mean RTT (ms)": own.query(f"{SETTLED_S} < t_s <= 10")["rtt_ms"].mean(),
                 "sent again": int(flow["retransmits"]),
                 "timeouts": int(flow["timeouts"]),
             }

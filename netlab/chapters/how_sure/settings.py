@@ -66,9 +66,9 @@ def bursts(queue_packets: int, seed: int = 1) -> Scenario:
     return Scenario(_one_queue(queue_packets=queue_packets), [flow], duration_s=4, interval_s=0.1, seed=seed)
 
 
-def known_loss(flows: int = INTERVALS, loss_rate: float = TRUE_LOSS_RATE, datagrams: int = DATAGRAMS) -> Scenario:
+def known_loss(flows: int = INTERVALS, datagrams: int = DATAGRAMS) -> Scenario:
     """Flows of so many small datagrams over a link that loses each of them by itself, with a chance that is known."""
-    lossy = Link("r1", "h2", loss_rate=loss_rate, reverse={"loss_rate": 0})
+    lossy = Link("r1", "h2", loss_rate=TRUE_LOSS_RATE, reverse={"loss_rate": 0})
     network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), lossy])
     one = Udp("h1", "h2", rate_mbps=8e-4 * datagrams, payload_bytes=100, duration_s=1, spacing="even")
     return Scenario(network, [one] * flows, duration_s=1.2, interval_s=1)

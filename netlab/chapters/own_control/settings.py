@@ -52,15 +52,15 @@ class Window:
         """Leave it."""
 
 
-def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS, pairs: int = 2) -> Topology:
+def steady(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
     """A steady link: h1 and h2 send, h3 and h4 receive."""
-    return topologies.dumbbell(pairs=pairs, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
+    return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=QUEUE_PACKETS)
 
 
-def small_queue(rate_mbps: float = RATE_MBPS, base_rtt_ms: float = BASE_RTT_MS) -> Topology:
+def small_queue() -> Topology:
     """The same with room for one BDP, where a loss comes early."""
-    room = round(theory.bdp_bytes(rate_mbps, base_rtt_ms) / FRAME_BYTES)
-    return topologies.dumbbell(pairs=2, rate_mbps=rate_mbps, delay_ms=base_rtt_ms / 2, queue_packets=room)
+    room = round(theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES)
+    return topologies.dumbbell(pairs=2, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=room)
 
 
 def traced(name: str) -> Topology:

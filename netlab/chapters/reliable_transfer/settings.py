@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netlab import theory
-from netlab.chapters.reliable_transfer.programs import PIECE_BYTES, TIMEOUT_S
+from netlab.chapters.reliable_transfer.programs import TIMEOUT_S
 from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.engines import lasting
 from netlab.network.link import Link
@@ -19,8 +19,6 @@ LOSS_RATE = 0.02
 QUEUE_PACKETS = 100
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
 TIMEOUT_MS = 1000 * TIMEOUT_S
-SENDS_BYTES = PIECE_BYTES + 1
-"""A piece and its number."""
 
 FIGURES = OwnFigures(
     {

@@ -13,8 +13,6 @@ from netlab.network.topology import Topology
 from netlab.traffic import Tcp
 
 RTT_MS = 100
-RATES_MBPS = (10, 100, 1000)
-INITIAL_WINDOWS = (3, 10, 30)
 PAGE_BYTES = 100_000
 SIZES_BYTES = (1_000, 4_000, 14_000, 15_000, 25_000, 43_000, 44_000, 70_000, 100_000, 102_000, 250_000, 1_000_000)
 GAP_S = 2

@@ -274,10 +274,10 @@ def iperf_udp(send_buffer_bytes: int | None = SEND_BUFFER_BYTES, **when: Any) ->
     )
 
 
-def crowd_theory_mbps(udp_flows: int, udp_held: float = UDP_HELD_PACKETS) -> tuple[float, float]:
+def crowd_theory_mbps(udp_flows: int) -> tuple[float, float]:
     """Goodput of TCP and of each UDP flow in Mbit/s, where each gets what it holds of the queue."""
     shares = theory.held_shares_mbps(
-        [TCP_HELD_PACKETS, *[udp_held] * udp_flows],
+        [TCP_HELD_PACKETS, *[UDP_HELD_PACKETS] * udp_flows],
         [theory.MSS_BYTES, *[IPERF_PAYLOAD_BYTES] * udp_flows],
         [
             theory.tcp_wire_bytes(framing="ethernet"),

@@ -22,8 +22,8 @@ TCP_HELD_PACKETS, UDP_HELD_PACKETS = 88, 46
 """What a connection (two segments of 64 kB, TCP small queues) and a socket keep in their host's queue, as measured."""
 
 
-def _wire(delay_ms: float = 0.0, queue_packets: int = 1000) -> Topology:
-    link = Link("h1", "h2", rate_mbps=100, delay_ms=delay_ms, queue_packets=queue_packets, framing="ethernet")
+def _wire(delay_ms: float) -> Topology:
+    link = Link("h1", "h2", rate_mbps=100, delay_ms=delay_ms, queue_packets=1000, framing="ethernet")
     return Topology(hosts=["h1", "h2"], links=[link])
 
 
