@@ -1,12 +1,8 @@
 """Do the pocket kernel, a machine's own kernel and theory say the same? Twenty scenarios, one table.
 
-    python benchmarks/agreement.py measure pocket > pocket.json            # or native, as root; --only 1,4,5 for some
-    python benchmarks/agreement.py measure shaped > shaped.json            # virtual time, but native's `tc` lines: whose is a difference?
-    python benchmarks/agreement.py emulate IMAGE.qcow2 > native.json       # the same under native, in an emulated machine
-    python benchmarks/agreement.py table pocket.json shaped.json native.json ... > docs/agreement.md
-
-`emulate` starts an image of vm/build.sh in QEMU with a clock that follows instructions and skips idle time, so that a busy or
-small machine measures like an idle one. It needs qemu-system-x86 or qemu-system-arm, mtools and no privilege.
+python benchmarks/agreement.py measure pocket > pocket.json            # or native, as root; --only 1,4,5 for some
+python benchmarks/agreement.py measure shaped > shaped.json            # virtual time, but native's `tc` lines: whose is a difference?
+python benchmarks/agreement.py table pocket.json shaped.json native.json ... > docs/agreement.md
 """
 
 from __future__ import annotations
@@ -15,9 +11,7 @@ import argparse
 import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,10 +30,6 @@ MARK = "NETLAB-AGREEMENT "
 SHAPED = "shaped"
 # Where two flows take turns to lose, who begins and when decides much: a few starts of the second one, in s.
 STARTS_S = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-MACHINES = {
-    "amd64": ("qemu-system-x86_64", ["-cpu", "max"], "ttyS0"),
-    "arm64": ("qemu-system-aarch64", ["-machine", "virt", "-cpu", "cortex-a72"], "ttyAMA0"),
-}
 
 
 @dataclass(frozen=True)
@@ -198,73 +188,6 @@ def measure(engine: str, only: list[int]) -> dict[str, Any]:
     }
 
 
-def in_emulated(
-    image: Path, files: dict[str, bytes], command: str, seconds: int, cpus: int = 1, console: Path | None = None
-) -> str:
-    """What a command prints in an image of vm/build.sh, in a machine whose clock follows instructions; `files` are in /mnt.
-
-    `console` is a file that grows while it runs. Two CPUs take turns: together they do what one does.
-    """
-    arch = "arm64" if "arm64" in image.name else "amd64"
-    program, processor, line = MACHINES[arch]
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        disk, carried = folder / "disk.raw", folder / "files.img"
-        # The kernel is on the partition that the firmware reads, which begins at 1 MiB.
-        subprocess.run(["qemu-img", "convert", "-O", "raw", image, disk], check=True)
-        for file in ("vmlinuz", "initrd.img"):
-            subprocess.run(["mcopy", "-i", f"{disk}@@1M", f"::{file}", folder / file], check=True)
-        work = folder / "work"
-        work.mkdir()
-        for name, content in {**files, "init": INIT.format(console=line, command=command).encode()}.items():
-            (work / name).write_bytes(content)
-        subprocess.run(
-            ["/usr/sbin/mke2fs", "-q", "-t", "ext2", "-d", work, carried, "32M"], check=True, stdout=sys.stderr
-        )
-        said = console or folder / "console"
-        words = [
-            program, *processor, "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc", "clock=vm",
-            "-smp", str(cpus), "-m", "2048", "-display", "none", "-monitor", "none", "-serial", f"file:{said}", "-no-reboot",
-            "-nic", "none", "-drive", f"file={disk},if=virtio,format=raw,snapshot=on",
-            "-drive", f"file={carried},if=virtio,format=raw",
-            "-kernel", str(folder / "vmlinuz"), "-initrd", str(folder / "initrd.img"), "-append",
-            f"console={line} root=LABEL=root rw quiet init=/bin/sh -- -c \"mount /dev/vdb /mnt; exec sh /mnt/init\"",
-        ]  # fmt: skip
-        machine = subprocess.Popen(words, stdin=subprocess.DEVNULL)
-        try:
-            machine.wait(seconds)
-        except subprocess.TimeoutExpired:
-            print(f"Stopped after {seconds} s.", file=sys.stderr)
-        finally:
-            machine.kill()
-            machine.wait()
-            text = said.read_text(errors="replace") if said.exists() else ""
-            print(text[-3000:], file=sys.stderr)
-        return text
-
-
-def emulate(image: Path, only: str, seconds: int) -> dict[str, Any]:
-    """Run the cases under native in an image of vm/build.sh, in a machine whose clock follows instructions."""
-    name = "aarch64" if "arm64" in image.name else "x86_64"
-    began_s = time.monotonic()
-    measured = f"/mnt/agreement.py measure native {f'--only {only}' if only else ''} > /tmp/figures.json"
-    text = in_emulated(image, {"agreement.py": Path(__file__).read_bytes()}, measured, seconds)
-    told = [json.loads(line.strip().removeprefix(MARK)) for line in text.splitlines() if line.startswith(MARK)]
-    if not told:
-        raise SystemExit("The machine did not tell its figures; its console's last lines are above.")
-    # `uname` says it before the first run.
-    kernel = next((line.split()[0] for line in text.splitlines() if line.strip().endswith(" " + name)), "")
-    return {
-        "engine": "native",
-        "machine": name,
-        "kernel": kernel,
-        "wall_s": round(time.monotonic() - began_s),
-        "load": os.getloadavg()[0],
-        "rows": dict(told),
-        "emulated": True,
-    }
-
-
 HEAD = """# The pocket kernel, a machine's own kernel and theory: how far they agree
 
 Made by `benchmarks/agreement.py` from one run of each scenario (seed 1). *Native* is Debian's kernel in an emulated machine
@@ -275,19 +198,6 @@ native's code and `tc` lines run in virtual time; and where root runs the test a
 and its clock too. An empty cell was not measured. *Shaped* is the pocket kernel's network stack in virtual time with the `tc` lines
 that native has: what native shares with it comes neither from the other kernel nor from the other clock, but from native's bucket
 of 10 ms and its wire, 2 % faster.
-"""
-INIT = """
-mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
-mkdir -p /dev/pts /dev/shm; mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm
-exec >/dev/{console} 2>&1
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/netlab
-export NETLAB_PROGRESS=0 PYTHONPATH=/home/netlab/netlab PYTHONUNBUFFERED=1 NETLAB_CACHE=/home/netlab/.cache/netlab
-ip link set lo up
-cd /tmp
-uname -rm
-/home/netlab/netlab/.venv/bin/python {command}
-echo o > /proc/sysrq-trigger
-sleep 60
 """
 
 
@@ -365,18 +275,12 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("measure")
     one.add_argument("engine")
-    two = commands.add_parser("emulate")
-    two.add_argument("image", type=Path)
-    two.add_argument("--seconds", type=int, default=3600)
-    for each in (one, two):
-        each.add_argument("--only", default="", help="numbers of cases, with commas")
+    one.add_argument("--only", default="", help="numbers of cases, with commas")
     three = commands.add_parser("table")
     three.add_argument("files", type=Path, nargs="+")
     options = parser.parse_args()
     if options.command == "table":
         print(table(options.files))
-    elif options.command == "emulate":
-        print(json.dumps(emulate(options.image, options.only, options.seconds)))
     else:
         print(json.dumps(measure(options.engine, [int(number) for number in options.only.split(",") if number])))
 

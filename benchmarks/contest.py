@@ -2,13 +2,14 @@
 
     python benchmarks/contest.py [--hand-ins N] [--jobs N] [--output BOARD] [--again N]
 
-Fixed windows, AIMD, delay and rate with other figures each, and a tenth of hand-ins that fail. `--again` races so many of them a
+Fixed windows and the opponents' own classes with other numbers each, and a tenth of hand-ins that fail. `--again` races so many of them a
 second time. The last line is "all as it must be", or what is not; the exit code follows it.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import random
 import sys
@@ -20,74 +21,18 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from netlab.contest import board, contest, race  # noqa: E402
+from netlab.contest.opponents import OPPONENTS  # noqa: E402
 
 SEED = "benchmark"
+OWN = [inspect.getsource(opponent) for opponent in OPPONENTS.values()]
+ENDS = (2, 12), (0.5, 2.0), (0.4, 0.9)
 FIXED = """
-class Fixed{number}:
+class Fixed:
     def on_start(self, flow):
         flow.cwnd_segments = {window}
 
     def on_ack(self, ack):
         pass
-"""
-AIMD = """
-class Aimd{number}:
-    def on_start(self, flow):
-        self.flow = flow
-
-    def on_ack(self, ack):
-        flow = self.flow
-        if ack.may_grow and flow.cwnd_segments < flow.ssthresh_segments:
-            flow.cwnd_segments += ack.delivered_segments
-        elif ack.may_grow:
-            flow.cwnd_segments += {gain} * ack.delivered_segments / flow.cwnd_segments
-
-    def on_loss(self, loss):
-        flow = self.flow
-        flow.ssthresh_segments = flow.cwnd_segments = max(2, {kept} * flow.cwnd_segments)
-"""
-DELAY = """
-class Delay{number}:
-    def on_start(self, flow):
-        self.flow = flow
-
-    def on_ack(self, ack):
-        flow = self.flow
-        if ack.rtt_ms is None:
-            return
-        queued = flow.cwnd_segments * (1 - ack.rtt_min_ms / ack.rtt_ms)
-        if queued > {queued}:
-            flow.ssthresh_segments = min(flow.ssthresh_segments, flow.cwnd_segments)
-            flow.cwnd_segments = max(2, flow.cwnd_segments - ack.delivered_segments / flow.cwnd_segments)
-        elif flow.cwnd_segments < flow.ssthresh_segments:
-            flow.cwnd_segments += ack.delivered_segments
-        else:
-            flow.cwnd_segments += {gain} * ack.delivered_segments / flow.cwnd_segments
-
-    def on_loss(self, loss):
-        flow = self.flow
-        flow.ssthresh_segments = flow.cwnd_segments = max(2, {kept} * flow.cwnd_segments)
-"""
-RATE = """
-class Rate{number}:
-    def on_start(self, flow):
-        self.flow, self.rates = flow, []
-
-    def on_ack(self, ack):
-        flow = self.flow
-        if ack.rtt_min_ms is None:
-            return
-        self.rates = [*self.rates[-{kept_rates}:], ack.delivery_rate_mbps]
-        bdp = max(self.rates) * 1000 * ack.rtt_min_ms / 8 / flow.mss_bytes
-        if flow.cwnd_segments < flow.ssthresh_segments:
-            flow.cwnd_segments += ack.delivered_segments
-            if flow.cwnd_segments > 2 * bdp + 8:
-                flow.ssthresh_segments = 4
-        else:
-            flow.cwnd_segments = max(4, {gain} * bdp + 2)
-
-    def on_loss(self, loss):
-        self.flow.ssthresh_segments = 4
 """
 FAILING = (
     "class Typo:\n    def on_acks(self, ack):\n        pass\n",
@@ -102,16 +47,17 @@ def hand_ins(number: int) -> dict[str, str]:
     chance = random.Random(1)  # noqa: S311 (no secret)
     found = {}
     for each in range(number):
-        figures = {
-            "number": each,
-            "window": chance.choice((4, 8, 16, 32, 64, 128)),
-            "gain": round(chance.uniform(0.5, 2.0), 2),
-            "kept": round(chance.uniform(0.4, 0.9), 2),
-            "queued": chance.randint(2, 12),
-            "kept_rates": chance.choice((50, 100, 200)),
-        }
-        source = FAILING[each // 10 % len(FAILING)] if each % 10 == 9 else (FIXED, AIMD, DELAY, RATE)[each % 4]
-        found[f"student-{each:02d}"] = source if each % 10 == 9 else source.format(**figures)
+        window, queued, gain, kept = chance.choice((4, 8, 16, 32, 64, 128)), *(chance.uniform(*ends) for ends in ENDS)
+        source = (FIXED.format(window=window), *OWN)[each % 4]
+        for before, after in {
+            ": Any": "",
+            "SMALLEST_SEGMENTS": "4",
+            "QUEUED_SEGMENTS = 4.0": f"QUEUED_SEGMENTS = {queued:.1f}",
+            "GAIN = 10, 1.1": f"GAIN = 10, {gain:.2f}",
+            "0.75 *": f"{kept:.2f} *",
+        }.items():
+            source = source.replace(before, after)
+        found[f"student-{each:02d}"] = FAILING[each // 10 % len(FAILING)] if each % 10 == 9 else source
     return found
 
 

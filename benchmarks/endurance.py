@@ -1,13 +1,11 @@
 """What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
-    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, deaths, busy, cage, container, pythons,
-                                                         # replication, aarch64
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, deaths, busy, cage, replication, aarch64
     python benchmarks/endurance.py replication --part 1 6     # a sixth of its scenarios
 
 Each check prints what it did, what it saw, and ok or FAILED; the status is the number that failed. `aarch64` needs
-`netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces; `container` root, runc and a
-container engine's seccomp profile (Debian: golang-github-containers-common).
+`netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces.
 """
 
 from __future__ import annotations
@@ -270,110 +268,6 @@ def cage() -> tuple[bool, str]:
     return equal and "WRITABLE" not in done.stderr, f"{said}; {done.stderr.strip()[-100:] or 'nothing was writable'}"
 
 
-PROFILE = Path("/usr/share/containers/seccomp.json")
-"""Debian's golang-github-containers-common has it: what podman and buildah put upon containers, as Docker's own does."""
-
-
-def oci_seccomp() -> dict[str, object]:
-    """A container engine's profile for a container without a capability, as the runtime is told it."""
-    found = json.loads(PROFILE.read_text())
-    machine = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
-    kept = [
-        rule
-        for rule in found["syscalls"]
-        if not (rule.get("includes") or {}).get("caps")
-        and machine in ((rule.get("includes") or {}).get("arches") or [machine])
-    ]
-    return {
-        "defaultAction": found["defaultAction"],
-        "defaultErrnoRet": found.get("defaultErrnoRet", 1),
-        "architectures": [
-            row["architecture"] for row in found["archMap"] if os.uname().machine in row["architecture"].lower()
-        ],
-        "syscalls": [
-            {name: rule[name] for name in ("names", "action", "args", "errnoRet") if rule.get(name) not in (None, [])}
-            for rule in kept
-        ],
-    }
-
-
-def container() -> tuple[bool, str]:
-    """In a container: default seccomp profile, no capability, no network, everything read-only, /tmp small and noexec."""
-    runtime = shutil.which("runc")
-    if os.geteuid() or not runtime or not PROFILE.exists():
-        return False, f"root, runc and {PROFILE} are needed"
-    alone = all_measured()
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place) / "rootfs"
-        root.mkdir()
-        binds = [path for path in Path("/").iterdir() if path.name not in {"proc", "sys", "dev", "tmp"}]
-        empty = [("/dev", ["nosuid", "mode=755", "size=64k"]), ("/tmp", ["noexec", "nosuid", "size=64k"])]
-        wanted = [("/proc", "proc", "proc", []), *((to, "tmpfs", "tmpfs", how) for to, how in empty)]
-        wanted += [(str(path), "bind", str(path.resolve()), ["rbind", "ro"]) for path in binds if path.is_dir()]
-        words = ("destination", "type", "source", "options")
-        mounts = [dict(zip(words, mount, strict=True)) for mount in wanted]
-        for mount in mounts:
-            (root / str(mount["destination"])[1:]).mkdir(exist_ok=True)
-        tries = "try:\n    open('/var/tmp/x', 'w')\n    sys.exit('WRITABLE')\nexcept OSError:\n    pass\n"
-        code = "import sys\n" + tries + CAGED.format(repository=str(REPOSITORY))
-        spec = {
-            "ociVersion": "1.0.2",
-            "root": {"path": str(root), "readonly": True},
-            "mounts": mounts,
-            "process": {
-                "user": {"uid": 0, "gid": 0}, "cwd": "/", "noNewPrivileges": True, "capabilities": {},
-                "args": [sys.executable, "-B", "-c", code],
-                "env": [f"NETLAB_CACHE={cache.root()}", "TMPDIR=/tmp", "HOME=/", f"PATH={os.environ['PATH']}"],
-            },
-            "linux": {
-                "namespaces": [{"type": kind} for kind in ("pid", "mount", "network", "ipc", "uts")],
-                "seccomp": oci_seccomp(),
-            },
-        }  # fmt: skip
-        (Path(place) / "config.json").write_text(json.dumps(spec))
-        command = [runtime, "run", "--bundle", place, f"netlab-{os.getpid()}"]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        return False, f"status {done.returncode}: {done.stderr.strip()[-300:]}"
-    equal, said = compared(alone, json.loads(done.stdout))
-    return equal, f"{said}, under {runtime} and {PROFILE}"
-
-
-ENGINE_ALONE = """
-import hashlib, json, sys
-sys.path.insert(0, sys.argv[1])
-from netlab.engines.library import LibraryEngine
-found = {}
-for name, plan in json.load(sys.stdin).items():
-    outcome = LibraryEngine().execute(plan)
-    del outcome["python"]
-    found[name] = hashlib.sha256(json.dumps(outcome, sort_keys=True).encode()).hexdigest()
-print(json.dumps([sys.version.split()[0], found]))
-"""
-
-
-def pythons() -> tuple[bool, str]:
-    """Every Python from 3.10 to 3.14 on PATH or in pyenv gives the same counters; the engine needs no package."""
-    plans = json.dumps({name: scenario.plan() for name, scenario in scenarios().items()})
-    names = [f"python3.{minor}" for minor in range(10, 15)]
-    found = {shutil.which(name) for name in names}
-    found |= {str(path) for name in names for path in Path.home().glob(f".pyenv/versions/*/bin/{name}")}
-    seen: dict[str, object] = {}
-    for program in sorted(path for path in found if path):
-        done = subprocess.run(
-            [program, "-B", "-c", ENGINE_ALONE, str(Path(__file__).resolve().parent.parent)],
-            input=plans, capture_output=True, text=True,
-        )  # fmt: skip
-        if done.returncode != 0:
-            # A shim of pyenv without a version behind it, or another broken interpreter.
-            continue
-        version, outcomes = json.loads(done.stdout)
-        seen[version] = outcomes
-    equal = all(outcomes == next(iter(seen.values())) for outcomes in seen.values())
-    said = f"{len(scenarios())} scenarios in Python {', '.join(seen)}: {'equal' if equal else 'different'}"
-    return equal and len(seen) > 1, said
-
-
 def aarch64() -> tuple[bool, str]:
     """The program for aarch64 under an emulator gives the same bytes as the one for x86-64."""
     programs = [
@@ -427,7 +321,7 @@ def replication(part: int = 1, parts: int = 1) -> tuple[bool, str]:
 
 
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
-    "busy": busy, "cage": cage, "container": container, "pythons": pythons, "replication": replication, "aarch64": aarch64, "kills": kills,
+    "busy": busy, "cage": cage, "replication": replication, "aarch64": aarch64, "kills": kills,
     "deaths": deaths, "hour": hour, "runs": runs,
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
     python benchmarks/library.py                      # every row in the library kernel
     python benchmarks/library.py --engine library pocket   # side by side (the large rows take minutes in the pocket kernel)
     python benchmarks/library.py --rows small one     # rows by the words they begin with
+    python benchmarks/library.py --calls              # what a call of a user's congestion control costs
 
 Each number is the median of interleaved repetitions of a whole `nl.run` in one warm process. Processor time, of this process and of
 the kernel's, does not change with what else the machine does as much as wall time.
@@ -11,9 +12,9 @@ the kernel's, does not change with what else the machine does as much as wall ti
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from harness import cost, in_turns, table
+from harness import Cost, cost, in_turns, table
 
 import netlab as nl
 
@@ -71,12 +72,52 @@ def side_by_side(names: list[str], engines: list[str], repetitions: int) -> None
     table("Whole runs", ["wall s", "cpu s", "Mbit/s"], in_turns(contestants, repetitions))
 
 
+class Reno:
+    """Linux's own in Python: what it takes longer is what its calls cost."""
+
+    calls = 0
+
+    def on_start(self, flow: Any) -> None:
+        self.flow = flow
+
+    def on_ack(self, ack: Any) -> None:
+        Reno.calls += 1
+        flow = self.flow
+        if not ack.may_grow:
+            return
+        if flow.cwnd_segments < flow.ssthresh_segments:
+            flow.cwnd_segments += ack.delivered_segments
+        else:
+            flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
+
+
+def calls(repetitions: int) -> None:
+    """Print what a call costs: the least of the repetitions, which other work of the machine disturbs least."""
+    network = nl.topologies.dumbbell(pairs=1, rate_mbps=20, delay_ms=25, queue_packets=100)
+
+    def measured(control: Any) -> Cost:
+        flows = [nl.Tcp("h1", "h2", congestion=control)]
+        return cost(lambda: nl.run(network, flows, 20, engine="library", progress=False))
+
+    found = in_turns({"reno": lambda: measured("reno"), "own": lambda: measured(Reno)}, repetitions)
+    each = Reno.calls / repetitions
+    for place, what in enumerate(("wall-clock", "processor")):
+        reno_s, own_s = (min(row[place] for row in found[name]) for name in ("reno", "own"))
+        print(
+            f"{what}: Linux's {reno_s:.3f} s, a class {own_s:.3f} s, {1e6 * (own_s - reno_s) / each:.1f} us for each of {each:.0f} calls"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", nargs="+", default=["library"], choices=("library", "pocket"))
     parser.add_argument("--rows", nargs="*", default=[], metavar="WORD")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
+    parser.add_argument("--calls", action="store_true")
     arguments = parser.parse_args()
+    if arguments.calls:
+        calls(arguments.repetitions)
+        return
     names = [name for name in ROWS if not arguments.rows or name.partition(":")[0] in arguments.rows]
     side_by_side(names, arguments.engine, arguments.repetitions)
 

@@ -1,9 +1,8 @@
 """How often a live panel draws in JupyterLab in a real browser: 8 flows over 10 Mbit/s at ten times real time.
 
-    python benchmarks/live_panel.py [--busy PROCESSES] [--seconds 20] [--pictures DIRECTORY]
+    python benchmarks/live_panel.py [--busy PROCESSES] [--seconds 20]
 
-Plays the panel alone, then beside processes that only compute, then while a slider moves and a cell computes. The pictures are of the light
-and the dark theme. Needs Python's playwright and Debian's chromium.
+Plays the panel alone, then beside processes that only compute, then while a cell computes. Needs Python's playwright and Debian's chromium.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ traffic = [nl.Tcp(f"h{k}", f"h{k + 8}") for k in range(1, 9)]
 panel = nl.widgets.live(network, traffic)
 panel"""
 COMPUTES = "import time\nend = time.monotonic() + 3\nwhile time.monotonic() < end: sum(range(1000))"
-STATE = "print(panel.playing, round(panel.lab.now_s), [change.words() for change in panel.lab.changes])"
 WATCH = """() => {
   window.pictures = [];
   const note = now => { if (window.pictures.at(-1) !== now) window.pictures.push(now); };  // two in one frame are one picture
@@ -50,7 +48,7 @@ OVERRIDES = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false
 @contextmanager
 def jupyter(folder: Path) -> Iterator[str]:
     """JupyterLab with a notebook of the panel; yields its address."""
-    cells = [nbformat.v4.new_code_cell(source) for source in (PANEL, COMPUTES, STATE)]
+    cells = [nbformat.v4.new_code_cell(source) for source in (PANEL, COMPUTES)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "panel.ipynb")
     settings = folder / "settings"
@@ -77,13 +75,6 @@ def jupyter(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def told(page: Page, number: int) -> str:
-    """Run a cell; what it printed."""
-    page.evaluate(RUN_CELL, number)
-    page.wait_for_timeout(2000)
-    return " ".join(page.locator(".jp-Cell").nth(number).locator(".jp-OutputArea-output").all_inner_texts())
-
-
 def count(page: Page, what: str, seconds: float) -> None:
     """Print the pictures a second, and the longest time in s between two."""
     page.evaluate("window.pictures.length = 0")
@@ -98,7 +89,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--busy", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--pictures", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, jupyter(Path(name)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
@@ -111,26 +101,10 @@ def main() -> None:
         page.get_by_role("button", name="Play", exact=True).click()
         page.wait_for_timeout(1000)
         count(page, "alone", given.seconds)
-        if given.pictures:
-            page.screenshot(path=given.pictures / "light.png")
         with busy(given.busy):
             count(page, f"beside {given.busy} processes that compute", given.seconds)
         page.evaluate(RUN_CELL, 1)
         count(page, "while a cell computes for 3 s", 3)
-        slider = page.get_by_role("slider").first
-        slider.focus()
-        for _ in range(4):
-            page.keyboard.press("ArrowLeft")
-            page.wait_for_timeout(300)
-        page.wait_for_timeout(2000)
-        print("after four keys on the first slider:", told(page, 2))
-        if given.pictures:
-            page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-            page.wait_for_timeout(1500)
-            page.screenshot(path=given.pictures / "dark.png")
-        page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.interrupt()")
-        page.wait_for_timeout(1500)
-        print("after an interrupt:", told(page, 2))
         browser.close()
 
 
