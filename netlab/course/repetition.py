@@ -156,6 +156,8 @@ def repetition(
     unit: str,
     right: str = "",
     hints: Sequence[str] = (),
+    plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)',
+    axis: str = "... (unit)",
 ) -> Repetition:
     """Make the check of a repeated measurement.
 
@@ -167,7 +169,13 @@ def repetition(
         As `Repetition` has them.
     made_by : str
         How the student makes the scenario, as code.
+    plot, axis : str
+        How the student draws the values, as code, and the title of the axis: for the last hint.
     """
+    figure = (
+        f"my_figure = {plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
+        f'my_figure.update_yaxes(title_text="{axis}").'
+    )
     return Repetition(
         name=name,
         scenario=scenario,
@@ -228,7 +236,7 @@ def repetition(
             ),
         ],
         right=right,
-        hints=hints,
+        hints=[*hints, figure],
     )
 
 

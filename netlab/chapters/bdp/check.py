@@ -130,13 +130,11 @@ def _repeated(own: StudentValues) -> Repetition:
             "The window is the same in each draw, but the round-trip time is longer than the empty path's: beside somebody segments "
             "wait. Put the mean of the column rtt_ms into W / T: how much of the gap is left?"
         ),
+        plot='my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")',
+        axis="Goodput (Mbit/s)",
         hints=[
             'my_table[my_table["kind"] == "tcp"] are the rows of the transfer, one for each seed.',
             'nl.interval(my_rows["goodput_mbps"]) is the interval. Theory: 8 * window in kB / round-trip time in ms.',
-            (
-                'my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps"), then my_figure.add_hrect(y0=mean - half, '
-                'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="Goodput (Mbit/s)").'
-            ),
         ],
     )
 

@@ -74,10 +74,6 @@ class Checks:
             hints=[
                 'my_table[my_table["src"] == "h1"] are the rows of h1, one for each seed.',
                 "Theory: h1 offers 1 Mbit/s, the acceptance ratio is alpha, and its exit carries u times 1 Mbit/s at most.",
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
         self.share = Number(

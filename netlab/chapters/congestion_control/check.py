@@ -187,9 +187,5 @@ class Checks:
             hints=[
                 'nl.interval(my_table["goodput_mbps"]): here one flow is sent, so each row is a seed.',
                 "Theory: 1.31 * 1448 * 8 / (round trip in ms * 1000 * square root of the loss rate), in Mbit/s.",
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )

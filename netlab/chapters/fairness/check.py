@@ -51,10 +51,6 @@ class Checks:
             hints=[
                 'my_wide = my_table.pivot_table(index="seed", columns="src", values="goodput_mbps") has a column for each sender.',
                 'The same with values="rtt_ms" has the round-trip times under load: far over near, mean over the seeds.',
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
         root = 2**0.5

@@ -139,13 +139,10 @@ class Checks:
             expected=lambda table: by_formula_ms(own.busy_rate_mbps, PAYLOAD_BYTES, _offered(table)),
             unit="ms",
             right="To halve the interval, the runs must last four times as long. At 95 % all of that is four times as long again.",
+            plot='my_table.plot(kind="scatter", x="seed", y="delay_ms")',
             hints=[
                 "Start with 10 seeds of 10 s. How wide is the interval? It shrinks with the root of the time.",
                 "Longer runs rather than more of them: a run begins with an empty queue, and many seeds do not cure that.",
-                (
-                    'my_figure = my_table.plot(kind="scatter", x="seed", y="delay_ms"), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
         made.conditions = [

@@ -158,10 +158,6 @@ class Checks:
             hints=[
                 'my_table[my_table["kind"] == "ping"] are the rows of the pings; rtt_max_ms is the longest of each run.',
                 "Theory: the empty path has 60 ms, and a full queue before L2 takes 8 * 1514 * packets / rate.",
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
         wait_ms = own.most_ms - EMPTY_MS

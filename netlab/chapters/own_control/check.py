@@ -250,13 +250,11 @@ class Checks:
             expected=lambda _table: 1.0,
             unit="",
             right="A ratio of 1 would mean no difference. Would your verdict hold on another network?",
+            plot='my_ratios.plot(kind="bar")',
+            axis="Power, Mine / Aimd",
             hints=[
                 'my_table["power"] = my_table["goodput_mbps"] / my_table["rtt_ms"] works on a copy: my_table.copy().',
                 'my_wide = ....pivot_table(index="seed", columns="src", values="power") has a column for each sender.',
-                (
-                    'my_figure = my_ratios.plot(kind="bar"), then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and '
-                    'my_figure.update_yaxes(title_text="Power, Mine / Aimd").'
-                ),
             ],
         )
 

@@ -141,9 +141,5 @@ class Checks:
             hints=[
                 'my_table[my_table["src"] == "h2"] are the rows of the neighbour, one for each seed.',
                 "Theory: the link's 47.82 Mbit/s of data, shared equally by all connections; h2 has some of them.",
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )

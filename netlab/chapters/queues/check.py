@@ -57,10 +57,6 @@ class Checks:
             hints=[
                 'my_table[my_table["kind"] == "udp"] are the rows of the call; delay_ms is the mean one-way delay of its datagrams.',
                 "Theory: the bits of a full queue of frames of 1514 bytes, divided by the rate.",
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
         here = [

@@ -185,13 +185,10 @@ class Checks:
             expected=lambda table: _selective_mbps(own, table),
             unit="Mbit/s",
             right="The same path, the same losses: the difference is in what a sender does after a loss.",
+            plot='my_table.plot(kind="scatter", x="seed", y="goodput_mbps")',
             hints=[
                 "my_table = nl.repeat(chapter.settings.beside(own), seeds=10) has one row a seed.",
                 "Selective repeat with a large window gets the link's limit times (1 - loss_rate).",
-                (
-                    'my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps"), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
 

@@ -53,10 +53,6 @@ class Checks:
             hints=[
                 'my_table[my_table["kind"] == "tcp"] are the rows of the update, one for each seed.',
                 "Theory: UDP offers sensor and video together, and each datagram of 1000 bytes takes 1042 of the link.",
-                (
-                    'my_figure = my_rows.plot(kind="scatter", x="seed", y=...), then my_figure.add_hrect(y0=mean - half, '
-                    'y1=mean + half, opacity=0.2) and my_figure.update_yaxes(title_text="... (unit)").'
-                ),
             ],
         )
         self.video = Number(
