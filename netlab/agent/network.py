@@ -73,16 +73,7 @@ class BatchedLink(Link):  # type: ignore[misc]
     """A veth pair that is made together with all others (`messages.pairs`)."""
 
     @classmethod
-    def makeIntfPair(  # noqa: N802 (Mininet's name)
-        cls,
-        intfname1: str,
-        intfname2: str,
-        addr1: str | None = None,
-        addr2: str | None = None,
-        node1: Any = None,
-        node2: Any = None,
-        deleteIntfs: bool = True,  # noqa: N803 (Mininet's name)
-    ) -> None:
+    def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
         """Nothing to do yet."""
 
 
@@ -93,14 +84,7 @@ class MediumLink(Link):  # type: ignore[misc]
 
     @classmethod
     def makeIntfPair(  # noqa: N802 (Mininet's name)
-        cls,
-        intfname1: str,
-        intfname2: str,
-        addr1: str | None = None,
-        addr2: str | None = None,
-        node1: Any = None,
-        node2: Any = None,
-        deleteIntfs: bool = True,  # noqa: N803 (Mininet's name)
+        cls, intfname1: str, intfname2: str, _addr1: object, _addr2: object, node1: Any, node2: Any, **_named: Any
     ) -> None:
         """Make both TAPs."""
         cls.files[intfname1] = open_tap(intfname1, node1.pid)

@@ -9,6 +9,7 @@ import platform
 import shutil
 import sys
 import textwrap
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,17 +127,8 @@ def pocket() -> list[Requirement]:
     if installed.by_another_version(here):
         seen = "another version of netlab built this kernel"
         found.append(Requirement("kernel recipe", False, seen, installed.BUILD_ANEW, required=False))
-    lacking = sorted(set(PARTS) - here.capabilities)
-    found += [
-        Requirement(
-            "kernel features",
-            not lacking,
-            f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
-            "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all.",
-            required=False,
-        ),
-    ]
-    return found
+    hint = "Chapters that need them stop with a sentence; `netlab kernel build` makes a kernel that has all."
+    return [*found, _features(set(PARTS) - here.capabilities, hint)]
 
 
 def library() -> list[Requirement]:
@@ -147,19 +139,15 @@ def library() -> list[Requirement]:
         )
     ]
     try:
-        lacking = sorted(set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY)
+        lacking = set(PARTS) - library_kernel.find().capabilities - POCKET_ONLY
     except KernelError:
         return found
-    found.append(
-        Requirement(
-            "kernel features",
-            not lacking,
-            f"lacks {', '.join(lacking)}" if lacking else "all that netlab uses",
-            "`netlab kernel build` makes a kernel that has all.",
-            required=False,
-        )
-    )
-    return found
+    return [*found, _features(lacking, "`netlab kernel build` makes a kernel that has all.")]
+
+
+def _features(lacking: Collection[str], hint: str) -> Requirement:
+    seen = f"lacks {', '.join(sorted(lacking))}" if lacking else "all that netlab uses"
+    return Requirement("kernel features", not lacking, seen, hint, required=False)
 
 
 def native() -> list[Requirement]:

@@ -131,15 +131,19 @@ def time_sequence(
             hovertemplate=hover(name, TIME, SEQUENCE), meta={"role": "measured"},
         )  # fmt: skip
     for column, name, colour in (("ack", "acknowledged", COLOURS[2]), ("window", "receiver's window", COLOURS[3])):
-        figure.add_scatter(
-            x=found.acks.t_s.tolist(), y=found.acks[column].astype(object).where(found.acks[column].notna(), None).tolist(),
-            mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
-            hovertemplate=hover(name, TIME, SEQUENCE), meta={"role": "measured"},
-        )  # fmt: skip
+        _add_steps(figure, found.acks, column, name, colour, SEQUENCE)
     figure.update_yaxes(title_text=SEQUENCE, range=[0, 1.05 * float(found.data["last"].max())])
     figure.update_xaxes(title_text=TIME)
     figure.update_layout(template="netlab", height=450, title_text=title or found.label)
     return figure
+
+
+def _add_steps(figure: go.Figure, rows: pd.DataFrame, column: str, name: str, colour: str, label: str) -> None:
+    figure.add_scatter(
+        x=rows.t_s.tolist(), y=rows[column].astype(object).where(rows[column].notna(), None).tolist(),
+        mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
+        hovertemplate=hover(name, TIME, label), meta={"role": "measured"},
+    )  # fmt: skip
 
 
 def in_flight(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> pd.DataFrame:
@@ -191,11 +195,7 @@ def window_in_flight(
         ("in_flight_bytes", "in flight", COLOURS[0]),
         ("receiver_window_bytes", "receiver's window", COLOURS[3]),
     ):
-        figure.add_scatter(
-            x=rows.t_s.tolist(), y=rows[column].astype(object).where(rows[column].notna(), None).tolist(),
-            mode="lines", name=name, line={"color": colour, "width": 1.5, "shape": "hv"},
-            hovertemplate=hover(name, TIME, IN_FLIGHT), meta={"role": "measured"},
-        )  # fmt: skip
+        _add_steps(figure, rows, column, name, colour, IN_FLIGHT)
     figure.update_yaxes(title_text=IN_FLIGHT, range=[0, 1.3 * float(rows.in_flight_bytes.max())])
     figure.update_xaxes(title_text=TIME)
     figure.update_layout(template="netlab", height=400, title_text=title or connection(packets, src, dst).label)
