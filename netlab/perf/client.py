@@ -7,7 +7,8 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from netlab.base.errors import ThroughputError
@@ -21,6 +22,7 @@ from netlab.perf.endpoints import (
     UdpReceiving,
     UdpSending,
     tune_as_asked,
+    wait_for_datagrams,
 )
 from netlab.perf.protocol import (
     HANDSHAKE_S,
@@ -34,7 +36,6 @@ from netlab.perf.protocol import (
     read_hello,
 )
 from netlab.perf.report import combine
-from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
 
 CONNECT_S = 5.0
@@ -125,8 +126,7 @@ class _Test:
 
     def _open_tcp(self, index: int, token: str) -> Endpoint:
         request = self._request
-        sock = socket.socket(self._sock.family)
-        try:
+        with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
             tune_as_asked(sock, request)
             sock.settimeout(CONNECT_S)
             sock.connect(self._peer)
@@ -135,17 +135,10 @@ class _Test:
             if request.client_sends(index):
                 return TcpSending(index, request, sock)
             return TcpReceiving(index, request, sock, 0)
-        except OSError as error:
-            sock.close()
-            raise ThroughputError(f"Stream {index + 1} could not connect to {self._where}: {_reason(error)}.") from None
-        except ThroughputError:
-            sock.close()
-            raise
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> Endpoint:
         """Greet until the server answers: then the way is open both ways and ARP has done its work."""
-        sock = socket.socket(self._sock.family, socket.SOCK_DGRAM)
-        try:
+        with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
             sock.connect(self._peer)
             sock.settimeout(_HELLO_EVERY_S)
             for _ in range(_HELLO_TRIES):
@@ -163,9 +156,16 @@ class _Test:
             sock.settimeout(None)
             kind = UdpSending if self._request.client_sends(index) else UdpReceiving
             return kind(index, self._request, sock, stream_id)
+
+    @contextmanager
+    def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:
+        """A socket for a stream, which is closed again where none comes about."""
+        sock = socket.socket(self._sock.family, kind)
+        try:
+            yield sock
         except OSError as error:
             sock.close()
-            raise ThroughputError(f"Stream {index + 1} could not greet {self._where}: {_reason(error)}.") from None
+            raise ThroughputError(f"Stream {index + 1} could not {doing} {self._where}: {_reason(error)}.") from None
         except ThroughputError:
             sock.close()
             raise
@@ -220,15 +220,7 @@ class _Test:
             self._raise_if_bad(event)
             missing.discard(event["type"])
             if event["type"] == "DONE" and self._request.protocol == "udp":
-                self._wait_for_datagrams(event)
-
-    def _wait_for_datagrams(self, done: Message) -> None:
-        figures = figures_by_index(done, self._request)
-        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
-        for index, endpoint in self._endpoints.items():
-            if isinstance(endpoint, UdpReceiving):
-                endpoint.wait_for_rest(figures[index].get("datagrams") or 0, quiet_s)
-                endpoint.stop()
+                wait_for_datagrams(self._endpoints, figures_by_index(event, self._request), self._sock)
 
     def _bye(self, ready: Message, rows: list[Figures]) -> dict[str, Any]:
         request = self._request

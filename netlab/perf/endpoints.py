@@ -6,7 +6,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from netlab.base.units import rate_mbps
@@ -416,6 +416,15 @@ class Sampler:
 def tune_as_asked(sock: socket.socket, request: TestRequest) -> None:
     """Set the congestion control, window and segment size that a test asks for, before the socket connects."""
     tune_tcp(sock, congestion=request.congestion, window_bytes=request.window_bytes, mss_bytes=request.mss_bytes)
+
+
+def wait_for_datagrams(endpoints: Mapping[int, Endpoint], sent: Mapping[int, Figures], control: socket.socket) -> None:
+    """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
+    quiet_s = max(0.5, 3 * (tcp_info.read(control).rtt_ms or 0) / 1000)
+    for index, endpoint in endpoints.items():
+        if isinstance(endpoint, UdpReceiving):
+            endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
+            endpoint.stop()
 
 
 def _shut(sock: socket.socket) -> None:

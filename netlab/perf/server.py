@@ -24,6 +24,7 @@ from netlab.perf.endpoints import (
     TcpSending,
     UdpReceiving,
     UdpSending,
+    wait_for_datagrams,
 )
 from netlab.perf.protocol import (
     HANDSHAKE_S,
@@ -39,7 +40,6 @@ from netlab.perf.protocol import (
     read_hello,
 )
 from netlab.perf.report import combine, describe
-from netlab.sockets import tcp_info
 from netlab.sockets.datagrams import MAX_STREAM_ID
 
 MAX_CLIENTS = 64
@@ -390,12 +390,9 @@ class Session:
         return figures_by_index(bye, request)
 
     def _finish(self, request: TestRequest, sampler: Sampler, client_figures: dict[int, Figures]) -> Figures:
-        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
-        for index, endpoint in self._endpoints.items():
-            if isinstance(endpoint, UdpReceiving):
-                endpoint.wait_for_rest(client_figures[index].get("datagrams") or 0, quiet_s)
-                endpoint.stop()
-            elif isinstance(endpoint, TcpReceiving):
+        wait_for_datagrams(self._endpoints, client_figures, self._sock)
+        for endpoint in self._endpoints.values():
+            if isinstance(endpoint, TcpReceiving):
                 endpoint.finished.wait(PATIENCE_S)
         sampler.stop()
         own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
