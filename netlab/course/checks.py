@@ -8,6 +8,7 @@ expected: the sentence names the slip, the direction and the kind of factor, and
 
 from __future__ import annotations
 
+import copy
 import html
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -299,8 +300,11 @@ class Function(Check):
         )
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """What the student's function is called with in a trial: all of the case, where a subclass does not say else."""
-        return dict(case)
+        """What the student's function is called with in a trial: all of the case, where a subclass does not say else.
+
+        A copy: a solution may use up what it is given, such as probes of which there are so many.
+        """
+        return copy.deepcopy(dict(case))
 
     def words(self, case: Mapping[str, Any]) -> str:
         """How a trial is named: by its arguments."""

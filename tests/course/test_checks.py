@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -153,6 +154,14 @@ def test_a_right_function_passes() -> None:
     assert said(FUNCTION.judge(limit)) == (
         "✓ limit: all 2 trials agree within 0.1 %; for rate_mbps=5, payload_bytes=1000 it gives 4.798 Mbit/s."
     )
+
+
+def test_a_function_may_use_up_what_it_is_given() -> None:
+    def mean(data: list[float]) -> float:
+        return sum(data.pop() for _ in range(2)) / 2
+
+    check = Function(name="mean", reference=statistics.fmean, cases=[{"data": [1.0, 2.0]}], unit="", tolerance=0.001)
+    assert [check.judge(mean).status for _ in range(2)] == [Status.PASSED] * 2
 
 
 def test_a_known_wrong_formula_gets_its_own_sentence() -> None:

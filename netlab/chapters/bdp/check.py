@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netlab import theory
-from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
+from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
-from netlab.course.checks import Function, Misconception, Number, Result
+from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement, duration, is_plain, not_plain, rates, sending, way
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import Repetition, repetition
@@ -279,27 +279,13 @@ class PaperTransfer:
     def __repr__(self) -> str:
         return f"<transfers over {self.rate_mbps:g} Mbit/s and {self.rtt_ms:g} ms>"
 
-    def fresh(self) -> None:
-        """Allow all transfers anew."""
-        self._used = 0
-
     def answer_bytes(self) -> float:
         """Return the smallest window that fills the path."""
-        limit_mbps = theory.tcp_goodput_limit_mbps(self.rate_mbps)
-        return limit_mbps * BITS_PER_MEGABIT * self.rtt_ms / MS_PER_S / BITS_PER_BYTE
+        return theory.bdp_bytes(theory.tcp_goodput_limit_mbps(self.rate_mbps), self.rtt_ms)
 
 
-class Search(Function):
-    """A search that is judged with fresh transfers each time, however the last one ended."""
-
-    def _judge(self, answer: object) -> Result:
-        for case in self.cases:
-            case["transfer"].fresh()
-        return super()._judge(answer)
-
-
-def _window() -> Search:
-    return Search(
+def _window() -> Function:
+    return Function(
         name="smallest window that fills the path",
         reference=lambda transfer: transfer.answer_bytes(),
         cases=[

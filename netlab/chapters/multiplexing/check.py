@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -32,8 +31,8 @@ class _Shares(Function):
             yield shares, trap.sentence
 
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """The network, not the flow that is looked at; a copy, because a solution may well use up what it is given."""
-        return {name: copy.deepcopy(value) for name, value in case.items() if name != "flow"}
+        """The network, not the flow that is looked at."""
+        return super().arguments({name: value for name, value in case.items() if name != "flow"})
 
     def words(self, case: Mapping[str, Any]) -> str:
         """The network, and the flow whose rate is looked at."""

@@ -12,7 +12,7 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.course.checks import Function, Misconception, Number, Result
+from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
 from netlab.course.own_figures import StudentValues
 from netlab.measure.results import Run
@@ -60,19 +60,6 @@ class PaperProbe:
 
     def __repr__(self) -> str:
         return f"<probe of a {self.rate_mbps:g} Mbit/s bottleneck>"
-
-    def fresh(self) -> None:
-        """Allow all probes and losses anew."""
-        self._used, self._lost = 0, 0.0
-
-
-class Search(Function):
-    """A search that is judged with fresh probes each time, however the last one ended."""
-
-    def _judge(self, answer: object) -> Result:
-        for case in self.cases:
-            case["probe"].fresh()
-        return super()._judge(answer)
 
 
 class Checks:
@@ -248,8 +235,8 @@ def _counted(own: StudentValues) -> Number:
     )
 
 
-def _search() -> Search:
-    return Search(
+def _search() -> Function:
+    return Function(
         name="search for the bottleneck",
         reference=lambda probe: probe.rate_mbps,
         cases=[{"probe": PaperProbe(rate_mbps)} for rate_mbps in (30.0, 5.0, 2.2, 55.0)],
