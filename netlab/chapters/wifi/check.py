@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.wifi.settings import LONGEST_BYTES
@@ -19,9 +20,21 @@ def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
 _FIXED_US = 28 + 67.5 + 26 + 10 + 34
 
 
-def _cycle_us(payload_bytes: int, rate_mbps: int, *, headers_bytes: int = 64, whole: bool = True) -> float:
-    symbols = (8 * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
-    return _FIXED_US + 4 * (math.ceil(symbols) if whole else symbols)
+def _wrong_mbps(
+    fixed_us: float = _FIXED_US,
+    headers_bytes: int = 64,
+    byte_bits: int = 8,
+    symbol_us: float = 4,
+    *,
+    whole: bool = True,
+) -> Callable[[int, int], float]:
+    """The ceiling as a wrong sum has it: one of these is not what it is by default."""
+
+    def mbps(payload_bytes: int, rate_mbps: int) -> float:
+        symbols = (byte_bits * (payload_bytes + headers_bytes) + 22) / (4 * rate_mbps)
+        return 8 * payload_bytes / (fixed_us + symbol_us * (math.ceil(symbols) if whole else symbols))
+
+    return mbps
 
 
 def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
@@ -46,53 +59,36 @@ class Checks:
             tolerance=0.001,
             misconceptions=[
                 Misconception(
-                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 67.5),
-                    "The backoff is missing: 7.5 slots of 9 µs on average.",
+                    _wrong_mbps(fixed_us=_FIXED_US - 67.5), "The backoff is missing: 7.5 slots of 9 µs on average."
                 ),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 44),
+                    _wrong_mbps(fixed_us=_FIXED_US - 44),
                     "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
                 ),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) - 34),
+                    _wrong_mbps(fixed_us=_FIXED_US - 34),
                     "The last row of the table is missing: the ACK frame takes its time too.",
                 ),
+                Misconception(_wrong_mbps(symbol_us=1), "The number of symbols is in; each of them takes 4 µs."),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: (
-                        8 * payload_bytes / (_FIXED_US + (_cycle_us(payload_bytes, rate_mbps) - _FIXED_US) / 4)
-                    ),
-                    "The number of symbols is in; each of them takes 4 µs.",
-                ),
-                Misconception(
-                    lambda payload_bytes, rate_mbps: (
-                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=0)
-                    ),
+                    _wrong_mbps(headers_bytes=0),
                     "The headers are missing: 64 bytes travel in the frame beside the payload.",
                 ),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: (
-                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, headers_bytes=36)
-                    ),
+                    _wrong_mbps(headers_bytes=36),
                     "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
                 ),
+                Misconception(_wrong_mbps(whole=False), "A symbol is sent whole: round their number up."),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: (
-                        8 * payload_bytes / _cycle_us(payload_bytes, rate_mbps, whole=False)
-                    ),
-                    "A symbol is sent whole: round their number up.",
-                ),
-                Misconception(
-                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / (_cycle_us(payload_bytes, rate_mbps) + 67.5),
+                    _wrong_mbps(fixed_us=_FIXED_US + 67.5),
                     "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
                 ),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: 8 * payload_bytes / _cycle_us(payload_bytes, 54),
+                    lambda payload_bytes, rate_mbps: udp_ceiling_mbps(payload_bytes, 54),
                     "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
                 ),
                 Misconception(
-                    lambda payload_bytes, rate_mbps: (
-                        8 * payload_bytes / (_FIXED_US + 4 * math.ceil((payload_bytes + 64 + 22) / (4 * rate_mbps)))
-                    ),
+                    _wrong_mbps(byte_bits=1),
                     "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
                 ),
                 Misconception(
