@@ -153,6 +153,12 @@ def duration(run: Run) -> str:
     return f"{run.scenario['duration_s']:g} s"
 
 
+def lasts(least_s: float, look_at: str) -> Condition:
+    """The condition that a run is so long."""
+    sentence = f"The run must last {least_s:g} s or more."
+    return Condition(lambda run: bool(run.scenario["duration_s"] >= least_s), sentence, look_at, duration)
+
+
 def rates(shapes: Sequence[LinkShape]) -> str:
     """The rates of some links."""
     return ", ".join(f"{shape.rate_mbps:g} Mbit/s" for shape in shapes if shape.rate_mbps) or "none has one"

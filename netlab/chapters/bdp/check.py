@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
 from netlab.course.checks import Function, Misconception, Number
-from netlab.course.conditions import Condition, Measurement, duration, is_plain, not_plain, rates, sending, way
+from netlab.course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import Repetition, repetition
 from netlab.measure.results import Run
@@ -196,12 +196,7 @@ def _overfull(own: StudentValues) -> Measurement:
                 "Leave out `loss_rate`, `aqm` and `framing`.",
                 lambda run: not_plain(_hops(run)),
             ),
-            Condition(
-                lambda run: run.scenario["duration_s"] >= _LONG_ENOUGH_S,
-                f"The run must last {_LONG_ENOUGH_S} s or more.",
-                "`nl.run(..., duration_s=...)`.",
-                duration,
-            ),
+            lasts(_LONG_ENOUGH_S, "`nl.run(..., duration_s=...)`."),
             Condition(
                 lambda run: run.flows["goodput_mbps"].iloc[0] > 0.9 * theory.tcp_goodput_limit_mbps(own.rate_mbps),
                 "The link must be full.",

@@ -13,7 +13,7 @@ from netlab.chapters.congestion_collapse.settings import (
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
 from netlab.course.checks import Function, Misconception, Number
-from netlab.course.conditions import Build, Condition, Measurement, duration, sending, sent, slow_links
+from netlab.course.conditions import Build, Condition, Measurement, lasts, sending, sent, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -119,12 +119,7 @@ class Checks:
                         "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
                     ),
                 ),
-                Condition(
-                    lambda run: run.scenario["duration_s"] >= 30,
-                    "It must run for 30 s of network time at least.",
-                    "duration_s=30",
-                    duration,
-                ),
+                lasts(30, "duration_s=30"),
                 Condition(
                     lambda run: _drops(run, "r2-eth2") > 0 and _drops(run, "r1-eth2") > 0,
                     "Both queues on the way of h2 must drop.",

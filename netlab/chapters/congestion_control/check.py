@@ -7,7 +7,7 @@ from collections.abc import Callable
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s, random_loss
 from netlab.course.checks import Function, Misconception, Number
-from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 
@@ -120,12 +120,7 @@ class Checks:
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
                     lambda run: slow_links(run)[0],
                 ),
-                Condition(
-                    lambda run: run.scenario["duration_s"] >= SHORTEST_S,
-                    f"The run must last {SHORTEST_S} s or more.",
-                    "A tooth takes some seconds, and one wants several: duration_s=...",
-                    duration,
-                ),
+                lasts(SHORTEST_S, "A tooth takes some seconds, and one wants several: duration_s=..."),
                 Condition(
                     lambda run: run.scenario["interval_s"] <= COARSEST_S,
                     f"The window must be looked at every {COARSEST_S:g} s or more often.",

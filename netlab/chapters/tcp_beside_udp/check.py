@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
 from netlab.course.checks import Function, Misconception, Number
-from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -163,12 +163,7 @@ class Checks:
                     "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
                     lambda run: f"{sending(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
                 ),
-                Condition(
-                    lambda run: run.scenario["duration_s"] >= 30,
-                    "The run must take 30 s of network time at least.",
-                    "duration_s=30; the first 10 s are not counted.",
-                    duration,
-                ),
+                lasts(30, "duration_s=30; the first 10 s are not counted."),
                 Condition(
                     lambda run: _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
                     f"TCP must get {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
