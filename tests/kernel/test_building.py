@@ -1,5 +1,6 @@
 """A build ends in a whole kernel or in nothing. The sources are small stand-ins that real make and gcc build."""
 
+import functools
 import os
 import platform
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +47,35 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@functools.cache
+def mnexec(static: bool, cross: str) -> bytes:
+    """The program, compiled once for all builds of this file."""
+    with tempfile.TemporaryDirectory() as place:
+        compile_mnexec(Path(place, "mnexec"), static, Path(place, "log"), cross)
+        return Path(place, "mnexec").read_bytes()
+
+
+def copy_mnexec(target: Path, static: bool, _log: Path, cross: str = "") -> None:
+    target.write_bytes(mnexec(static, cross))
+    target.chmod(0o755)
+
+
+@functools.cache
+def can_link_static() -> bool:
+    with tempfile.TemporaryDirectory() as place:
+        return links_static(Path(place))
+
+
+compile_mnexec, links_static = building._compile_mnexec, prerequisites.links_static
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("NETLAB_KERNEL", raising=False)
     monkeypatch.setattr(library, "compile_into", compile_into)
+    monkeypatch.setattr(building, "_compile_mnexec", copy_mnexec)
+    monkeypatch.setattr(prerequisites, "links_static", lambda _work: can_link_static())
     return tmp_path / "cache"
 
 

@@ -33,13 +33,13 @@ def drop_by_drop(capacities_mbps: dict[str, float], routes: dict[str, list[str]]
     """All rates rise in small steps; a flow stops when one of its links is full."""
     shares = dict.fromkeys(routes, 0.0)
     rising = set(routes)
+    users = {link: {flow for flow, route in routes.items() if link in route} for link in capacities_mbps}
     while rising:
         for flow in rising:
             shares[flow] += 0.001
         for link, capacity in capacities_mbps.items():
-            users = {flow for flow, route in routes.items() if link in route}
-            if sum(shares[flow] for flow in users) > capacity - 0.002:
-                rising -= users
+            if sum(shares[flow] for flow in users[link]) > capacity - 0.002:
+                rising -= users[link]
     return shares
 
 
