@@ -15,8 +15,9 @@ from typing import Any
 import netlab as nl
 from netlab.base.errors import ScenarioError
 from netlab.runs.scenario import Scenario
+from tests.examples import share
 
-NUMBER = 100_000 if os.environ.get("NETLAB_LONG") else 2_000
+NUMBER = 100_000 if os.environ.get("NETLAB_LONG") else share(2_000)
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 0.5, 1e-9, 1e9, 1e308, float("nan"), float("inf"), -float("inf"), 2**63, 10**400,
     "", "h1", "r1", "s1", "nobody", "tcp", "5", "a\nb", "\ud800", "x" * 3000, b"h1", [], [1], [[0, 1]], {}, {"a": 1},
