@@ -245,8 +245,7 @@ class _Test:
             event = self._events.get(timeout=timeout_s)
         except queue.Empty:
             raise ThroughputError(
-                f"The server at {self._where} did not say {type_} within {timeout_s:g} s; it may hang, or "
-                f"be no netlab "
+                f"The server at {self._where} did not say {type_} within {timeout_s:g} s; it may hang, or be no netlab "
                 f"perf server."
             ) from None
         self._raise_if_bad(event)
@@ -288,8 +287,7 @@ def connect(host: str, port: int) -> socket.socket:
     if isinstance(failure, TimeoutError):
         raise ThroughputError(
             f"{where} did not answer within {CONNECT_S:g} s: the address may be wrong, the host down, or a "
-            f"firewall drops "
-            f"the packets. Try `ping {host}`."
+            f"firewall drops the packets. Try `ping {host}`."
         )
     raise ThroughputError(f"Cannot reach {where}: {_reason(failure)}. Check the address and the routes.")
 

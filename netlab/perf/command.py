@@ -249,8 +249,7 @@ def _serve(args: argparse.Namespace, out: TextIO | None) -> None:
     server.close()
     say(
         f"\nServed {server.tests_done} tests ({server.tests_failed} failed, {server.refused} refused): "
-        f"received "
-        f"{amount(server.received_bytes, args.format)} {args.format}, sent "
+        f"received {amount(server.received_bytes, args.format)} {args.format}, sent "
         f"{amount(server.sent_bytes, args.format)} {args.format}; turned away {server.strangers} strangers."
     )
 

@@ -143,8 +143,7 @@ class Server:
                 self.refused += 1
                 raise ThroughputError(
                     f"The server is busy with {self.max_clients} tests, as many as it may serve at once; "
-                    f"try later, or "
-                    f"start it with a larger --max-clients."
+                    f"try later, or start it with a larger --max-clients."
                 )
             self._sessions[session.token] = session
 
@@ -343,8 +342,7 @@ class Session:
         if length_s > self._server.max_time_s:
             raise ThroughputError(
                 f"This server allows tests of up to {self._server.max_time_s:g} s, got {length_s:g} s; ask "
-                f"for less, or "
-                f"start it with a larger --max-time."
+                f"for less, or start it with a larger --max-time."
             )
 
     def _wait_for_streams(self, request: TestRequest) -> None:

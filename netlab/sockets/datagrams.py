@@ -29,15 +29,13 @@ def check_payload_bytes(payload_bytes: int) -> None:
     if payload_bytes < MIN_PAYLOAD_BYTES:
         raise ThroughputError(
             f"A measuring datagram needs at least {MIN_PAYLOAD_BYTES} bytes of payload for its stream id, "
-            f"sequence "
-            f"number and time of sending; got {payload_bytes}. Ask for {MIN_PAYLOAD_BYTES} to "
+            f"sequence number and time of sending; got {payload_bytes}. Ask for {MIN_PAYLOAD_BYTES} to "
             f"{MAX_PAYLOAD_BYTES}."
         )
     if payload_bytes > MAX_PAYLOAD_BYTES:
         raise ThroughputError(
             f"A UDP datagram carries at most {MAX_PAYLOAD_BYTES} bytes over IPv4; got {payload_bytes}. Ask "
-            f"for "
-            f"{MIN_PAYLOAD_BYTES} to {MAX_PAYLOAD_BYTES}; above 1472 a datagram is fragmented on Ethernet."
+            f"for {MIN_PAYLOAD_BYTES} to {MAX_PAYLOAD_BYTES}; above 1472 a datagram is fragmented on Ethernet."
         )
 
 

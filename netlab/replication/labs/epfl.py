@@ -394,8 +394,7 @@ def measurements() -> Settings:
     )
     explanation = in_kbits(
         "The publisher's theory counts a wire's framing on segments of 2896 bytes, which segmentation offload makes and no "
-        "wire carries; tc "
-        "counts 1514 bytes for 1448, and with a wire's 1538 a second run has {value:.0f} kbit/s.",
+        "wire carries; tc counts 1514 bytes for 1448, and with a wire's 1538 a second run has {value:.0f} kbit/s.",
         framed,
         goodput("h1-h3 cubic", 5),
     )
