@@ -16,15 +16,40 @@ import netlab
 ROOT = Path(netlab.__file__).parents[1]
 PROGRAM = """
 import json
+import sys
 import pandas as pd
 import netlab as nl
 import plotly.graph_objects as go
+from netlab.base.errors import RunError
+from netlab.engines.library import own
 assert go.Sankey(node={"label": ["a"]}).node.label == ("a",)  # which no chapter imports
 assert "delay_ms" in nl.Link.__doc__ and "by" in pd.DataFrame.groupby.__doc__  # help() has its text
 topology = nl.topologies.dumbbell(2, rate_mbps=5, delay_ms=10, queue_packets=50)
 assert "https://cdn.plot.ly/plotly-" in nl.plots.page_html(nl.plots.topology(topology))
 traffic = [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=1, spacing="random")]
 runs = nl.sweep([nl.Scenario(topology, traffic, duration_s=3, seed=seed) for seed in (1, 2)], engine="library")
+
+class Own:
+    def on_start(self, flow):
+        self.flow = flow
+
+    def on_ack(self, ack):
+        assert sys.gettrace() is None  # which would make a call take five times as long
+        self.flow.cwnd_segments += 1 / self.flow.cwnd_segments
+
+class Endless(Own):
+    def on_ack(self, ack):
+        while True:
+            pass
+
+runs.append(nl.run(topology, [nl.Tcp("h1", "h3", congestion=Own)], duration_s=1, engine="library", progress=False))
+own.LONGEST_CALL_S = 0.1
+try:
+    nl.run(topology, [nl.Tcp("h1", "h3", congestion=Endless)], duration_s=1, engine="library", progress=False)
+except RunError as error:
+    assert "Endless.on_ack ended the run" in str(error), error
+else:
+    raise AssertionError("nothing stopped a call that never ends")
 captures = [nl.Capture("h1", "r1"), nl.Capture("r1", "r2")]  # on the first, segments that are cut into frames
 runs.append(nl.run(topology, traffic, duration_s=1, captures=captures, engine="library", progress=False))
 print(json.dumps([[json.loads(table.to_json()) for table in (run.flows, run.queues, run.packets)] for run in runs]))
