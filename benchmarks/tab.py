@@ -1,9 +1,12 @@
 """Do the chapters run in a browser's tab to their end, with the numbers of the executed solutions, and how long does it take?
 
     python benchmarks/tab.py [--firefox] [--page build/lite] [--keep DIRECTORY] [CHAPTER...]    # 01_udp_loss; none: all pages
+    python benchmarks/tab.py --start [--page build/lite] [CHAPTER]     # only how long until the first cell's answer
 
 Opens each page of solutions/ in Chromium or Firefox from the page that `make lite` made, in a profile of its own, runs its cells one by
-one, and compares what they show with what the solution shows (tests/outputs.py). Chromium needs Python's playwright and Debian's
+one, and compares what they show with what the solution shows (tests/outputs.py). --start opens one page in Chromium twice, first with an
+empty cache, over a link of 20 Mbit/s and 40 ms that the server keeps to (without TCP's slow start). Goals: the chapter on the screen after
+30 s, then after 10 s, and the first cell's answer 5 s later. Chromium needs Python's playwright and Debian's
 chromium, Firefox Debian's firefox-esr.
 """
 
@@ -37,7 +40,12 @@ SHOWN = """async () => {
   while (!document.querySelector('.jp-Notebook .jp-Cell')) await new Promise(again => setTimeout(again, 50));
 }"""
 IGNORED = "nbval-ignore-output"
-RUN_CELLS = """async () => {
+RATE_MBPS, ROUND_TRIP_S = 20, 0.04
+"""Of the link that --start opens a page over."""
+ROUND_TRIPS = 2
+"""Of a file on a connection of its own: the connection, and the request."""
+PART_BYTES = 65_536
+RUN_CELLS = """async (most = Infinity) => {
   const app = window.jupyterapp, began = performance.now(), seconds = {};
   while (!app.shell.currentWidget?.sessionContext) await new Promise(again => setTimeout(again, 100));
   const notebook = app.shell.currentWidget;
@@ -45,6 +53,7 @@ RUN_CELLS = """async () => {
   seconds[''] = (performance.now() - began) / 1000;
   for (const [number, cell] of notebook.content.widgets.entries()) {
     if (cell.model.type !== 'code') continue;
+    if (Object.keys(seconds).length > most) break;
     const before = performance.now();
     notebook.content.activeCellIndex = number;
     await app.commands.execute('notebook:run-cell');
@@ -54,14 +63,31 @@ RUN_CELLS = """async () => {
 }"""
 
 
+class Link:
+    """What all answers share: RATE_MBPS."""
+
+    def __init__(self) -> None:
+        self._lock, self._free_s = threading.Lock(), 0.0
+
+    def carry(self, size_bytes: int) -> None:
+        """Wait until so many bytes more are over."""
+        with self._lock:
+            self._free_s = max(self._free_s, time.monotonic()) + size_bytes * 8 / (RATE_MBPS * 1e6)
+            over_s = self._free_s
+        time.sleep(max(0.0, over_s - time.monotonic()))
+
+
 class Pages(SimpleHTTPRequestHandler):
     """The built page, with solved chapters in place of those to solve; `sent` counts the bytes."""
 
     instead: dict[str, bytes]
     sent = 0
+    link: Link | None = None
 
     def do_GET(self) -> None:
         """Answer with a file."""
+        if self.link:
+            time.sleep(ROUND_TRIPS * ROUND_TRIP_S)
         data = self.instead.get(self.path.partition("?")[0])
         if data is None:
             super().do_GET()
@@ -73,9 +99,11 @@ class Pages(SimpleHTTPRequestHandler):
 
     def copyfile(self, source: Any, outputfile: Any) -> None:
         """Send a file, and count."""
-        data = source.read()
-        Pages.sent += len(data)
-        outputfile.write(data)
+        while data := source.read(PART_BYTES):
+            Pages.sent += len(data)
+            if self.link:
+                self.link.carry(len(data))
+            outputfile.write(data)
 
     def log_message(self, *_words: Any) -> None:
         """Say nothing."""
@@ -131,6 +159,30 @@ def run(open_page: OpenPage, address: str, name: str) -> tuple[dict[str, float],
     return {**seconds, "screen": screen_s}, book
 
 
+def start(address: str, name: str) -> None:
+    """Open a chapter with an empty cache, then with a full one, and print the seconds until its first cell's answer."""
+    from playwright.sync_api import sync_playwright
+
+    Pages.link = Link()
+    print(f"{name} over {RATE_MBPS} Mbit/s and {ROUND_TRIP_S * 1e3:.0f} ms")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        context = browser.new_context(viewport={"width": 1300, "height": 1000})
+        for cache in ("cold", "warm"):
+            before, began_s, page = Pages.sent, time.monotonic(), context.new_page()
+            page.goto(f"{address}/notebooks/index.html?path={name}.ipynb", timeout=PATIENCE_MS, wait_until="commit")
+            page.evaluate(SHOWN)
+            screen_s = time.monotonic() - began_s
+            page.evaluate(f"({RUN_CELLS})(1)")
+            first_s, sent_mb = time.monotonic() - began_s - screen_s, (Pages.sent - before) / 1e6
+            print(
+                f"{cache}: on the screen {screen_s:.1f} s, first cell {first_s:.1f} s later, {sent_mb:.1f} MB",
+                flush=True,
+            )
+            page.close()
+        browser.close()
+
+
 def seen(cell: dict[str, Any]) -> list[dict[str, Any]]:
     """What a reader sees of a cell's outputs; texts that follow each other are one."""
     found: list[dict[str, Any]] = []
@@ -178,12 +230,20 @@ def main() -> int:
     parser.add_argument("--page", type=Path, default=ROOT / "build" / "lite", metavar="DIRECTORY")
     parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="where to leave the notebooks that were run")
     parser.add_argument("--firefox", action="store_true", help="in Firefox")
+    parser.add_argument(
+        "--start", action="store_true", help="measure only until the first cell's answer, cold and warm, over a link"
+    )
     parser.add_argument("chapters", nargs="*")
     given = parser.parse_args()
-    names = given.chapters or sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
+    chosen = given.chapters or (["01_udp_loss"] if given.start else [])
+    names = chosen or sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
     solutions = {name: json.loads((ROOT / "solutions" / f"{name}.ipynb").read_text()) for name in names}
     wrong = 0
     print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    if given.start:
+        with served(given.page.resolve(), solutions) as address:
+            start(address, names[0])
+        return 0
     columns = ("screen s", "kernel s", "first s", "all s", "MB", "cells", "failed", "not here", "differ")
     print(f"{'page':<22}" + "".join(f"{column:>9}" for column in columns))
     browser = nullcontext(firefox.opened) if given.firefox else chromium()
