@@ -69,10 +69,11 @@ nl.plots.topology(network, title="A path that loses 2 % of the data")
 # ### Exercise 1: stop-and-wait
 #
 # Write both ends. Each datagram of data is one byte with the piece's number, and then the piece. The sender sends a piece and waits for its ACK, at most
-# `programs.TIMEOUT_S` (0.25 s): then it sends the piece again. The receiver answers each datagram with one byte. Which one, is up to you.
+# `programs.TIMEOUT_S` (0.25 s): then it sends the piece again. The receiver answers each datagram with one byte. Which byte is up to you.
 #
 # The check runs your classes over a small path in Python, 50 ms each way, that loses exactly what a **schedule** says: "data 3" is the third datagram that the sender
-# sends, "ack 2" the second one that the receiver sends. It says which schedule your classes do not survive.
+# sends, "ack 2" the second one that the receiver sends. It says which schedule your classes do not survive. To watch one,
+# print in your methods and call `my_wait(pieces=5, lost=["ack 2"])`.
 
 # %% id="stop_and_wait"
 class WaitSender:
@@ -165,7 +166,7 @@ chapter.check.window(window_mbps)
 # The receiver stays as simple as before: `programs.InOrderReceiver` delivers the piece that it waits for, drops all others, and answers each datagram with the number of
 # the piece that it **waits for next**. So an ACK speaks for all pieces before it.
 #
-# Write the sender. It keeps up to `window` pieces in flight. Its one timer is for the *oldest* of them: when it is up, all that is in flight goes again. An ACK that moves the window starts the timer
+# Write the sender. It keeps up to `window` pieces in flight. Its one timer is for the *oldest* of them: when it runs out, all that is in flight is sent again. An ACK that moves the window starts the timer
 # anew. Numbers wrap after 255, and an old ACK may come late.
 
 # %% id="go_back_n"
@@ -280,7 +281,7 @@ many_prediction.compare(seen["selective repeat", 32].mean, theory=experiments.th
 print(f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'].sum()}")
 
 # %% [markdown] id="windows-why"
-# **Do they differ?** Go-back-N [[holds its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces it gains little: the time after losses is what counts.
+# **Do they differ?** Go-back-N [[agrees with its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces it gains little: the time after losses is what counts.
 #
 # Selective repeat is far below its formula for large windows: at 32 it has [[1.2 = seen["selective repeat", 32].mean | .1f]] of [[1.9 = float(experiments.theory_mbps("selective repeat", 32.0)) | .1f]] Mbit/s. One suspect is in the code: the window of `SelectiveSender` counts from the *oldest* piece in flight. If that one is lost,
 # the window stands still until it has come, although the places behind it are free. Give the receiver room for 127 early pieces, and let the window count only what is in flight:

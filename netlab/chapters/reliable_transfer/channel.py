@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any
 
+from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
 from netlab.chapters.reliable_transfer.programs import PIECE_BYTES
-from netlab.course.answers import is_stub
+from netlab.course.answers import answer_in_words, is_stub
 from netlab.engines.library.ends import NO_TIMER, TOLD, Account, Program
 from netlab.engines.library.own import Caller
 from netlab.traffic.program import PROGRAM_METHODS
@@ -54,13 +55,20 @@ class Protocol:
         lost: Sequence[str] = (),
         twice: Sequence[str] = (),
         late_s: Mapping[str, float] | None = None,
+        until_s: float | None = None,
     ) -> dict[str, Any]:
         """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1"."""
-        return _Channel(self.ends(window), pieces, lost, twice, late_s or {}).run()
+        return _Channel(self.ends(window), pieces, lost, twice, late_s or {}).run(until_s or LATEST_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
     """A sender's and a receiver's class as one answer; `...` while a method of one is as the notebook came with it."""
+    for each in (sender, receiver):
+        if each is not ... and not callable(each):
+            raise NetlabError(
+                f"protocol() takes two classes, such as protocol(WaitSender, WaitReceiver), without brackets behind a name; "
+                f"got {answer_in_words(each)}"
+            )
     return ... if _is_open(sender) or _is_open(receiver) else Protocol(sender, receiver)
 
 
@@ -83,7 +91,7 @@ class _Pieces(Account):
         self.numbers: dict[bytes, int] = {}
         self.delivered: list[int] = []
         self.last_s = 0.0
-        draw = random.Random(1)  # noqa: S311 (no secret)
+        draw = random.Random(number)  # noqa: S311 (no secret)
         self._waiting = b"".join(draw.randbytes(PIECE_BYTES) for _ in range(number))
         for place in range(number):
             self.numbers[self._waiting[place * PIECE_BYTES : (place + 1) * PIECE_BYTES]] = place
@@ -117,16 +125,17 @@ class _Channel:
         self._timers_ns = [NO_TIMER, NO_TIMER]
         self._sent: Counter[int] = Counter()
         self._first_flight = 0
+        self._shapeless = 0
         self._order = 0
         self._coming: list[tuple[int, int, int, bytes]] = []
 
-    def run(self) -> dict[str, Any]:
-        """Run until nothing more can happen; what was delivered, and what it took."""
+    def run(self, until_s: float) -> dict[str, Any]:
+        """Run until nothing more can happen, or a moment; what was delivered, and what it took."""
         for end in (RECEIVER, SENDER):
             self._call(end, "on_start", 0, self._programs[end])
         events = 0
         now_ns = 0
-        while events < MOST_EVENTS and now_ns < LATEST_S * NS_PER_S:
+        while events < MOST_EVENTS and now_ns < until_s * NS_PER_S:
             events += 1
             arrives_ns = self._coming[0][0] if self._coming else NO_TIMER
             timer_ns = min(self._timers_ns)
@@ -144,6 +153,8 @@ class _Channel:
             "delivered": self._pieces.delivered[: len(self._pieces.numbers) + 1],
             "last_s": self._pieces.last_s,
             "sent": self._sent[SENDER],
+            "answered": self._sent[RECEIVER],
+            "shapeless": self._shapeless,
             "first_flight": self._first_flight,
             "ends": now_ns == NO_TIMER,
         }
@@ -161,6 +172,8 @@ class _Channel:
     def _send(self, end: int, now_ns: int, data: bytes) -> None:
         self._sent[end] += 1
         self._first_flight += end == SENDER and now_ns == 0
+        if end == SENDER and not self._shapeless and data[1:] not in self._pieces.numbers:
+            self._shapeless = self._sent[end]
         name = f"{NAMES[end]} {self._sent[end]}"
         if name in self._lost:
             return

@@ -17,6 +17,7 @@ from netlab.chapters.reliable_transfer.schedules import (
     GO_BACK_N,
     SELECTIVE_REPEAT,
     STOP_AND_WAIT,
+    advice,
     fault,
     in_words,
 )
@@ -53,25 +54,29 @@ class Transfer(Function):
             if isinstance(complaint, Result):
                 return complaint
             if complaint:
-                return self._result(Status.FAILED, f"schedule: {in_words(case)}. Here {complaint}", case["says"])
+                return self._result(Status.FAILED, f"schedule: {in_words(case)}. Here {complaint[0]}", complaint[1])
         return self._result(
             Status.PASSED, f"all {len(self.cases)} schedules: each piece is delivered once, in order.", self.right
         )
 
-    def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> str | Result:
+    def _complaint(self, trial: Callable[..., Any], case: Mapping[str, Any]) -> tuple[str, str] | Result | None:
+        """What is wrong, and what to look at."""
         try:
             found = call_within(LONGEST_CALL_S, trial, **self.arguments(case))
         except TimeIsUpError:
-            return f"the transfer took more than {LONGEST_CALL_S:g} s of computing: does a loop end?"
+            return f"the transfer took more than {LONGEST_CALL_S:g} s of computing.", "Does each loop end?"
         except Exception as error:  # noqa: BLE001 (whatever a student's code raises is an answer to comment on)
             said = str(error) if isinstance(error, NetlabError) else raised(error)
-            return self._result(Status.FAILED, f"schedule: {in_words(case)}. {said.strip()}")
+            # What does not fit into a byte is a number that did not wrap.
+            more = [case["says"]] if "range(0, 256)" in said else []
+            return self._result(Status.FAILED, f"schedule: {in_words(case)}. {said.strip()}", *more)
         if found is None or isinstance(found, EllipsisType):
             return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
         try:
-            return fault(case, found)
+            what = fault(case, found)
+            return (what, advice(case, found)) if what else None
         except (KeyError, TypeError, ValueError):
-            return "it did not come from protocol(MySender, MyReceiver)."
+            return "something came that is not from protocol(MySender, MyReceiver).", ""
 
 
 def window_mbps(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
@@ -97,6 +102,11 @@ def _without_service(window: int, rate_mbps: float, rtt_ms: float, payload_bytes
 def _without_headers(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
     kbit = payload_bytes * 8 / 1000
     return min(window * kbit / (rtt_ms + kbit / rate_mbps), rate_mbps)
+
+
+def _headers_as_data(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+    _, service_ms = _parts(rate_mbps, payload_bytes)
+    return min(window * service_ms * rate_mbps / (rtt_ms + service_ms), rate_mbps)
 
 
 def _all_sent_first(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
@@ -141,6 +151,9 @@ class Checks:
                 Misconception(
                     _without_service,
                     "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
+                ),
+                Misconception(
+                    _headers_as_data, "Goodput is of the payload alone: the headers arrive too, but are no data."
                 ),
                 Misconception(
                     _without_headers, "The headers are missing: each datagram has 42 bytes beside its payload."

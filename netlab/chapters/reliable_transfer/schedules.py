@@ -10,9 +10,11 @@ from typing import Any
 
 from netlab.chapters.reliable_transfer.programs import NUMBERS
 
-GIVEN = ("pieces", "window", "lost", "twice", "late_s")
+GIVEN = ("pieces", "window", "lost", "twice", "late_s", "until_s")
 """What of a schedule a trial gets; the rest is for the check."""
 SHOWN = 6
+SLOW = 10
+"""So many times later than it may come, a piece has waited for a timer in other units."""
 WRAPS = 600
 """Pieces of a long transfer: the numbers begin again twice."""
 
@@ -27,10 +29,10 @@ def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> 
     pieces, window
         How much is sent, and with which window.
     more
-        `lost`, `twice`: names of datagrams; `late_s`: names, and how much later they come; `most_sent`, `latest_s`: what the
-        transfer may need at most.
+        `lost`, `twice`: names of datagrams; `late_s`: names, and how much later they come; `until_s`: when the transfer is
+        broken off; `most_sent`, `latest_s`: what it may need at most.
     """
-    made = {"says": says, "pieces": pieces, "window": window, "lost": [], "twice": [], "late_s": {}}
+    made = {"says": says, "pieces": pieces, "window": window, "lost": [], "twice": [], "late_s": {}, "until_s": None}
     return {**made, "most_sent": None, "latest_s": None, **more}
 
 
@@ -42,6 +44,8 @@ def in_words(case: Mapping[str, Any]) -> str:
         if names:
             more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
             parts.append(f"{', '.join(names[:SHOWN])}{more} {what}")
+    if case["until_s"] is not None:
+        parts.append(f"broken off after {case['until_s']:g} s")
     window = "" if case["window"] is None else f", window {case['window']}"
     return f"{case['pieces']} pieces{window}, {'; '.join(parts) or 'nothing lost'}"
 
@@ -52,18 +56,42 @@ def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     wrong = next((place for place, number in enumerate(delivered) if number != place), None)
     if wrong is not None:
         return _wrong_piece(wrong, int(delivered[wrong]))
+    if case["until_s"] is not None:
+        return ""
     if len(delivered) < pieces:
         rest = "nothing was sent any more" if found["ends"] else "the sender sent on without end"
         return f"only {len(delivered)} of {pieces} pieces were delivered, then {rest}."
     if not found["ends"]:
         return "all pieces were delivered, but one end sends on for ever: when is it done?"
     if case["window"] is not None and found["first_flight"] != min(pieces, case["window"]):
-        return f"the sender sent {found['first_flight']} datagrams before any ACK could come, with a window of {case['window']}."
+        return f"datagrams sent before any ACK could come: {found['first_flight']}, with a window of {case['window']}."
     if case["most_sent"] is not None and found["sent"] > case["most_sent"]:
         return f"the sender sent {found['sent']} datagrams for {pieces} pieces, more than it should."
     if case["latest_s"] is not None and found["last_s"] > case["latest_s"]:
         return f"the last piece came after {found['last_s']:.2f} s, which is too late."
     return ""
+
+
+def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """What to look at after a fault: what can be told from the datagrams, else what the schedule is for."""
+    if case["says"] == _KEPT:
+        return _KEPT
+    if found["shapeless"]:
+        return (
+            f'Look at "data {found["shapeless"]}": it is not one byte with the number and then a piece. bytes([7]) is one byte of '
+            'value 7, bytes(7) is seven zeros; and at the end, when read(1000) gives b"", nothing is to be sent.'
+        )
+    if found["sent"] and not found["answered"]:
+        return "The receiver answers nothing. Does it call program.send(...)? What a method returns goes nowhere."
+    if not found["delivered"]:
+        return "Nothing was delivered. Does the receiver call program.deliver(piece), and has the first piece the number 0?"
+    if case["window"] is not None and found["first_flight"] != min(case["pieces"], case["window"]):
+        return "As many pieces as the window has may be in flight without an ACK: no more, and no fewer while there are some to send."
+    if len(found["delivered"]) == case["pieces"] and not found["ends"]:
+        return "When all is acknowledged and read(1000) gives no more, no timer may be left: set_timer(None)."
+    if case["latest_s"] is not None and found["last_s"] > SLOW * case["latest_s"]:
+        return "set_timer() takes a moment in seconds, such as now_s + programs.TIMEOUT_S."
+    return str(case["says"])
 
 
 def _wrong_piece(place: int, number: int) -> str:
@@ -79,6 +107,21 @@ def _wrong_piece(place: int, number: int) -> str:
     return f"piece {number + 1} was delivered where piece {place + 1} was due."
 
 
+_KEPT = (
+    "Before this one a transfer was broken off. What did your class keep of it? Set what changes in on_start (self.number = 0), "
+    "not in the class' body: there all transfers share it."
+)
+
+
+def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
+    """A transfer that is broken off, and then one without losses: what a program keeps in its class spoils it."""
+    # One piece more: then its pieces are other ones.
+    return [
+        schedule("A transfer that is broken off.", pieces + 1, window, lost=["data 2"], until_s=0.2),
+        schedule(_KEPT, pieces, window),
+    ]
+
+
 def every(first: int, step: int, last: int, name: str) -> list[str]:
     """The names of each datagram in some distance: `every(5, 10, 30, "ack")` is ack 5, ack 15, ack 25."""
     return [f"{name} {number}" for number in range(first, last + 1, step)]
@@ -86,7 +129,15 @@ def every(first: int, step: int, last: int, name: str) -> list[str]:
 
 STOP_AND_WAIT = [
     schedule("Nothing is lost here, so the simplest program must do.", 5, most_sent=5, latest_s=0.5),
+    *_kept(5),
     schedule("Who notices that a piece is lost? Only a timer can.", 5, lost=["data 2"], most_sent=6, latest_s=2.0),
+    schedule(
+        "The piece is lost twice. Is the timer set again when the piece is sent again?",
+        5,
+        lost=["data 2", "data 3"],
+        most_sent=7,
+        latest_s=2.0,
+    ),
     schedule(
         "The ACK is lost, so the sender sends a piece that the receiver has. It must know it by its number, and answer it again.",
         5,
@@ -124,12 +175,21 @@ GO_BACK_N = [
         most_sent=12,
         latest_s=0.3,
     ),
+    *_kept(12, 4),
     schedule(
         "After a loss all pieces in flight go again, and the window moves on.",
         12,
         4,
         lost=["data 2"],
         most_sent=17,
+        latest_s=1.5,
+    ),
+    schedule(
+        "The piece is lost twice. Is the timer set again when all goes again?",
+        12,
+        4,
+        lost=["data 2", "data 6"],
+        most_sent=21,
         latest_s=1.5,
     ),
     schedule(
@@ -158,7 +218,15 @@ GO_BACK_N = [
         latest_s=1.5,
     ),
     schedule(
-        "All ACKs of a window are lost, so all of it goes twice.",
+        "An ACK that says the same as the one before it does not move the window. It must leave the timer alone.",
+        12,
+        4,
+        lost=["data 2"],
+        late_s={"data 4": 0.2},
+        latest_s=0.65,
+    ),
+    schedule(
+        "All ACKs of a window are lost, so all of it is sent twice.",
         12,
         4,
         lost=every(1, 1, 4, "ack"),
@@ -175,6 +243,7 @@ GO_BACK_N = [
 
 SELECTIVE_REPEAT = [
     schedule("Nothing is lost: deliver each piece as it comes.", 12, 4, most_sent=12, latest_s=0.3),
+    *_kept(12, 4),
     schedule(
         "One piece is lost, and one must go again. Are the pieces that came early kept?",
         12,
@@ -194,9 +263,10 @@ SELECTIVE_REPEAT = [
     schedule("The pieces arrive in another order.", 12, 4, late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12),
     schedule("The path makes copies.", 12, 4, twice=["data 3", "data 4", "ack 6"], most_sent=12),
     schedule(
-        "Sequence numbers wrap. A piece that comes again is behind the window. Whoever keeps it, delivers it one round of numbers later.",
+        "Sequence numbers wrap. An old piece that comes again is behind the window, up to 128 numbers here. A receiver that keeps it "
+        "delivers it one round of numbers later.",
         WRAPS,
-        100,
-        lost=[*every(10, 83, WRAPS, "ack"), *every(47, 131, WRAPS, "data")],
+        NUMBERS // 2,
+        lost=["ack 1", *every(10, 83, WRAPS, "ack"), *every(461, 131, WRAPS, "data")],
     ),
 ]

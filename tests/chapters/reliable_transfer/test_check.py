@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netlab.base.errors import NetlabError
 from netlab.chapters import reliable_transfer
 from netlab.chapters.reliable_transfer import experiments
 from netlab.chapters.reliable_transfer.channel import protocol
@@ -124,6 +125,53 @@ class DeliversTheNumber(WaitReceiver):
         self.program.send(data[:1])
 
 
+class OneTimeout(WaitSender):
+    """The timer is set for a new piece only."""
+
+    def on_timer(self, now_s: float) -> None:
+        self.program.send(bytes([self.number]) + self.piece)
+        if now_s == self.program.now_s and not self.is_again:
+            self.program.set_timer(now_s + TIMEOUT_S)
+        self.is_again = True
+
+    def send_next(self) -> None:
+        self.is_again = False
+        super().send_next()
+
+
+class InMilliseconds(WaitSender):
+    def on_timer(self, now_s: float) -> None:
+        super().on_timer(now_s)
+        self.program.set_timer(now_s + 1000 * TIMEOUT_S)
+
+
+class EmptyNumber(WaitSender):
+    def on_timer(self, now_s: float) -> None:
+        self.program.send(bytes(self.number) + self.piece)
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
+class Returns(WaitReceiver):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        self.program.deliver(data[1:])
+        return data[:1]  # type: ignore[return-value]
+
+
+class DeliversNothing(WaitReceiver):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        self.program.send(data[:1])
+
+
+class CountsInTheClass(WaitReceiver):
+    counted = [0]  # noqa: RUF012 (the mistake)
+
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if data[0] == self.counted[0] % 256:
+            self.program.deliver(data[1:])
+            self.counted[0] += 1
+        self.program.send(data[:1])
+
+
 @pytest.mark.parametrize(
     ("sender", "receiver", "schedule", "found"),
     [
@@ -134,6 +182,13 @@ class DeliversTheNumber(WaitReceiver):
         (NeverWraps, WaitReceiver, "600 pieces", "bytes must be in range(0, 256)"),
         (NeverDone, WaitReceiver, "nothing lost", "one end sends on for ever"),
         (WaitSender, DeliversTheNumber, "nothing lost", "are the number and the data kept apart"),
+        (OneTimeout, WaitReceiver, "data 2, data 3 lost", "Is the timer set again"),
+        (InMilliseconds, WaitReceiver, "data 2 lost", "a moment in seconds"),
+        (EmptyNumber, WaitReceiver, "nothing lost", 'Look at "data 1": it is not one byte with the number'),
+        (WaitSender, Returns, "nothing lost", "The receiver answers nothing"),
+        (WaitSender, DeliversNothing, "nothing lost", "Does the receiver call program.deliver(piece)"),
+        (WaitSender, CountsInTheClass, "nothing lost", "What did your class keep of it?"),
+        (NeverWraps, WaitReceiver, "600 pieces", "After 255 comes 0"),
     ],
 )
 def test_a_fault_of_stop_and_wait_is_found_by_its_schedule(
@@ -202,16 +257,49 @@ class OldestOnly(GoBackNSender):
         self.program.set_timer(now_s + TIMEOUT_S)
 
 
+class OneTimeoutOfAll(GoBackNSender):
+    """Nothing waits for what was sent again."""
+
+    def on_timer(self, now_s: float) -> None:
+        super().on_timer(now_s)
+        self.program.set_timer(None)
+
+
+class TimerAtAnyAck(GoBackNSender):
+    """The timer begins anew with an ACK that moves nothing, too."""
+
+    def on_datagram(self, now_s: float, data: bytes) -> None:
+        super().on_datagram(now_s, data)
+        self.fill(now_s)
+
+
+class OneTooMany(GoBackNSender):
+    def __init__(self, window: int) -> None:
+        super().__init__(window + 1)
+
+
+class ListInTheClass(GoBackNSender):
+    shared: list[bytes] = []  # noqa: RUF012 (the mistake)
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.oldest, self.in_flight = program, 0, self.shared
+        self.fill(program.now_s)
+
+
 @pytest.mark.parametrize(
     ("sender", "schedule", "found"),
     [
-        (OneAtATime, "window 4, nothing lost", "sent 1 datagrams before any ACK"),
+        (OneAtATime, "window 4, nothing lost", "before any ACK could come: 1, with a window of 4"),
         (FirstTimerOnly, "window 4, nothing lost", "the timer must be for that one"),
         (OldestOnly, "data 2 lost", "more than it should"),
         (OneByOne, "ack 2, ack 5, ack 6 lost", "a later one makes up for one that is lost"),
         (OffAtAnyAck, "data 2 lost", "nothing was sent any more"),
         (BackByOldAcks, "ack 1 late", "It must not move the window back"),
         (NoWrapOfTheWindow, "600 pieces", "only"),
+        (OneTimeoutOfAll, "data 2, data 6 lost", "Is the timer set again"),
+        (TimerAtAnyAck, "data 4 late", "It must leave the timer alone"),
+        (OneTooMany, "nothing lost", "before any ACK could come: 5, with a window of 4"),
+        (ListInTheClass, "nothing lost", "What did your class keep of it?"),
     ],
 )
 def test_a_fault_of_go_back_n_is_found_by_its_schedule(sender: type, schedule: str, found: str) -> None:
@@ -243,6 +331,18 @@ class AsTheyCome(SelectiveReceiver):
         self.program.send(data[:1])
 
 
+class KeepsOneTooMany(SelectiveReceiver):
+    def __init__(self, window: int) -> None:
+        super().__init__(window + 1)
+
+
+class KeepsInTheClass(SelectiveReceiver):
+    shared: dict[int, bytes] = {}  # noqa: RUF012 (the mistake)
+
+    def on_start(self, program: Any) -> None:
+        self.program, self.waits_for, self.early = program, 0, self.shared
+
+
 @pytest.mark.parametrize(
     ("receiver", "schedule", "found"),
     [
@@ -250,11 +350,27 @@ class AsTheyCome(SelectiveReceiver):
         (SilentBehindTheWindow, "ack 2 lost", "the sender sent on without end"),
         (AsTheyCome, "data 2 lost", "piece 3 was delivered where piece 2 was due"),
         (KeepsOldPieces, "600 pieces", "in the place of piece"),
+        (KeepsOneTooMany, "window 128", "in the place of piece"),
+        (KeepsInTheClass, "nothing lost", "What did your class keep of it?"),
     ],
 )
 def test_a_fault_of_selective_repeat_is_found_by_its_schedule(receiver: type, schedule: str, found: str) -> None:
     sentence = said(CHECK.selective_repeat, protocol(SelectiveSender, receiver))
     assert schedule in sentence and found in sentence, sentence
+
+
+def test_objects_in_place_of_classes_are_refused_at_once() -> None:
+    with pytest.raises(NetlabError, match="takes two classes.* without brackets"):
+        protocol(WaitSender(), WaitReceiver())
+
+
+def test_headers_counted_as_data_are_named() -> None:
+    def answer(window: int, rate_mbps: float, rtt_ms: float, payload_bytes: int) -> float:
+        return min(
+            rate_mbps, window * (payload_bytes + 42) * 8 / 1000 / (rtt_ms + (payload_bytes + 42) * 8 / rate_mbps / 1000)
+        )
+
+    assert "Goodput is of the payload alone" in said(CHECK.window, answer)
 
 
 def test_an_error_of_a_class_is_told_with_its_line() -> None:
