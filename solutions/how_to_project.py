@@ -138,7 +138,7 @@ figure
 #
 # **The prediction was wrong for 4 flows.** I could have known. If all 4 always halved at once, they would be one flow with a four times larger window. Below is
 # such a flow with the same room: the link is still used better than the bound says. So the bound for 4 flows could not be reached, however much they are
-# in step: it takes sums of windows for normally distributed, which have no end, and the sum of 4 windows has one.
+# in step: it assumes that the sum of the windows is normally distributed. Such a sum has no upper end, and that of 4 windows has one.
 
 # %% id="alone"
 room = round(rule[4])
