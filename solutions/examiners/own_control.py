@@ -15,8 +15,8 @@ EXERCISES = {
     "best": Exercise(points=2),
     # Alone; halves, no timeout; two of it.
     "aimd": Exercise(points=3, shares=[1.0, 1.0, 1.0]),
-    # Power; two of it; their queue.
-    "mine": Exercise(points=4, shares=[2.0, 1.0, 1.0]),
+    # Power; the three traces; two of it; their queue.
+    "mine": Exercise(points=4, shares=[1.0, 1.0, 1.0, 1.0]),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "fails-words": Words(points=3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -35,7 +36,7 @@ from netlab.traffic.own import is_own
 from netlab.traffic.tcp import CONTROL_METHODS
 
 Runs = dict[str, Run]
-LEAST_J, LEAST_TIMES, MOST_QUEUE_MS = 0.8, 1.5, 30
+LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 
 @dataclass(kw_only=True, repr=False)
@@ -90,13 +91,23 @@ def _aimd_runs(control: Any) -> Runs:
 
 def _own_runs(control: Any) -> Runs:
     flows = [Tcp("h1", "h3", congestion=control), Tcp("h2", "h4", congestion=control)]
-    alone = {name: _run(Scenario(traced(name), flows[:1], TRACE_S)) for name in TRACES[:1]}
+    alone = {name: _run(Scenario(traced(name), flows[:1], TRACE_S)) for name in TRACES}
     return {**alone, "two": _run(Scenario(small_queue(), flows, STEADY_S))}
 
 
-def cubic_power(name: str) -> float:
-    """What CUBIC gets on a trace."""
-    return experiments.power(_run(Scenario(traced(name), [Tcp("h1", "h3")], TRACE_S)))
+@cache
+def cubic(name: str) -> Run:
+    """CUBIC alone on a trace."""
+    return _run(Scenario(traced(name), [Tcp("h1", "h3")], TRACE_S))
+
+
+def _parts_of_cubic(runs: Runs) -> dict[str, float]:
+    """The goodput on each trace, as a fraction of CUBIC's."""
+    return {name: float(_goodput_mbps(runs[name]) / _goodput_mbps(cubic(name))) for name in TRACES}
+
+
+def _goodput_mbps(run: Run) -> float:
+    return float(run.flows["goodput_mbps"].iloc[0])
 
 
 def _powers(table: pd.DataFrame) -> pd.Series[float]:
@@ -220,12 +231,18 @@ class Checks:
             runs=_once(_own_runs),
             conditions=[
                 Condition(
-                    lambda runs: experiments.power(runs[TRACES[0]]) > LEAST_TIMES * cubic_power(TRACES[0]),
+                    lambda runs: experiments.power(runs[TRACES[0]]) > LEAST_TIMES * experiments.power(cubic(TRACES[0])),
                     f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's.",
                     "Print experiments.on_trace(...): is it the goodput or the delay?",
                     lambda runs: (
-                        f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {cubic_power(TRACES[0]):.3g} Mbit/s per s"
+                        f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {experiments.power(cubic(TRACES[0])):.3g} Mbit/s per s"
                     ),
+                ),
+                Condition(
+                    lambda runs: min(_parts_of_cubic(runs).values()) > LEAST_PART,
+                    f"On each of the three traces it must get {LEAST_PART} times CUBIC's goodput at least.",
+                    "A short queue is not worth an idle link. Does the window grow again when the rate has risen?",
+                    lambda runs: ", ".join(f"{part:.2f} on {name}" for name, part in _parts_of_cubic(runs).items()),
                 ),
                 _fair("a steady link", "Does the second one see an RTT that the first one's queue is already in?"),
                 Condition(

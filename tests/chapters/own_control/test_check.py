@@ -61,14 +61,18 @@ def test_what_is_no_class_is_no_answer() -> None:
     assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
 
 
-def runs(powers: float, goodputs: tuple[float, float], queue_ms: float) -> dict[str, Any]:
-    """Runs that nobody made: on the trace so many times CUBIC's power, and two flows with so much queue."""
-    trace = SimpleNamespace(
-        flows=pd.DataFrame([{"flow": "a", "goodput_mbps": powers}]),
+def on_trace(goodput_mbps: float) -> Any:
+    """A run that nobody made, with a delay of 1 s."""
+    return SimpleNamespace(
+        flows=pd.DataFrame([{"flow": "a", "goodput_mbps": goodput_mbps}]),
         intervals=pd.DataFrame({"flow": "a", "rtt_ms": [1000.0] * 5}),
     )
+
+
+def runs(powers: float, goodputs: tuple[float, float], queue_ms: float, train: float = 1) -> dict[str, Any]:
+    """Runs on the traces with so many times CUBIC's power, and two flows with so much queue."""
     two = SimpleNamespace(flows=pd.DataFrame({"goodput_mbps": goodputs, "rtt_ms": 40.0 + queue_ms, "rtt_min_ms": 40.0}))
-    return {"walk_4g": trace, "two": two}
+    return {"walk_4g": on_trace(powers), "train": on_trace(train), "crowded_wifi": on_trace(1), "two": two}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +80,7 @@ def runs(powers: float, goodputs: tuple[float, float], queue_ms: float) -> dict[
     [
         (runs(1.6, (5, 4), 10), ""),
         (runs(1.4, (5, 4), 10), "must be 1.5 times CUBIC's"),
+        (runs(1.6, (5, 4), 10, train=0.5), "On each of the three traces it must get 0.6 times CUBIC's goodput"),
         (runs(1.6, (9, 1), 10), "fairness index above 0.8"),
         (runs(1.6, (5, 4), 35), "no more than 30 ms of queue"),
     ],
@@ -83,7 +88,7 @@ def runs(powers: float, goodputs: tuple[float, float], queue_ms: float) -> dict[
 def test_a_control_is_judged_by_power_fairness_and_queue(
     made: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "cubic_power", lambda _name: 1.0)
+    monkeypatch.setattr(check, "cubic", lambda _name: on_trace(1.0))
     missing = [each for each in chapter.check.mine.conditions if not each.holds_for(made)]
     assert [sentence in each.sentence for each in missing] == ([True] if sentence else [])
 
