@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +181,71 @@ def test_pseudonyms_hardly_change_when_others_join() -> None:
     assert len(set(second.values())) == 41
     assert sum(first[name] != second[name] for name in some) <= 1
     assert len(set(contest.pseudonyms([str(number) for number in range(1000)], "w").values())) == 1000
+
+
+SHORT = f"""
+import sys
+from netlab.commands import cli
+from netlab.contest import contest, networks, race
+networks.DURATION_S = 2.0
+drawn = networks.draw({DEFAULT_SEED!r})
+networks.draw = lambda _seed: [each for each in drawn if each.key == "walk"]
+contest.LANDMARKS, contest.OPPONENTS = ("cubic",), {{}}
+run = race._run
+def told(trial, control):
+    print("racing", flush=True)
+    return run(trial, control)
+race._run = told
+sys.exit(cli.main(["contest", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.pocket
+@pytest.mark.library
+def test_ctrl_c_in_a_race_leaves_what_raced_and_nothing_else(tmp_path: Path) -> None:
+    """A signal while a class loops: a sentence, status 130, no process and no file; with --ladder the others need not race again."""
+    hand_in(tmp_path / "in", {"anna": CLASS["anna"], "zoe": CLASS["loops"]})
+    (tmp_path / "tmp").mkdir()
+
+    def begun() -> subprocess.Popen[str]:
+        words = [
+            sys.executable,
+            "-c",
+            SHORT,
+            str(tmp_path / "in"),
+            "--output",
+            str(tmp_path / "out"),
+            "--jobs",
+            "1",
+            "--ladder",
+        ]
+        return subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": str(tmp_path / "tmp"), "NETLAB_PROGRESS": "0"},
+        )
+
+    stopped = begun()
+    assert stopped.stdout is not None
+    # CUBIC, anna, zoe.
+    assert [stopped.stdout.readline() for _ in range(3)] == ["racing\n"] * 3
+    stopped.send_signal(signal.SIGINT)
+    said, complaint = stopped.communicate(timeout=60)
+    assert stopped.returncode == 130, complaint
+    assert said.strip() == "Stopped. What raced is kept: the same command with --ladder goes on from there."
+    assert "Traceback" not in complaint
+    with pytest.raises(ProcessLookupError):
+        os.killpg(stopped.pid, 0)
+    # What stays is the directory of this user's scratch, with its lock.
+    assert {path.name for path in (tmp_path / "tmp").rglob("*")} <= {f"netlab-{os.getuid()}", "lock"}
+    (kept,) = (tmp_path / "out" / "results").iterdir()
+    assert "anna" in kept.read_text() and not (tmp_path / "out" / board.PAGE).exists()
+
+    hand_in(tmp_path / "in", {"zoe": CLASS["ben"]})
+    said, complaint = begun().communicate(timeout=60)
+    assert said.count("racing") == 2, said + complaint
+    assert kept.exists() and "zoe" in (tmp_path / "out" / board.PAGE).read_text()
