@@ -378,7 +378,8 @@ chapter.panel()
 # - D. Bertsekas and R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 2.4: stop-and-wait, go back n, selective repeat, and their efficiency.
 # - J. Kurose and K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 3.4: the same, built step by step.
 # - V. Paxson and others, RFC 6298, 2011: TCP's timer, which starts anew when new data is acknowledged (5.3).
-# - W. Lynch, Reliable full-duplex file transmission over half-duplex telephone lines, Communications of the ACM 11(6), 1968: a number of one bit is enough.
+# - K. Bartlett, R. Scantlebury and P. Wilkinson, A note on reliable full-duplex transmission over half-duplex links, Communications of the ACM 12(5), 1969: for
+#   stop-and-wait a number of one bit is enough.
 #
 # ## Limits
 #
