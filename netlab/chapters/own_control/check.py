@@ -36,6 +36,7 @@ from netlab.traffic.own import is_own
 from netlab.traffic.tcp import CONTROL_METHODS
 
 Runs = dict[str, Run]
+SLOW_START_S = 2
 LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 
@@ -122,6 +123,17 @@ def _halvings(run: Run) -> int:
     """How often the window fell by a third or more."""
     windows = run.intervals["cwnd_segments"].ffill().to_numpy()
     return int((windows[1:] < 0.67 * windows[:-1]).sum())
+
+
+def _growth(run: Run) -> pd.Series[float]:
+    """How many segments for each RTT the window grew, in each interval after slow start."""
+    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
+    found: pd.Series[float] = late["cwnd_segments"].ffill().diff() / late["t_s"].diff() * late["rtt_ms"] / 1e3
+    return found.dropna()
+
+
+def _grows_by_one(run: Run) -> bool:
+    return bool(_growth(run).between(0.3, 2).mean() > 0.6)
 
 
 def _mean_queue_ms(run: Run) -> float:
@@ -216,6 +228,12 @@ class Checks:
                     lambda runs: (
                         f"{_halvings(runs['alone'])} cuts by a third or more, {runs['alone'].flows['timeouts'].sum()} timeouts"
                     ),
+                ),
+                Condition(
+                    lambda runs: _grows_by_one(runs["alone"]),
+                    "Between two losses the window must grow by about one segment for each RTT.",
+                    "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
+                    lambda runs: f"{_growth(runs['alone']).median():.2g} segments for each RTT",
                 ),
                 _fair("the link", "Does the growth per RTT depend on the window? It should add the same for both."),
             ],

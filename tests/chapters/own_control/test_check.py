@@ -69,6 +69,27 @@ def on_trace(goodput_mbps: float) -> Any:
     )
 
 
+SAWTOOTH = [*range(34, 68, 2), 69, *range(34, 68, 2), 69]
+
+
+@pytest.mark.parametrize(
+    ("windows", "holds"),
+    [
+        (SAWTOOTH, True),
+        ([67] * 36, False),  # It never grows: delivered // window.
+        ([93, 51, 81, 63, 55, 97] * 6, False),  # It doubles for each RTT.
+        ([98, 82, 56, 402, 68, 122] * 6, False),  # It adds bytes.
+    ],
+)
+def test_aimd_adds_one_segment_for_each_rtt(windows: list[float], holds: bool) -> None:
+    """The windows every 0.1 s at an RTT of 60 ms; 20 segments a second are 1.2 for each RTT."""
+    rows = pd.DataFrame(
+        {"t_s": [2 + 0.1 * place for place in range(len(windows))], "cwnd_segments": windows, "rtt_ms": 60.0}
+    )
+    (adds,) = [each for each in chapter.check.aimd.conditions if "about one segment for each RTT" in each.sentence]
+    assert adds.holds_for({"alone": SimpleNamespace(intervals=rows)}) == holds
+
+
 def runs(powers: float, goodputs: tuple[float, float], queue_ms: float, train: float = 1) -> dict[str, Any]:
     """Runs on the traces with so many times CUBIC's power, and two flows with so much queue."""
     two = SimpleNamespace(flows=pd.DataFrame({"goodput_mbps": goodputs, "rtt_ms": 40.0 + queue_ms, "rtt_min_ms": 40.0}))
