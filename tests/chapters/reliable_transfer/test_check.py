@@ -128,6 +128,8 @@ class DeliversTheNumber(WaitReceiver):
 class OneTimeout(WaitSender):
     """The timer is set for a new piece only."""
 
+    is_again = False
+
     def on_timer(self, now_s: float) -> None:
         self.program.send(bytes([self.number]) + self.piece)
         if now_s == self.program.now_s and not self.is_again:
