@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -60,6 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="only root can do this"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector away from modules and tests, of which it would look at each object again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _live_in_a_directory_of_our_own(config: pytest.Config) -> None:

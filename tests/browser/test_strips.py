@@ -13,7 +13,10 @@ from netlab.plots.strips import Strips
 from netlab.plots.theme import COLOURS
 from tests.browser import chromium
 
-pytestmark = pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium.PROGRAM is None, reason="needs Debian's chromium: apt install chromium"),
+]
 
 WIDTH, HEIGHT = 900, 420
 NEAR = 40  # of 255 in each colour: lines have soft edges
