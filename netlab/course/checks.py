@@ -323,8 +323,10 @@ class Function(Check):
         complaint = wrong_parameters(answer, list(self.arguments(self.cases[0])))
         if complaint:
             return self._result(Status.FAILED, complaint)
+        first = arguments_in_words(self.arguments(self.cases[0]))
         for number, case in enumerate(self.cases):
-            failure = self._failure(answer, case, first=number == 0)
+            again = number == 0 or arguments_in_words(self.arguments(case)) == first
+            failure = self._failure(answer, case, first=again)
             if failure is not None:
                 return failure
         trials = f"all {len(self.cases)} trials agree within {_tolerance_text(self)}"
@@ -359,7 +361,7 @@ class Function(Check):
         sentences = [slip or direction(number, expected)]
         if not first and not slip:
             sentences.append(
-                "The first trial was right: is a figure written into the function that should be a parameter?"
+                "The first trial was right: is a number written into the function that should be a parameter?"
             )
         return self._result(Status.FAILED, f"{given} got {with_unit(number, self.unit)}.", *sentences)
 

@@ -175,7 +175,7 @@ def test_a_function_right_for_the_first_case_only_fails() -> None:
     result = FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042)
     assert result.status is Status.FAILED
     assert "rate_mbps=100, payload_bytes=1470" in said(result)
-    assert "is a figure written into the function" in said(result)
+    assert "is a number written into the function" in said(result)
 
 
 def test_a_slip_that_has_a_name_in_a_later_case_is_not_taken_for_a_figure_written_into_the_function() -> None:
@@ -183,7 +183,7 @@ def test_a_slip_that_has_a_name_in_a_later_case_is_not_taken_for_a_figure_writte
         lambda rate_mbps, payload_bytes: limit(rate_mbps, payload_bytes) * (1, 1000)[rate_mbps > 5]
     )
     assert "a thousand times too large" in said(thousandfold)
-    assert "is a figure written into the function" not in said(thousandfold)
+    assert "is a number written into the function" not in said(thousandfold)
 
 
 def test_a_function_that_raises_is_quoted_not_propagated() -> None:
@@ -213,7 +213,7 @@ def test_the_result_of_a_call_in_place_of_the_function_is_told() -> None:
 
 
 def test_a_figure_written_into_the_function_is_suspected() -> None:
-    assert "is a figure written into the function" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042))
+    assert "is a number written into the function" in said(FUNCTION.judge(lambda rate_mbps, payload_bytes: 5000 / 1042))
 
 
 @given(st.integers(min_value=1101, max_value=9999).filter(lambda n: n % 10), st.floats(min_value=-1e4, max_value=1e4))

@@ -52,7 +52,7 @@ class Intervals(Function):
 
     def words(self, case: Mapping[str, Any]) -> str:
         """The values, and which of the two numbers is looked at."""
-        return f"{super().words(self.arguments(case))}: the {case['of']}"
+        return f"the {case['of']} of {super().words(self.arguments(case))}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
         """The number that the trial looks at."""
@@ -113,6 +113,14 @@ def _interval(own: StudentValues) -> Intervals:
             Misconception(
                 _other_half(lambda x: theory.student_t(len(x)) * np.var(x, ddof=1) / math.sqrt(len(x))),
                 "This takes the variance. Its root is the standard deviation.",
+            ),
+            Misconception(
+                _other_half(lambda x: theory.student_t(max(2, len(x) - 1)) * np.std(x, ddof=1) / math.sqrt(len(x))),
+                "This is Student's factor for one value less. nl.theory.student_t takes the number of values as it is.",
+            ),
+            Misconception(
+                lambda values, of: _of(values, _HALF if of == _MEAN else _MEAN),
+                "The two numbers are the other way round: first the mean, then half of the width.",
             ),
             Misconception(
                 _other_half(lambda x: 2 * _of(x, _HALF)),
@@ -257,7 +265,15 @@ def _slip(found: Decided) -> str:
         ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
         (found.without_pairs(), "the two half widths put together: subtract seed by seed, then take the interval"),
         ((100 * right_mean, 100 * right_half), "in per cent; loss rates are fractions here"),
+        (
+            (right_mean - right_half, right_mean + right_half),
+            "the two edges; asked for are the mean and half of the width",
+        ),
     ]
+    for queue in QUEUES:
+        if queue != found.choice:
+            pairs = (losses[queue] - losses[found.choice]).dropna()
+            slips += [(interval(pairs), f"the difference to {queue}, which is not the next best")] * (len(pairs) > 1)
     for queue in QUEUES:
         alone = interval(losses[queue])
         slips.append(

@@ -62,6 +62,20 @@ class Checks:
                     _wrong_mbps(fixed_us=_FIXED_US - 67.5), "The backoff is missing: 7.5 slots of 9 µs on average."
                 ),
                 Misconception(
+                    _wrong_mbps(fixed_us=_FIXED_US - 60),
+                    "The backoff is counted in slots, 7.5 on average. A slot takes 9 µs.",
+                ),
+                *(
+                    Misconception(_wrong_mbps(fixed_us=_FIXED_US - part_us), f"A row of the table is missing: {name}.")
+                    for name, part_us in {"DIFS": 28, "the preamble": 20, "the signal extension": 6, "SIFS": 10}.items()
+                ),
+                Misconception(
+                    lambda payload_bytes, rate_mbps: (
+                        (1 + 64 / payload_bytes) * udp_ceiling_mbps(payload_bytes, rate_mbps)
+                    ),
+                    "This counts the headers as application data.",
+                ),
+                Misconception(
                     _wrong_mbps(fixed_us=_FIXED_US - 44),
                     "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
                 ),

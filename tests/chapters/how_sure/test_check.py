@@ -111,3 +111,18 @@ def test_the_letters_stand_for_other_queues_in_other_copies() -> None:
         opened = how_sure.begin(token)
         orders.add(tuple(opened.settings.candidate(opened.own, q).topology.links[-1].forward.aqm for q in "ABC"))
     assert len(orders) >= 4
+
+
+def test_a_wrong_half_width_of_the_first_values_is_not_taken_for_a_number_written_in(chapter: Any) -> None:
+    """The mean of the same values was right before it, but that trial had the same arguments."""
+    heard = said(chapter.check.interval, lambda values: (np.mean(values), 4.44))
+    assert "the half width of values=" in heard and "number written into" not in heard
+
+
+def test_an_interval_as_two_edges_or_to_the_worst_queue_is_named(chapter: Any) -> None:
+    found = tables(chapter)
+    mean, half = paired(found)
+    assert "two edges" in said(chapter.check.decision, [found, (mean - half, mean + half), "B"])
+    losses = {queue: each.set_index("seed")["loss_rate"] for queue, each in found.items()}
+    worst = interval(losses["C"] - losses["B"])
+    assert "the difference to C, which is not the next best" in said(chapter.check.decision, [found, worst, "B"])
