@@ -376,6 +376,7 @@ class Lab:
         settings = {
             "scenario": {
                 **self._scenario.to_dict(),
+                "duration_s": self.now_s,
                 "traffic": [{name: word for name, word in item.items() if name != "own"} for item in begun],
                 **({"changes": [item.to_dict() for item in self.changes]} if self.changes else {}),
             },

@@ -33,6 +33,7 @@ def test_traffic_goes_on_as_time_passes_and_tables_hold_what_was_so_far(lab):
     assert set(lab.queues.interface) == {"r1-eth1", "h2-eth0"}
     assert len(lab.queues) == 200
     assert lab.now_s == pytest.approx(10)
+    assert lab.run.scenario["duration_s"] == lab.now_s, "a check that asks for so many seconds asks for those that were"
 
 
 def test_a_flow_gives_what_the_same_run_gives(lab):

@@ -104,7 +104,7 @@ class Checks:
                     lambda run: (
                         {(flow["src"], flow["dst"]) for flow in sent(run, kind="tcp")} == PAIRS
                         and len(sent(run, kind="tcp")) == len(run.flows) == len(PAIRS)
-                        and run.settings["network_s"] >= SHORTEST_S
+                        and run.scenario["duration_s"] >= SHORTEST_S
                     ),
                     f"Three TCP flows must send for {SHORTEST_S} s at least: h1 to h3, h1 to h2, h2 to h3.",
                     "Look at your list of traffic and at duration_s.",

@@ -9,7 +9,7 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab.chapters.queues.settings import call_beside_download
-from netlab.course.conditions import Condition, Measurement, duration, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, sent, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -69,12 +69,7 @@ class Checks:
                 "Look at rate_mbps and base_rtt_ms of your network.",
                 lambda run: f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms",
             ),
-            Condition(
-                lambda run: run.settings["network_s"] >= SHORTEST_S,
-                f"The run must last {SHORTEST_S} s at least.",
-                "Look at duration_s.",
-                duration,
-            ),
+            lasts(SHORTEST_S, "Look at duration_s."),
         ]
         self.ecn_run = Measurement(
             name="marks instead of losses",

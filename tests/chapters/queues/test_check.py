@@ -54,7 +54,7 @@ def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: Simp
     passes(check, stand_in(opened.marks))
     cases = {
         "the round-trip time that the exercise asks for": stand_in(opened.other),
-        "20 s at least": stand_in(opened.marks, seconds=10),
+        "20 s or more": stand_in(opened.marks, seconds=10),
         "by CUBIC": stand_in(opened.marks, congestion="dctcp"),
         "must have marked": stand_in(opened.marks, marks=0),
         "No segment may have been sent again": stand_in(opened.marks, retransmits=1),
