@@ -233,6 +233,29 @@ def test_timeouts_are_told_and_without_a_method_leave_a_window_of_one() -> None:
     assert usual.flows.received_bytes[0] == run("reno", changes=cut, interval_s=0.02).flows.received_bytes[0]
 
 
+def test_a_lost_syn_is_not_told_before_the_connection_stands() -> None:
+    """Linux counts a SYN's timeout too, before `on_start`."""
+    told: list[str] = []
+
+    class Notes(Control):
+        def on_start(self, flow: Any) -> None:
+            super().on_start(flow)
+            told.append(f"start {flow.cwnd_segments:g} {flow.ssthresh_segments:g}")
+
+        def on_ack(self, ack: Any) -> None:
+            told.append("ack")
+            self.flow.cwnd_segments = 10
+
+        def on_timeout(self, loss: Any) -> None:
+            told.append("timeout")
+
+    found = run(Notes, path(loss_rate=1.0), changes=[nl.Change(at_s=0.5, link=("r1", "h2"), loss_rate=0.0)])
+    assert told[0].startswith("start") and told[0].endswith("inf") and told[1] == "ack" and "timeout" not in told, told[
+        :4
+    ]
+    assert found.flows["goodput_mbps"].iloc[0] > 0
+
+
 def test_a_pace_is_kept() -> None:
     class Paced(Window):
         segments = 100

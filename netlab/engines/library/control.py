@@ -130,6 +130,9 @@ class Control:
             rtt_us, rtt_min_us,
         ) = STATE.unpack(data)  # fmt: skip
         if self._flow is None:
+            if event != START:
+                # Of a SYN that was lost Linux tells before the connection stands: its own values hold until then.
+                return CONTROL.pack(window, threshold, 0)
             self._flow = Flow(mss_bytes, window)
         flow, now_s = self._flow, now_ns / NS_PER_S
         flow.now_s, flow.mss_bytes = now_s, mss_bytes
