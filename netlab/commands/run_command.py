@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import stat
@@ -13,7 +12,7 @@ from pathlib import Path
 from netlab import engines
 from netlab.base.errors import NetlabError
 from netlab.base.tables import ran_on, text_table
-from netlab.measure.results import Run
+from netlab.measure.results import Run, as_text
 from netlab.runs import experiment
 from netlab.runs.scenario import read_scenario
 
@@ -46,7 +45,7 @@ def main(options: argparse.Namespace) -> int:
     scenario = read_scenario("/dev/stdin" if options.scenario == STANDARD else options.scenario)
     run = experiment.run(scenario, engine=options.engine)
     if options.output == STANDARD:
-        _write_out(json.dumps(run.to_dict(), indent=1, allow_nan=False) + "\n")
+        _write_out(as_text(run.to_dict()))
     else:
         _write_out(flow_table(run) + "\n")
         if options.output is not None:

@@ -71,7 +71,8 @@ def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outc
 
     with os.fdopen(to_parent, "rb", 0) as said, os.fdopen(from_parent, "wb", 0) as tell:
         while True:
-            if gate in select.select([gate, said], [], [])[0]:
+            # A child that has answered ends, which is heard at the gate as well.
+            if said not in select.select([gate, said], [], [])[0]:
                 calls.done(reply(calls.hear()[1]))
                 continue
             line = said.readline()
