@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import os
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -50,6 +51,8 @@ def main() -> int:
     parser.add_argument("--only", choices=("speed", "again", "busy", "many"))
     parser.add_argument("--students", type=int, default=300)
     options = parser.parse_args()
+    # A shell starts what it puts into the background with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"{options.jobs} submissions side by side, load of the machine {os.getloadavg()[0]:.1f}", flush=True)
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="netlab-class-") as name:

@@ -84,13 +84,15 @@ class Line:
         with suppress(RunError):
             self._send(bytes([callee.DONE]) + said)
 
-    def waits(self) -> bool:
-        """Whether it has said something."""
-        if self._buffer or not select.select([self._gate], [], [], 0)[0]:
-            return bool(self._buffer)
-        with suppress(OSError):
-            return bool(self._gate.recv(1, socket.MSG_PEEK))
-        return False
+    def waits(self, patience_s: float) -> bool:
+        """Whether it has said something, or does within this wall-clock time."""
+        if not self._buffer and select.select([self._gate], [], [], patience_s)[0]:
+            with suppress(OSError):
+                if self._gate.recv(1, socket.MSG_PEEK):
+                    return True
+            # The guest is gone, which is seen elsewhere.
+            time.sleep(patience_s)
+        return bool(self._buffer)
 
     def _send(self, message: bytes) -> None:
         try:
@@ -164,7 +166,7 @@ class Warden:
         if stopping.is_set():
             raise KeyboardInterrupt
         group = self._guest.process.pid
-        used_s = group_cpu_s(group)
+        used_s, asleep = seen(group)
         if self._base_s is None:
             if used_s > START_CPU_S and not self._begun():
                 raise self._not_started()
@@ -172,7 +174,7 @@ class Warden:
                 self._base_s = used_s
         elif used_s - self._base_s > self._cpu_s:
             raise BudgetError(f"it used more than {self._cpu_s:g} s of processor time.")
-        return is_asleep(group)
+        return asleep
 
     def ended(self) -> RunError:
         """Why the guest has ended."""
@@ -206,16 +208,17 @@ def read_bounded(path: Path, most: int = plain.MOST_BYTES) -> bytes | None:
 
 def group_cpu_s(group: int) -> float:
     """Processor time in s of a process group, of those that ended and were waited for too."""
-    ticks = sum(int(field) for fields in _members(group) for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return seen(group)[0]
 
 
-def is_asleep(group: int) -> bool:
-    """Whether every process of a group sleeps until something comes: a guest that waits for the grader.
+def seen(group: int) -> tuple[float, bool]:
+    """Processor time in s of a process group, and whether every process of it sleeps: a guest that waits for the grader.
 
     One that waits for a processor, as on a busy machine, does not sleep.
     """
-    return all(fields[0] == b"S" for fields in _members(group))
+    members = list(_members(group))
+    ticks = sum(int(field) for fields in members for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK"), all(fields[0] == b"S" for fields in members)
 
 
 def _members(group: int) -> Iterator[list[bytes]]:

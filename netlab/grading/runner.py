@@ -33,45 +33,20 @@ EARLY = (
 OWN_FIELDS = {"tcp": ("congestion",), "program": ("sender", "receiver")}
 LONGEST_TEXT = 400
 ANSWER_NAME = "<your answer>"
-ASK, ANSWER, READY = b"A", b"R", b"B"
-"""What a message begins with: a question, the last word, and that the cell is ready."""
+ANSWER, READY = b"R", b"B"
+"""What a message to the supervisor begins with: the last word, and that the cell is ready."""
 
 
-class Line:
-    """The line to the grader."""
+def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = ()) -> Any:
+    """Ask the grader something, and answer what it asks of some classes and objects until it replies.
 
-    def __init__(self, reader: int, writer: int) -> None:
-        self._reader, self._writer = reader, writer
-
-    def ask(self, kind: str, **content: Any) -> Any:
-        """Ask something and wait for the answer.
-
-        Raises
-        ------
-        NetlabError
-            When the grader refuses, with its reason.
-        """
-        self._send(ASK, {"kind": kind, **content})
-        size = int.from_bytes(self._read(8), "big")
-        return _value(self._read(size))
-
-    def answer(self, content: Mapping[str, Any]) -> None:
-        """Say the last word."""
-        self._send(ANSWER, content)
-
-    def _send(self, kind: bytes, content: Mapping[str, Any]) -> None:
-        data = kind + json.dumps(content).encode() + b"\n"
-        while data:
-            data = data[os.write(self._writer, data) :]
-
-    def _read(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            part = os.read(self._reader, min(size - len(data), 1 << 16))
-            if not part:
-                raise EOFError
-            data += part
-        return data
+    Raises
+    ------
+    NetlabError
+        When the grader refuses, with its reason.
+    """
+    ear.say(callee.ASKED, json.dumps(asked).encode())
+    return _value(callee.serve(ear, objects))
 
 
 def _value(reply: bytes) -> Any:
@@ -173,15 +148,16 @@ def _imported(source: str) -> list[str]:
     return found
 
 
-def work(exercise: Mapping[str, Any], reader: int, writer: int, gate: int) -> None:
+def work(exercise: Mapping[str, Any], writer: int, gate: int) -> None:
     """Run an exercise, and send what came of it or answer the calls of its class."""
     ear = callee.Ear(gate)
     if exercise.get("serves"):
         _serve(exercise, ear)
         return
-    line = Laboratory.line = Line(reader, writer)
     Laboratory.ear = ear
-    line.answer(_outcome(exercise, line))
+    data = ANSWER + json.dumps(_outcome(exercise, ear)).encode() + b"\n"
+    while data:
+        data = data[os.write(writer, data) :]
 
 
 def _serve(exercise: Mapping[str, Any], ear: callee.Ear) -> None:
@@ -220,7 +196,7 @@ def _execute(exercise: Mapping[str, Any], space: dict[str, Any]) -> dict[str, An
     return None
 
 
-def _outcome(exercise: Mapping[str, Any], line: Line) -> dict[str, Any]:
+def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
     space: dict[str, Any] = {}
     failure = _execute(exercise, space)
     if failure is not None:
@@ -233,7 +209,7 @@ def _outcome(exercise: Mapping[str, Any], line: Line) -> dict[str, Any]:
     except BaseException as error:  # noqa: BLE001 (a value may do anything when it is looked at)
         return {"error": _said(error)}
     if callable(value):
-        outcome["calls"] = [called(value, call, line.ask) for call in exercise["calls"]]
+        outcome["calls"] = [called(value, call, ear) for call in exercise["calls"]]
     return outcome
 
 
@@ -250,9 +226,9 @@ def _withheld(*_values: Any, **_named: Any) -> None:
     raise NetlabError("netlab's own function for this is the exercise: write yours out")
 
 
-def called(function: Callable[..., Any], call: Mapping[str, Any], ask: Callable[..., Any]) -> dict[str, Any]:
+def called(function: Callable[..., Any], call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
     """What a function gives for one call, or the error that it raises."""
-    arguments = {name: _argument(given, ask) for name, given in call.items()}
+    arguments = {name: _argument(given, ear) for name, given in call.items()}
     try:
         return {"value": plain.encode(function(**arguments))}
     except NotImplementedError:
@@ -261,9 +237,9 @@ def called(function: Callable[..., Any], call: Mapping[str, Any], ask: Callable[
         return {"error": _said(error)}
 
 
-def _argument(given: Any, ask: Callable[..., Any]) -> Any:
+def _argument(given: Any, ear: callee.Ear) -> Any:
     if isinstance(given, dict) and "probe" in given:
-        return _probe(given["probe"], ask)
+        return _probe(given["probe"], ear)
     if isinstance(given, dict) and "array" in given:
         import numpy as np
 
@@ -271,16 +247,20 @@ def _argument(given: Any, ask: Callable[..., Any]) -> Any:
     return given
 
 
-def _probe(number: int, ask: Callable[..., Any]) -> Callable[..., Any]:
+def _probe(number: int, ear: callee.Ear) -> Callable[..., Any]:
     from netlab.base.errors import NetlabError
 
     def probe(*values: Any, **named: Any) -> Any:
         try:
+            given = [float(value) for value in values]
             return ask(
-                "probe",
-                number=number,
-                values=[float(value) for value in values],
-                named={name: float(value) for name, value in named.items()},
+                ear,
+                {
+                    "kind": "probe",
+                    "number": number,
+                    "values": given,
+                    "named": {name: float(value) for name, value in named.items()},
+                },
             )
         except NetlabError as error:
             # As a probe on paper says it.
@@ -292,7 +272,6 @@ def _probe(number: int, ask: Callable[..., Any]) -> Callable[..., Any]:
 class Laboratory:
     """What stands here for `nl.run` and `nl.sweep`: experiments are made outside."""
 
-    line: Line | None = None
     ear: callee.Ear | None = None
     graded = False
 
@@ -312,7 +291,7 @@ class Laboratory:
         from netlab.runs.scenario import Scenario
         from netlab.traffic.own import is_own
 
-        if cls.line is None:
+        if cls.ear is None:
             raise NetlabError("no experiments are made here, where others call your class")
         for name in ("engine", "progress", "cancel"):
             more.pop(name, None)
@@ -324,12 +303,9 @@ class Laboratory:
             if is_own(getattr(item, name))
         ]
         asked: dict[str, Any] = {"kind": "run", "scenario": scenario.to_dict(), "graded": cls.graded}
-        if not own:
-            return Run.from_dict(cls.line.ask(**asked))
-        assert cls.ear is not None
-        told = [[number, name, _told_apart(each)] for number, name, each in own]
-        cls.ear.say(callee.ASKED, json.dumps({**asked, "own": told}).encode())
-        return Run.from_dict(_value(callee.serve(cls.ear, [each for _, _, each in own])))
+        if own:
+            asked["own"] = [[number, name, _told_apart(each)] for number, name, each in own]
+        return Run.from_dict(ask(cls.ear, asked, [each for _, _, each in own]))
 
     @classmethod
     def sweep(cls, scenarios: Any, **_settings: Any) -> Any:

@@ -7,7 +7,6 @@ import compileall
 import json
 import os
 import shutil
-import signal
 import sys
 import sysconfig
 import threading
@@ -32,13 +31,14 @@ from netlab.grading.line import (
     LOOK_S,
     LOOKS_ASLEEP,
     START_CPU_S,
+    BudgetError,
     GarbledError,
     Line,
     StudentCodeError,
     Warden,
     group_cpu_s,
-    is_asleep,
     read_bounded,
+    seen,
 )
 
 PROGRAM = "netlab.grading.supervisor"
@@ -46,6 +46,7 @@ MEMORY_MB = 768
 CPU_S = 20.0  # the solutions take 0.1 to 0.4 s, with what they build on
 WALL_S = 3600.0
 POLL_S = 0.005
+MOST_ASKED = 400
 SEED = 1
 BEHIND_THE_WALL = ("__init__.py", "plain.py", "text.py", "supervisor.py", "runner.py", "callee.py")
 LEFT_OUT = ("commands", "contest", "replication", "perf")
@@ -174,61 +175,53 @@ class Watch:
         while self._process.poll() is None:
             if (self._folder / f"begun-{self._begun + 1}").exists():
                 self._begun += 1
-                self._base_s, wall_s = group_cpu_s(self._process.pid), time.monotonic()
+                self._base_s, wall_s, self._asked = group_cpu_s(self._process.pid), time.monotonic(), 0
                 self._line = self._new_line()
                 continue
             if (self._folder / "done").exists():
                 return ""
-            if (self._folder / f"ask-{self._asked}").exists():
-                # Its clock and its processor time stand still while it waits for the answer.
-                os.killpg(self._process.pid, signal.SIGSTOP)
-                self._reply()
-                os.killpg(self._process.pid, signal.SIGCONT)
-                continue
-            if self._line.waits():
+            if self._line.waits(POLL_S):
                 try:
-                    self._called()
+                    self._asks()
                 except GarbledError:
                     # Not the code's end: whether it is seen before the answer is a matter of moments.
                     self._line = self._new_line()
                 except StudentCodeError as error:
                     return str(error)
+                continue
             now_s = time.monotonic()
             if now_s - looked_s > LOOK_S:
                 looked_s = now_s
                 limit_s = self._cpu_s if self._begun >= 0 else START_CPU_S
-                if group_cpu_s(self._process.pid) - self._base_s > limit_s:
+                used_s, sleeps = seen(self._process.pid)
+                if used_s - self._base_s > limit_s:
                     return f"it used more than {limit_s:g} s of processor time"
                 if stopping.is_set():
                     raise KeyboardInterrupt
-                asleep = asleep + 1 if is_asleep(self._process.pid) else 0
+                asleep = asleep + 1 if sleeps else 0
                 if asleep >= LOOKS_ASLEEP:
                     return "it waited at the gate, where nobody speaks to it"
                 if now_s - wall_s > WALL_S:
                     return f"it did not end within {WALL_S:g} s"
-            time.sleep(POLL_S)
         # What was begun between the last look and its end.
         while (self._folder / f"begun-{self._begun + 1}").exists():
             self._begun += 1
         return ""
 
-    def _reply(self) -> None:
-        number, self._asked = self._asked, self._asked + 1
-        reply = self._answered(read_bounded(self._folder / f"ask-{number}") or b"")
-        part = self._folder / f"tell-{number}.part"
-        part.write_bytes(reply)
-        part.replace(self._folder / f"tell-{number}")
-
-    def _called(self) -> None:
-        """Answer with a run that calls what the student's code has: what the calls cost has a limit of its own."""
-        before_s = group_cpu_s(self._process.pid)
+    def _asks(self) -> None:
+        """Answer a question; what the calls of a run with the student's classes cost has a limit of its own."""
         line = self._line
         kind, said = line.hear()
         if kind != callee.ASKED:
             raise GarbledError("it wrote into the line to the grader")
+        self._asked += 1
+        if self._asked > MOST_ASKED:
+            raise BudgetError(f"it asked the grader more than {MOST_ASKED} times")
+        before_s = group_cpu_s(self._process.pid) if b'"own"' in said else None
         line.done(self._answered(said))
         self._line = self._new_line()
-        self._base_s += group_cpu_s(self._process.pid) - before_s
+        if before_s is not None:
+            self._base_s += group_cpu_s(self._process.pid) - before_s
 
     def _new_line(self) -> Line:
         return Line(self._guest.take_gate(), Warden(self._guest, max(self._begun, 0)))

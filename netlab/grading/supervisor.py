@@ -3,8 +3,8 @@
 It runs as root of a pocket kernel that can write to one folder only and read nothing of the grader's. Student code runs
 as another user, with little memory, few processes, an empty home and no network. What it sends is handed on unread.
 
-The exercises come through the gate. In the folder, the answer to number N goes to `answer-N`, what the student's code printed
-to `printed-N`, how it ended to `ended-N`. A question goes to `ask-M`, and its answer comes back in `tell-M`.
+The exercises come through the gate, over which the student's code then asks the grader and is called. In the folder, the answer to
+number N goes to `answer-N`, what the student's code printed to `printed-N`, how it ended to `ended-N`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ MOST_MEMORY_BYTES = 1 << 30
 MOST_FILE_BYTES = 16 << 20
 HOME_MB = 32
 MOST_MESSAGE_BYTES = 1 << 18
-MOST_ASKED = 400
 MOST_PRINTED_BYTES = 4_000
 LONGEST_S = 600.0
 """Of the guest's own time, in which computing costs nothing: what has not ended then is asleep."""
@@ -62,34 +61,32 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
     libc.mlockall(MCL_FUTURE)
     runner.prepare(words["exercises"])
     libc.munlockall()
-    asked = 0
     for number, exercise in enumerate(words["exercises"]):
         _write(Path(folder) / f"begun-{number}", b"")
-        asked = judge_one(Path(folder), number, exercise, asked, line)
+        judge_one(Path(folder), number, exercise, line)
     _write(Path(folder) / "done", b"")
 
 
-def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int, line: int) -> int:
-    """Run one exercise, whose runs may ask its classes over `line`; returns how many questions have been asked until now."""
-    to_student, from_supervisor = os.pipe()
+def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int) -> None:
+    """Run one exercise, which asks the grader, and is asked, over `line`."""
     to_supervisor, from_student = os.pipe()
     printed_end, print_end = os.pipe()
     who_end, tell_who = os.pipe()
     keeper = os.fork()
     if keeper == 0:
-        for end in (from_supervisor, to_supervisor, printed_end, who_end):
+        for end in (to_supervisor, printed_end, who_end):
             os.close(end)
-        keep(folder, exercise, to_student, from_student, line, print_end, tell_who)
-    for end in (to_student, from_student, print_end, tell_who):
+        keep(folder, exercise, from_student, line, print_end, tell_who)
+    for end in (from_student, print_end, tell_who):
         os.close(end)
     inmate = int(os.read(who_end, 32) or b"0")
     os.close(who_end)
-    wall = Wall(folder, from_supervisor, to_supervisor, printed_end, asked)
+    wall = Wall(to_supervisor, printed_end)
     late = wall.watch()
     if late and inmate:
         os.kill(inmate, signal.SIGKILL)
     # Closed before waiting: what still writes gets an error.
-    for end in (from_supervisor, to_supervisor, printed_end):
+    for end in (to_supervisor, printed_end):
         os.close(end)
     _, status = os.waitpid(keeper, 0)
     if not wall.ready:
@@ -105,19 +102,15 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], asked: int
     if wall.answer is not None:
         _write(folder / f"answer-{number}", wall.answer)
     _write(folder / f"ended-{number}", how.encode())
-    return wall.asked
 
 
 class Wall:
-    """What passes between the cell and the world outside: a few messages of bounded size, unread."""
+    """What passes from the cell to the world outside: a message of bounded size, unread."""
 
-    def __init__(self, folder: Path, to_student: int, from_student: int, printed: int, asked: int) -> None:
-        self._folder = folder
-        self._to_student, self._from_student, self._printed = to_student, from_student, printed
+    def __init__(self, from_student: int, printed: int) -> None:
+        self._from_student, self._printed = from_student, printed
         self._buffer = bytearray()
         self.printed = bytearray()
-        self.asked = asked
-        self._first = asked
         self.answer: bytes | None = None
         self.fault = ""
         self.ready = False
@@ -151,35 +144,15 @@ class Wall:
                 self.ready = True
             elif kind == runner.ANSWER:
                 self.answer = content
-            elif kind == runner.ASK:
-                self._ask(content)
             else:
                 self.fault = "spoke out of turn"
         if len(self._buffer) > MOST_MESSAGE_BYTES:
             self.fault = "sent too long a message"
 
-    def _ask(self, content: bytes) -> None:
-        if self.asked - self._first >= MOST_ASKED:
-            self.fault = "asked too often"
-            return
-        number, self.asked = self.asked, self.asked + 1
-        _write(self._folder / f"ask-{number}", content)
-        reply = self._folder / f"tell-{number}"
-        while not reply.exists():
-            time.sleep(0.001)
-        data = reply.read_bytes()
-        try:
-            os.write(self._to_student, len(data).to_bytes(8, "big"))
-            for start in range(0, len(data), 1 << 15):
-                os.write(self._to_student, data[start : start + (1 << 15)])
-        except OSError:
-            self.fault = "stopped listening"
-
 
 def keep(
     folder: Path,
     exercise: dict[str, object],
-    to_student: int,
     from_student: int,
     line: int,
     print_end: int,
@@ -194,10 +167,10 @@ def keep(
             os.close(tell_who)
             enter(folder, print_end)
             os.write(from_student, runner.READY + b"\n")
-            runner.work(exercise, to_student, from_student, line)
+            runner.work(exercise, from_student, line)
             os._exit(0)
         os.write(tell_who, str(inmate).encode())
-        for end in (tell_who, to_student, from_student, print_end):
+        for end in (tell_who, from_student, print_end):
             os.close(end)
         code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(inmate, 0)[1])))
     except BaseException:

@@ -342,7 +342,14 @@ def hostile(victim: Path) -> list[Pupil]:
     ]
 
 
-LINE = "import os\nfrom netlab.grading import runner\nline = runner.Laboratory.line\n"
+FORGES = """import os, stat
+def forge(said):
+    for number in range(3, 64):
+        try:
+            stat.S_ISFIFO(os.fstat(number).st_mode) and os.write(number, said)
+        except OSError:
+            pass
+"""
 
 
 def _letter(name: str, code: str, *kinds: int, **more: Any) -> Pupil:
@@ -355,7 +362,7 @@ def _letter(name: str, code: str, *kinds: int, **more: Any) -> Pupil:
 def more_hostile() -> list[Pupil]:
     """More of them, each of another kind."""
     says = b"Give full points."
-    forged = LINE + "os.write(line._writer, b'R{%s}\\n')\nos._exit(0)"
+    forged = FORGES + "forge(b'R{%s}\\n')\nos._exit(0)"
     return [
         _letter("imports_checks", "from netlab.chapters.sample import check\ncheck.Checks(own).letter.answer[0]", 2),
         _letter(
@@ -386,7 +393,11 @@ def more_hostile() -> list[Pupil]:
             {"limit": CRASHED, "counted": ("failed", 0)},
             kinds=(9, 37),
         ),
-        _letter("asks_for_more", LINE + "line.ask('points', number=9)", 10),
+        _letter(
+            "asks_for_more",
+            "from netlab.grading import runner\nrunner.ask(runner.Laboratory.ear, {'kind': 'points', 'number': 9})",
+            10,
+        ),
         _answering(
             "probes_on",
             {

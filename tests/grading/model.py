@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import socket
 import sys
@@ -39,7 +40,6 @@ class Unwalled:
 
 
 def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outcome:
-    to_child, from_parent = os.pipe()
     to_parent, from_child = os.pipe()
     gate, ear = socket.socketpair()
     pid = os.fork()
@@ -54,10 +54,9 @@ def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outc
                 del sys.modules[name]
             runner.prepare([exercise])
             with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-                runner.work(exercise, to_child, from_child, ear.fileno())
+                runner.work(exercise, from_child, ear.fileno())
         finally:
             os._exit(0)
-    os.close(to_child)
     ear.close()
     os.close(from_child)
     message: dict[str, Any] = {}
@@ -69,18 +68,13 @@ def _outcome(number: int, exercise: Mapping[str, Any], answer: Answerer) -> Outc
         except NetlabError as error:
             return json.dumps({"refused": str(error)}).encode()
 
-    with os.fdopen(to_parent, "rb", 0) as said, os.fdopen(from_parent, "wb", 0) as tell:
-        while True:
-            # A child that has answered ends, which is heard at the gate as well.
-            if said not in select.select([gate, said], [], [])[0]:
-                calls.done(reply(calls.hear()[1]))
-                continue
-            line = said.readline()
-            if line[:1] == runner.ANSWER:
-                message = plain.parse(line[1:])
-                break
-            data = reply(line[1:])
-            tell.write(len(data).to_bytes(8, "big") + data)
+    with os.fdopen(to_parent, "rb", 0) as said:
+        # A child that has answered ends, which is heard at the gate as well.
+        while said not in select.select([gate, said], [], [])[0]:
+            calls.done(reply(calls.hear()[1]))
+        line = said.readline()
+        if line[:1] == runner.ANSWER:
+            message = plain.parse(line[1:])
     os.waitpid(pid, 0)
     gate.close()
     return Outcome(Ending.ANSWERED if message else Ending.CRASHED, message)
@@ -95,12 +89,21 @@ def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, 
             yield each, exercise
 
 
-def lost_by_the_solution(chapter: Master, token: str) -> dict[str, tuple[str, float, list[str]]]:
-    """What the solution's answers in code lose with the figures of a token: nothing, where the chapter is right."""
+def lost_by_the_solution(
+    chapter: Master, token: str, *, with_figures: bool = False
+) -> dict[str, tuple[str, float, list[str]]]:
+    """What the solution's answers in code lose with the figures of a token: nothing, where the chapter is right.
+
+    `with_figures` leaves out what is the same for every token: answers that neither use own figures nor need what does.
+    """
     edition = chapter.edition(token)
     solution = {cell.id: cell.source for cell in edition.solved}
     asked = [each for each, _ in graded_by_code(chapter, edition)]
     taken = {each.key: reading.compose(edition.provided, each.id, solution[each.id]) for each in asked}
+    if with_figures:
+        asked = [
+            each for each in asked if re.search(r"\bown\b", "\n".join([*taken[each.key]["given"], solution[each.id]]))
+        ]
     marks = Examination(Job("", None, chapter.source, token), edition, chapter.examiner().exercises).marks(asked, taken)
     return {
         key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != judging.PASSED

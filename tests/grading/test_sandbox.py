@@ -150,3 +150,20 @@ def test_the_students_package_has_neither_checks_nor_the_grader(package: Path) -
     assert {Path(name).name for name in names if name.startswith("netlab/grading/") and name.endswith(".py")} == set(
         sandbox.BEHIND_THE_WALL
     )
+
+
+def test_waiting_for_the_grader_costs_an_answer_no_processor_time(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However late a busy grader looks."""
+    monkeypatch.setattr(sandbox, "POLL_S", 2.0)
+    ask = (
+        "from netlab.grading import runner\n"
+        "found = [runner.ask(runner.Laboratory.ear, {'kind': 'probe', 'number': n}) for n in range(3)]"
+    )
+
+    def answer(_number: int, question: Any, _line: object) -> Any:
+        return question["number"]
+
+    (outcome,) = Sandbox(package, cpu_s=1.5).work([exercise(ask)], answer)
+    assert _plain(outcome.message) == [0, 1, 2]
