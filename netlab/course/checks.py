@@ -306,6 +306,10 @@ class Function(Check):
         """
         return copy.deepcopy(dict(case))
 
+    def transfer(self, ends: Sequence[Any], **arguments: Any) -> Any:
+        """A trial between a sender and a receiver (`answer.ends(window)`), where a subclass has it: a grader makes it itself."""
+        raise NotImplementedError
+
     def words(self, case: Mapping[str, Any]) -> str:
         """How a trial is named: by its arguments."""
         return arguments_in_words(case)

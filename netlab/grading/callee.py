@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 import math
 import os
+import socket
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -57,8 +58,12 @@ class Ear:
         self._buffer += got
 
     def say(self, kind: int, body: bytes = b"") -> None:
+        """Send a message that begins with its kind."""
+        self.put(bytes([kind]) + body)
+
+    def put(self, message: bytes) -> None:
         """Send a message."""
-        data = LENGTH.pack(1 + len(body)) + bytes([kind]) + body
+        data = LENGTH.pack(len(message)) + message
         while data:
             data = data[os.write(self._gate, data) :]
 
@@ -94,6 +99,40 @@ def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
             ear.say(FAILED, str(error).encode("utf-8", "replace"))
         else:
             ear.say(DID, told)
+    return question[1:]
+
+
+def serve_apart(ear: Ear, objects: Sequence[Any]) -> bytes:
+    """As `serve`, each connection's object in a process of its own: what two have in common does not bring one's data to the other."""
+    ears: dict[int, Ear] = {}
+    processes: dict[int, socket.socket] = {}
+    while (question := ear.hear())[0] != DONE:
+        what, number, _ = HEAD.unpack_from(question)
+        if what != CALL:
+            here, there = socket.socketpair()
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    here.close()
+                    serve(Ear(there.fileno()), objects)
+                finally:
+                    os._exit(0)
+            there.close()
+            processes[pid] = here
+            ears[number] = Ear(here.fileno())
+        try:
+            ears[number].put(question)
+            while (said := ears[number].hear())[0] == READ:
+                ear.put(said)
+                ears[number].put(ear.hear())
+        except (EOFError, OSError):
+            said = bytes([FAILED]) + b"its process ended."
+        ear.put(said)
+    # The later ones have the earlier ones' sockets, too: each ends when all are closed.
+    for here in processes.values():
+        here.close()
+    for pid in processes:
+        os.waitpid(pid, 0)
     return question[1:]
 
 

@@ -193,6 +193,8 @@ class Examination:
         self._job, self._edition, self._exercises = job, edition, exercises
         self._laboratory = Laboratory(f"{job.seed}/{topic_of(job.source)}")
         self._probes: list[Any] = []
+        self._transfers: list[tuple[Function, dict[str, Any]]] = []
+        self._transferred: dict[int, dict[str, Any]] = {}
         self._requests: dict[str, dict[str, Any]] = {}
 
     def marks(
@@ -269,6 +271,10 @@ class Examination:
         if not (isinstance(check, Function) and isinstance(exercise, Exercise)):
             return []
         trials, _ = exercise.trials(check, self._seed_of(wanted.key))
+        if type(check).transfer is not Function.transfer:
+            first = len(self._transfers)
+            self._transfers += [(check, check.arguments(trial)) for trial in trials]
+            return [{"transfer": first + place, "window": trial["window"]} for place, trial in enumerate(trials)]
         return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
 
     def _argument(self, value: Any) -> Any:
@@ -291,6 +297,8 @@ class Examination:
         if kind == "run" and isinstance(asked.get("scenario"), dict):
             graded, own = asked.get("graded") is not False, remote.standing_in(asked, line)
             return self._laboratory.measure(asked["scenario"], graded=graded, own=own).to_dict()
+        if kind == "transfer":
+            return self._transfer(asked.get("transfer"), line)
         if kind == "probe":
             return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
         raise NetlabError("The grader does not know this question.")
@@ -307,6 +315,20 @@ class Examination:
             return [float(value) for value in found] if isinstance(found, tuple) else float(found)
         except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
             raise NetlabError(str(error)) from None
+
+    def _transfer(self, number: Any, line: Line) -> None:
+        """Make a trial between the student's programs, which are called over the line, and note what came of it."""
+        if not (isinstance(number, int) and 0 <= number < len(self._transfers)) or number in self._transferred:
+            raise NetlabError("There is no such transfer.")
+        check, arguments = self._transfers[number]
+        # Until it is over, nothing was delivered.
+        self._transferred[number] = {"error": "it did not end"}
+        try:
+            self._transferred[number] = {
+                "value": plain.encode(check.transfer(remote.both_ends(line), **arguments)),
+            }
+        except NetlabError as error:
+            self._transferred[number] = {"error": str(error)}
 
     def _seed_of(self, key: str) -> str:
         return f"{self._job.seed}/{topic_of(self._job.source)}/{key}"
@@ -332,8 +354,18 @@ class Examination:
             return remote.resident_class(sandbox.shared_package(), self._requests[key], name=value.name)
         if isinstance(value, plain.Called):
             calls = message.get("calls")
-            return ... if value.stub else Recorded(calls if isinstance(calls, list) else [])
+            return ... if value.stub else Recorded(self._noted(key, calls if isinstance(calls, list) else []))
         return self._measured(value)
+
+    def _noted(self, key: str, said: Sequence[Any]) -> list[Any]:
+        """What came of a function's calls: of a transfer what was noted here, else what was said."""
+        found = []
+        for call, each in zip(self._requests[key]["calls"], said, strict=False):
+            other = {
+                "error": each.get("error", "no transfer was made") if isinstance(each, dict) else "it gave no value"
+            }
+            found.append(self._transferred.get(call["transfer"], other) if "transfer" in call else each)
+        return found
 
     def _measured(self, value: Any) -> Any:
         if isinstance(value, plain.Described):

@@ -79,6 +79,11 @@ def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], R
     return found
 
 
+def both_ends(line: Line) -> list[RemoteClass]:
+    """What stands for a sender and a receiver that the other side serves."""
+    return [standing_for(name, lambda: (line, _nothing), place) for place, name in enumerate(("Sender", "Receiver"))]
+
+
 def _nothing() -> None:
     """The guest goes on after the run."""
 

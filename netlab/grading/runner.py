@@ -36,8 +36,10 @@ ANSWER_NAME = "<your answer>"
 ANSWER, READY = b"R", b"B"
 """What a message to the supervisor begins with: the last word, and that the cell is ready."""
 
+Server = Callable[[callee.Ear, Sequence[Any]], bytes]
 
-def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = ()) -> Any:
+
+def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve) -> Any:
     """Ask the grader something, and answer what it asks of some classes and objects until it replies.
 
     Raises
@@ -46,7 +48,7 @@ def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = ()) 
         When the grader refuses, with its reason.
     """
     ear.say(callee.ASKED, json.dumps(asked).encode())
-    return _value(callee.serve(ear, objects))
+    return _value(serve(ear, objects))
 
 
 def _value(reply: bytes) -> Any:
@@ -215,9 +217,11 @@ def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
 
 def _withhold(name: str, topic: str) -> None:
     """Let a function of the library raise, by whatever name it is known: it is what the exercise asks for."""
-    home, _, last = name.rpartition(".")
-    module = importlib.import_module("netlab.theory" if home == "theory" else f"netlab.chapters.{topic}.{home}")
-    inspect.unwrap(getattr(module, last)).__code__ = _withheld.__code__
+    home, *path = name.split(".")
+    found: Any = importlib.import_module("netlab.theory" if home == "theory" else f"netlab.chapters.{topic}.{home}")
+    for each in path:
+        found = getattr(found, each)
+    inspect.unwrap(found).__code__ = _withheld.__code__
 
 
 def _withheld(*_values: Any, **_named: Any) -> None:
@@ -226,10 +230,14 @@ def _withheld(*_values: Any, **_named: Any) -> None:
     raise NetlabError("netlab's own function for this is the exercise: write yours out")
 
 
-def called(function: Callable[..., Any], call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
+def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
     """What a function gives for one call, or the error that it raises."""
-    arguments = {name: _argument(given, ear) for name, given in call.items()}
     try:
+        if "transfer" in call:
+            # What comes of it is noted outside.
+            ends = function.ends(call["window"])
+            return {"value": plain.encode(ask(ear, {"kind": "transfer", **call}, ends, callee.serve_apart))}
+        arguments = {name: _argument(given, ear) for name, given in call.items()}
         return {"value": plain.encode(function(**arguments))}
     except NotImplementedError:
         return {"value": plain.encode(...)}

@@ -37,13 +37,30 @@ def _window(draw: Draw) -> dict[str, Any]:
 
 EXERCISES = {
     # The edges are the schedules of the chapter, each for one usual fault.
-    "stop_and_wait": Exercise(points=4, cases=_losses(None), number=3, edges=STOP_AND_WAIT, edge_points=3),
+    "stop_and_wait": Exercise(
+        points=4,
+        cases=_losses(None),
+        number=3,
+        edges=STOP_AND_WAIT,
+        edge_points=3,
+        same_as=["programs.GoBackNSender.fill", "programs.InOrderReceiver.on_datagram"],
+    ),  # fmt: skip
     "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
     "go_back_n": Exercise(
-        points=4, cases=_losses(20), number=3, edges=GO_BACK_N, edge_points=3, same_as=["programs.ahead"]
+        points=4,
+        cases=_losses(20),
+        number=3,
+        edges=GO_BACK_N,
+        edge_points=3,
+        same_as=["programs.ahead", "programs.GoBackNSender.fill"],
     ),
     "selective_repeat": Exercise(
-        points=4, cases=_losses(20), number=3, edges=SELECTIVE_REPEAT, edge_points=3, same_as=["programs.ahead"]
+        points=4,
+        cases=_losses(20),
+        number=3,
+        edges=SELECTIVE_REPEAT,
+        edge_points=3,
+        same_as=["programs.ahead", "programs.SelectiveSender.fill", "programs.SelectiveReceiver.on_datagram"],
     ),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),

@@ -7,8 +7,8 @@ EXERCISES = {
         points=2,
         cases=lambda draw: {"payload_bytes": draw.whole(20, 1472), "rate_mbps": draw.one_of([24, 36, 48, 54])},
         number=10,
-        same_as=["theory.wifi_udp_limit_mbps"],
+        same_as=["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us"],
     ),
-    "payload": Exercise(points=2, same_as=["theory.wifi_udp_limit_mbps"]),
+    "payload": Exercise(points=2, same_as=["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us"]),
     "wifi-words": Words(points=3),
 }

@@ -117,3 +117,47 @@ def test_figures_with_which_a_run_differs_too_much_from_theory_are_not_drawn() -
     drawn = [FIGURES.draw(f"t{number}") for number in range(3000)]
     assert (30, 10, 1.5) not in {(own.rate_mbps, own.delay_ms, own.filling) for own in drawn}
     assert min(own.window_kb - own.rate_mbps * own.delay_ms / 4 for own in drawn) >= 45
+
+
+SHARED = """
+from netlab.chapters.reliable_transfer import channel
+class MySender:
+    box = []
+    def on_start(self, program):
+        while piece := program.read(1000):
+            self.box.append(piece)
+        program.send(b"x")
+
+class MyReceiver:
+    def on_start(self, program):
+        self.program = program
+    def on_datagram(self, _now_s, _data):
+        for piece in MySender.box:
+            self.program.deliver(piece)
+        MySender.box.clear()
+
+my_wait = channel.protocol(MySender, MyReceiver)
+"""
+AROUND_A_TRANSFER = {
+    "an account of its own": (
+        "def my_wait(pieces, window=None, **_schedule):\n    return {'delivered': list(range(pieces)), 'last_s': 0.1, 'sent': pieces,"
+        " 'first_flight': 1, 'ends': True}"
+    ),
+    "netlab's own programs": "from netlab.chapters.reliable_transfer import channel, programs\n"
+    "class Mine(programs.StopAndWaitSender): pass\nmy_wait = channel.protocol(Mine, programs.InOrderReceiver)",
+    "two programs with one memory": SHARED,
+}
+
+
+@pytest.mark.parametrize("way", list(AROUND_A_TRANSFER))
+def test_a_transfer_is_made_outside_between_two_programs_that_share_nothing(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+    chapter = master.find("reliable_transfer", ROOT)
+    edition = chapter.edition("anna")
+    wanted = [each for each in edition.wanted if each.key == "stop_and_wait"]
+    taken = {wanted[0].key: reading.compose(edition.provided, wanted[0].id, AROUND_A_TRANSFER[way])}
+    job = Job("anna", None, chapter.source)
+    mark = Examination(job, edition, chapter.examiner().exercises).marks(wanted, taken)["stop_and_wait"]
+    assert mark.points == 0, mark

@@ -20,7 +20,7 @@ from netlab.base.units import NS_PER_S
 from netlab.chapters.reliable_transfer.programs import PIECE_BYTES
 from netlab.course.answers import answer_in_words, is_stub
 from netlab.engines.library.ends import NO_TIMER, TOLD, Account, Program
-from netlab.engines.library.own import Caller
+from netlab.engines.library.own import Part, caller
 from netlab.traffic.program import PROGRAM_METHODS
 
 ONE_WAY_S = 0.05
@@ -58,7 +58,19 @@ class Protocol:
         until_s: float | None = None,
     ) -> dict[str, Any]:
         """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1"."""
-        return _Channel(self.ends(window), pieces, lost, twice, late_s or {}).run(until_s or LATEST_S)
+        return transfer(self.ends(window), pieces, lost, twice, late_s, until_s)
+
+
+def transfer(
+    ends: Sequence[Any],
+    pieces: int,
+    lost: Sequence[str] = (),
+    twice: Sequence[str] = (),
+    late_s: Mapping[str, float] | None = None,
+    until_s: float | None = None,
+) -> dict[str, Any]:
+    """Send some pieces between a sender and a receiver; what was delivered, and what it took."""
+    return _Channel(ends, pieces, lost, twice, late_s or {}).run(until_s or LATEST_S)
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
@@ -120,7 +132,8 @@ class _Channel:
     ) -> None:
         self._lost, self._twice, self._late_s = set(lost), set(twice), late_s
         self._pieces = _Pieces(pieces)
-        self._callers = [Caller(name, end) for name, end in zip(("sender", "receiver"), ends, strict=True)]
+        parts: tuple[Part, Part] = ("sender", "receiver")
+        self._callers = [caller(part, end, part) for part, end in zip(parts, ends, strict=True)]
         self._programs = [Program(self._pieces, receives) for receives in (False, True)]
         self._timers_ns = [NO_TIMER, NO_TIMER]
         self._sent: Counter[int] = Counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any
@@ -12,6 +12,7 @@ import pandas as pd
 from netlab import theory
 from netlab.base.errors import NetlabError
 from netlab.base.time_limit import TimeIsUpError, call_within
+from netlab.chapters.reliable_transfer import channel
 from netlab.chapters.reliable_transfer.schedules import (
     GIVEN,
     GO_BACK_N,
@@ -44,6 +45,10 @@ class Transfer(Function):
     def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
         """What of a schedule the trial gets."""
         return {name: case[name] for name in GIVEN}
+
+    def transfer(self, ends: Sequence[Any], **arguments: Any) -> dict[str, Any]:
+        """The schedule over the path, between these ends."""
+        return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
 
     def _judge(self, answer: object) -> Result:
         if not callable(answer):
