@@ -44,7 +44,7 @@ EXERCISES = {
         edges=STOP_AND_WAIT,
         edge_points=3,
         same_as=["programs.GoBackNSender.fill", "programs.InOrderReceiver.on_datagram"],
-    ),  # fmt: skip
+    ),
     "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
     "go_back_n": Exercise(
         points=4,
@@ -60,7 +60,7 @@ EXERCISES = {
         number=3,
         edges=SELECTIVE_REPEAT,
         edge_points=3,
-        same_as=["programs.ahead", "programs.SelectiveSender.fill", "programs.SelectiveReceiver.on_datagram"],
+        same_as=["programs.ahead", "programs.SelectiveReceiver.on_datagram"],
     ),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
