@@ -116,6 +116,10 @@ class Checks:
                     "average?",
                 ),
                 Misconception(
+                    _with_wait(1.0, own_ms=0.0),
+                    "This is the wait alone, and it counts the whole time of the packet that is on the link. You come at any moment of it.",
+                ),
+                Misconception(
                     _headers_forgotten,
                     "The headers are missing: 42 bytes of each packet are on the link too.",
                 ),

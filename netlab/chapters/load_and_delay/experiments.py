@@ -159,7 +159,7 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
     figure = go.Figure(layout={"template": "netlab", "title_text": "Mean delay of single runs at 95 %", "height": 380})
     # Side by side, so that each can be seen.
     places = found.groupby("seconds")["seed"].transform(lambda seeds: (seeds - seeds.mean()) / len(seeds))
-    spread = found["seconds"] * 1.7**places
+    spread = found["seconds"] * 1.4**places
     figure.add_scatter(
         x=spread.tolist(),
         y=found["delay_ms"].tolist(),
@@ -180,7 +180,10 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
     )
     lengths_s = sorted(found["seconds"].unique())
     figure.update_xaxes(
-        title_text="Length of the run (s)", type="log", tickvals=lengths_s, ticktext=[f"{s:g}" for s in lengths_s]
+        title_text="Length of the run (s); runs of one length stand side by side",
+        type="log",
+        tickvals=lengths_s,
+        ticktext=[f"{s:g}" for s in lengths_s],
     )
     figure.update_yaxes(title_text="Mean delay (ms)", rangemode="tozero")
     return figure
