@@ -143,11 +143,11 @@ print(wide.round(0).astype(int).to_string())
 # ## Part 3: a larger first step
 #
 # Fewer rounds: let the first window be larger. `nl.Tcp(..., initial_window_segments=30)` does it. (In Linux the window belongs to a route: `ip route change ... initcwnd 30`.) It was 1 for
-# long, then 2 to 4 (RFC 3390, 2002). Since RFC 6928 (2013) it is 10. Here are 3, 10 and 30 at 100 Mbit/s.
+# long, then 2 to 4 (RFC 3390, 2002). RFC 6928 (2013, an experimental one) allows 10, and Linux takes 10. Here are 3, 10 and 30 at 100 Mbit/s.
 
 # %% id="windows" tags=["figure"]
 by_window = experiments.transfers(rates_mbps=[100], windows=[3, 10, 30])
-experiments.sizes_figure(by_window, "initial_window", lambda window: f"initial window {window}", "Completion time over size, three initial windows")
+experiments.sizes_figure(by_window, "initial_window", lambda window: f"{window} segments", "Completion time over size, three initial windows")
 
 # %% id="windows-compare"
 by_size = by_window.pivot_table(index="size_bytes", columns="initial_window", values="completion_ms")
@@ -187,7 +187,8 @@ largest = tried.iloc[-1]
 # %% [markdown] id="window-why"
 # One segment less, and the page takes a round more. So why not 45 for all? The burst leaves at once and meets the queue at once. With 20 places [[22 = largest["20 places: sent again"] | .0f]] segments had to be sent
 # again, and the page took [[0.8 = largest["20 places: ms"] / 1000 | .1f]] s, not [[0.1 = largest["long: ms"] / 1000 | .1f]]: [[slower than with ten = bool(largest["20 places: ms"] > tried.iloc[0]["20 places: ms"])]]. **A larger initial window is a bet on the room in a queue
-# that the sender has never seen.** The fallback that RFC 6928 asks for is no luxury.
+# that the sender has never seen.** RFC 6928 (section 12) therefore asks a sender to remember where a large first window went wrong,
+# and to begin smaller there.
 #
 # ### Exercise 3: a staircase of your own
 #
@@ -222,7 +223,7 @@ crowd = experiments.crowd_run(seed=1)
 experiments.crowd_figure(crowd)
 
 # %% [markdown] id="crowd-why"
-# Most pages do not notice. Some lost packet costs next to nothing, another one a whole second. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here is
+# Most pages do not notice. One lost packet costs next to nothing, another one a round trip, another one a whole second. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here is
 # all that the link at `h1` saw of it.
 
 # %% id="slowest"
@@ -251,7 +252,7 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 # %% [markdown] id="lost-text"
 # ### The second experiment
 #
-# Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has sixteen segments, and the link is cut for a moment when the chosen packet
+# Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has sixteen segments, ten in the first burst and six in the last, and the link is cut for a moment when the chosen packet
 # passes. (Read this after you have written your answer.)
 
 # %% id="lost"
@@ -263,7 +264,8 @@ late_interval = nl.interval(late)
 print(f"pages of the crowd that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {late_interval.half_width:.1f} %")
 
 # %% [markdown] id="lost-why"
-# - **In the middle** a lost segment costs [[1 = more_ms["a segment in the middle"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while others are on their way.
+# - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
+# - **In the last burst** the gap is found in the same way, but then nothing else is on its way: the page waits [[100 = more_ms["a segment of the last burst"] | .0f]] ms for it, a round trip.
 # - **The last segment** has nothing behind it. The sender waits [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all, then sends it again without being asked: a *tail loss probe* (RFC 8985). No timeout is counted.
 # - **The SYN** costs [[1.0 = more_ms["the SYN"] / 1000 | .1f]] s: the first timer (RFC 6298, section 2), which knows nothing of the path.
 #
@@ -274,7 +276,7 @@ print(f"pages of the crowd that took 0.9 s or more, five seeds: {late_interval.m
 # ## Summary
 #
 # A short transfer takes $T_0(j + \frac12)$: round trips, and the link's rate decides only once a window fills the path. A larger initial window saves rounds and sends a larger burst into
-# a queue that nobody has measured. What makes one page five times slower is a loss behind which nothing comes, the SYN or the last segment, because then only a timer can tell.
+# a queue that nobody has measured. What makes a page several times slower is a loss behind which nothing comes, because then only a timer can tell: 0.4 s for the last segment, a whole second for the SYN.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore

@@ -44,20 +44,44 @@ def _stairs() -> Function:
         name="stairs of slow start",
         reference=stairs_ms,
         cases=[
+            {"size_bytes": 580_000, "rtt_ms": 100, "initial_window_segments": 10},
             {"size_bytes": 100_000, "rtt_ms": 100, "initial_window_segments": 10},
             {"size_bytes": 500, "rtt_ms": 40, "initial_window_segments": 3},
             {"size_bytes": 40_000, "rtt_ms": 80, "initial_window_segments": 3},
             {"size_bytes": 250_000, "rtt_ms": 20, "initial_window_segments": 30},
             {"size_bytes": 30 * MSS_BYTES, "rtt_ms": 200, "initial_window_segments": 10},
+            {"size_bytes": 30 * MSS_BYTES + 300, "rtt_ms": 50, "initial_window_segments": 10},
         ],
         unit="ms",
         tolerance=0.002,
         misconceptions=[
             Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: stairs_ms(
+                    size_bytes * MSS_BYTES / 1460, rtt_ms, initial_window_segments
+                ),
+                "A full segment holds 1448 bytes of data: headers take the rest of the 1500.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: (
+                    rtt_ms * (math.ceil(math.log(size_bytes / (initial_window_segments * MSS_BYTES) + 1)) + 0.5)
+                ),
+                "math.log is the natural logarithm. Each round doubles the window: math.log2.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: stairs_ms(size_bytes, rtt_ms, 1),
+                "This is for an initial window of one segment. Divide by all that the first window holds.",
+            ),
+            Misconception(
+                lambda size_bytes, rtt_ms, initial_window_segments: stairs_ms(
+                    size_bytes * MSS_BYTES, rtt_ms, initial_window_segments
+                ),
+                "The initial window is in segments, of 1448 bytes each.",
+            ),
+            Misconception(
                 lambda size_bytes, rtt_ms, initial_window_segments: (
                     stairs_ms(size_bytes, rtt_ms, initial_window_segments) - rtt_ms
                 ),
-                "These are the rounds alone. Before the first of them the connection is opened, which takes a round trip.",
+                "This is a round trip too few. Opening the connection takes one, and a round that is only begun counts as a whole one.",
             ),
             Misconception(
                 lambda size_bytes, rtt_ms, initial_window_segments: (
@@ -76,7 +100,7 @@ def _stairs() -> Function:
                     rtt_ms
                     * (max(1, math.ceil(math.log2(size_bytes / (initial_window_segments * MSS_BYTES)) + 1)) + 0.5)
                 ),
-                "This looks for the round whose own window is large enough. All rounds together bring the data: 1 + 2 + 4 windows.",
+                "This is a round trip too many. All rounds together bring the data, 1 + 2 + 4 windows, and the last one ends half-way.",
             ),
             Misconception(
                 lambda size_bytes, rtt_ms, initial_window_segments: (
@@ -113,6 +137,14 @@ def _window(own: StudentValues) -> Number:
                 lambda: math.ceil(size_bytes / MSS_BYTES / ROUNDS),
                 "This divides the page into equal rounds. The second round sends twice as much as the first.",
             ),
+            Misconception(
+                lambda: smallest_window(size_bytes, ROUNDS) - 1,
+                "With this window the last bytes are left over and need a round of their own: round up.",
+            ),
+            Misconception(
+                lambda: smallest_window(size_bytes, ROUNDS) + 1,
+                "One segment less does it, too. (1 kB is 1000 bytes here.)",
+            ),
         ],
         right="The next cell runs it.",
         hints=[
@@ -142,7 +174,21 @@ def _apart(run: Run) -> bool:
 def _stairs_seen(run: Run) -> set[int]:
     """How many round trips, and a half, each transfer took."""
     rtt_ms = sum(shape.delay_ms for ends in (("h1", "h2"), ("h2", "h1")) for shape in way(run, *ends))
-    return {math.floor(MS_PER_S * row["completion_s"] / rtt_ms - 0.4) for row in _flows(run)}
+    taken_s = run.flows["completion_s"].dropna()
+    return {math.floor(MS_PER_S * completion_s / rtt_ms - 0.4) for completion_s in taken_s}
+
+
+def _sent_in_words(run: Run) -> str:
+    """From where to where the transfers go, and how large they are."""
+    ways = sorted({f"{item['src']} to {item['dst']}" for item in sent(run)})
+    sizes = sorted({int(item.get("num_bytes") or 0) for item in sent(run)})
+    return f"{', '.join(ways)}: {', '.join(f'{size} bytes' if size else 'no num_bytes' for size in sizes)}"
+
+
+def _taken_in_words(run: Run) -> str:
+    """How long each transfer took."""
+    times_ms = [MS_PER_S * row["completion_s"] for row in _flows(run)]
+    return ", ".join("not over" if math.isnan(ms) else f"{ms:.0f} ms" for ms in times_ms)
 
 
 def _staircase(own: StudentValues) -> Measurement:
@@ -172,13 +218,13 @@ def _staircase(own: StudentValues) -> Measurement:
                 ),
                 f"There must be {FEWEST_SIZES} TCP transfers or more from h1 to h2, each with a num_bytes of its own.",
                 "A list such as [nl.Tcp(..., num_bytes=size, start_s=...) for ...] makes them.",
-                lambda run: sorted({str(item.get("num_bytes")) for item in sent(run)}),
+                _sent_in_words,
             ),
             Condition(
                 lambda run: bool(run.flows["completion_s"].notna().all()) and _apart(run),
                 "Each transfer must be over before the next one starts, or they share the link.",
                 "Look at start_s of your transfers, at duration_s of the run, and at run.flows['completion_s'].",
-                lambda run: ", ".join(f"{1000 * row['completion_s']:.0f} ms" for row in _flows(run)),
+                _taken_in_words,
             ),
             Condition(
                 lambda run: all(map(is_plain, way(run, "h1", "h2"))) and int(run.flows["retransmits"].sum()) == 0,
@@ -192,7 +238,7 @@ def _staircase(own: StudentValues) -> Measurement:
                 lambda run: len(_stairs_seen(run)) >= FEWEST_STAIRS,
                 f"The transfers must stand on {FEWEST_STAIRS} different stairs or more.",
                 "How many segments do one, two, three and four rounds bring? Choose sizes in between.",
-                lambda run: f"{len(_stairs_seen(run))} stairs",
+                lambda run: f"{len(_stairs_seen(run))}",
             ),
         ],
         right="Does each stand where your function says? On the highest stairs the link's own time shows.",

@@ -79,7 +79,8 @@ def lose_between(begin_s: float, end_s: float) -> list[Change]:
 LOST: dict[str, list[Change]] = {
     "nothing": [],
     "the SYN": lose_between(0.99, 1.01),
-    "a segment in the middle": lose_between(1.1031, 1.1042),
+    "a segment of the first burst": lose_between(1.1031, 1.1042),
+    "a segment of the last burst": lose_between(1.2019, 1.2025),
     "the last segment": lose_between(1.2065, 1.2080),
 }
 """What of a small page that starts at 1 s over the path of 10 Mbit/s is lost."""

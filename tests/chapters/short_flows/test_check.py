@@ -69,7 +69,7 @@ def test_each_condition_is_looked_for_in_what_ran() -> None:
         "must be over before the next one starts": stand_in(own, gap_s=0.1),
         "Nothing may be lost": stand_in(own, retransmits=2),
         "the links must be plain": stand_in(own, loss_rate=0.01),
-        "on 4 different stairs or more. Seen: 3 stairs.": stand_in(own, segments=(1, 2, 3, 12, 13, 40)),
+        "on 4 different stairs or more. Seen: 3.": stand_in(own, segments=(1, 2, 3, 12, 13, 40)),
     }
     for sentence, run in cases.items():
         assert sentence in said(chapter.check.staircase, run)
@@ -80,3 +80,20 @@ def test_a_transfer_that_never_ended_is_not_over() -> None:
     run = stand_in(chapter.own)
     run.flows.loc[2, "completion_s"] = math.nan
     assert "must be over before the next one starts" in said(chapter.check.staircase, run)
+    assert "not over" in said(chapter.check.staircase, run)
+
+
+def test_a_segment_of_1500_bytes_is_not_right() -> None:
+    wrong = said(
+        short_flows.begin().check.stairs,
+        lambda **case: stairs_ms(**{**case, "size_bytes": case["size_bytes"] * 1448 / 1500}),
+    )
+    assert "1448 bytes of data" in wrong
+
+
+def test_transfers_in_the_other_direction_are_said_to_go_there() -> None:
+    chapter = short_flows.begin()
+    run = stand_in(chapter.own)
+    for item in run.settings["scenario"]["traffic"]:
+        item["src"], item["dst"] = "h2", "h1"
+    assert "Seen: h2 to h1: 1448 bytes" in said(chapter.check.staircase, run)
