@@ -53,9 +53,9 @@ CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytec
 LOCK = "pyodide-lock.json"
 AT_START = {
     "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *ABSENT],
-    "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab"},
+    "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab", "PLOTLY_RENDERER": "plotly_mimetype"},
 }
-"""How the kernel starts: with all packages at once, and with passed exercises kept where the notebooks are."""
+"""How the kernel starts: all packages at once, passed exercises beside the notebooks, and figures without a script of their own."""
 SETTINGS = {
     "jupyter-lite-schema-version": 0,
     "jupyter-config-data": {
