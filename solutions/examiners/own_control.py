@@ -15,8 +15,8 @@ EXERCISES = {
     "best": Exercise(points=2),
     # Alone; halves, no timeout; adds one; two of it.
     "aimd": Exercise(points=3, shares=[0.5, 1.0, 1.0, 0.5]),
-    # Power; the three traces; two of it; their queue.
-    "mine": Exercise(points=4, shares=[1.0, 1.0, 1.0, 1.0]),
+    # Power; the three traces, which a window that never changes does not follow; two of it; their queue.
+    "mine": Exercise(points=4, shares=[0.5, 2.5, 0.5, 0.5]),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "fails-words": Words(points=3),
