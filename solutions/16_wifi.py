@@ -12,7 +12,7 @@
 # 2. choose a packet size for a rate that you need;
 # 3. say why TCP gets less than UDP on the same air.
 #
-# *Time*: [[minutes]] minutes. *Builds on*: UDP loss. *Runs on*: any machine on which the next cell names the pocket engine. Elsewhere (a browser tab, the native
+# *Time*: [[minutes]] minutes. *Builds on*: UDP loss, How sure are you? *Runs on*: any machine on which the next cell names the pocket engine. Elsewhere (a browser tab, the native
 # engine) you can do the exercises, but the cells that measure say "Not on this machine".
 
 # %% id="imports" tags=["nbval-ignore-output"]
@@ -134,8 +134,37 @@ wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 # *collide*, and both try again with twice as many slots. And both count their backoffs at the same time, which saves some. The formula
 # with all three agrees within [[a per cent = abs(tcp_mbps / theory_mbps - 1) | 0 .. 0.012]].
 
+# %% [markdown] id="repeated-text"
+# ### Exercise 3: two senders
+#
+# Now `h1` and `h2` both send UDP, as much as the air takes: `chapter.settings.two_senders()`, half a second long. Collisions cost time, and counting backoffs side by side saves some.
+# G. Bianchi (2000) computed the sum of both from the rules: `nl.theory.wifi_saturation(2, 1472).goodput_mbps`. For that he took one thing as simpler than it is: a station that
+# hears another one stops counting its backoff, and his formula has this only on average. Does it matter? As in the chapter How sure are you?:
+# `my_table` of `nl.repeat` with 8 to 30 seeds of your choice; for each seed the sum of both goodputs, `my_table.groupby("seed")["goodput_mbps"].sum()`;
+# `my_interval` of `nl.interval`, `my_figure` with the sums and the interval, and `my_verdict`: where is Bianchi's number, seen from your interval?
+# `"above"`, `"inside"` or `"below"`.
+
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.two_senders(), seeds=8)
+my_sums = my_table.groupby("seed")["goodput_mbps"].sum()
+my_interval = nl.interval(my_sums)
+mean, half = my_interval
+my_figure = my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps", title="Two senders on the same air")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Goodput of both (Mbit/s)")
+theory = nl.theory.wifi_saturation(2, 1472).goodput_mbps
+my_figure.add_hline(y=theory)
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
+
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
+
 # %% [markdown] id="wifi-words"
-# ### Exercise 3: explain it
+# ### Exercise 4: explain it
 #
 # "TCP performs poorly on wireless." Answer the lab in four to six sentences. Where do the 54 Mbit/s go? Which part of the gap between UDP and TCP on the air is TCP's own, and
 # which is the medium's? Would Wi-Fi with frames ten times as fast give ten times the goodput?
@@ -207,7 +236,7 @@ for error_rate in (0, 0.2, 0.5):
 # ## Open exercises
 #
 # 1. How many calls fit on 802.11g, each with 50 datagrams of 160 bytes a second in both directions? Compute, then measure.
-# 2. Repeat two senders of the panel with ten seeds. Is `nl.theory.wifi_saturation(2, 1472)` (Bianchi's formula) inside your interval?
+# 2. Exercise 3 with small datagrams, `chapter.settings.two_senders(payload_bytes=100)`: is Bianchi's number nearer or further?
 # 3. **Challenge.** Two stations with the rates 54 and 6 Mbit/s send as much as they can. The rules give both the same number of frames. What does each get? (Heusse and
 #    others, 2003, call it the performance anomaly of 802.11. Compute it: a medium here has one rate.)
 #

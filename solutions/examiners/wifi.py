@@ -10,5 +10,7 @@ EXERCISES = {
         same_as=["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us"],
     ),
     "payload": Exercise(points=2, same_as=["theory.wifi_udp_limit_mbps", "theory.wifi_exchange_us"]),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "wifi-words": Words(points=3),
 }

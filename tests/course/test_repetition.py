@@ -161,7 +161,7 @@ def test_too_few_seeds_a_failed_run_and_another_scenario_are_told(check: Repetit
     failed = table(check)
     failed.loc[0, "error"] = "refused"
     assert "no run may have failed" in said(check, work(check, failed))
-    shorter = replace(check.scenario(), duration_s=0.5)
+    shorter = replace(check.scenario(), duration_s=check.scenario().duration_s / 2)
     assert "must be what the exercise describes" in said(check, work(check, table(check, scenario=shorter)))
 
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 
 from netlab import theory
-from netlab.chapters.wifi.settings import LONGEST_BYTES
+from netlab.chapters.wifi.settings import LONGEST_BYTES, two_senders
 from netlab.course.checks import Function, Misconception, Number
 from netlab.course.own_figures import StudentValues
+from netlab.course.repetition import repetition
 
 
 def udp_ceiling_mbps(payload_bytes: int, rate_mbps: int) -> float:
@@ -137,4 +138,19 @@ class Checks:
                 "Your function says what each payload gets. Which is the first that gets enough?",
                 "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",
             ],
+        )
+        self.repeated = repetition(
+            name="two senders on the same air",
+            scenario=two_senders,
+            made_by="chapter.settings.two_senders()",
+            values=lambda table: table.groupby("seed")["goodput_mbps"].sum(),
+            expected=lambda _table: theory.wifi_saturation(2, LONGEST_BYTES).goodput_mbps,
+            unit="Mbit/s",
+            right="A formula that leaves something out can be a little off, and a narrow interval shows it.",
+            hints=[
+                'my_table.groupby("seed")["goodput_mbps"].sum() has one value for each seed: what both got together.',
+                "Theory: nl.theory.wifi_saturation(2, 1472).goodput_mbps.",
+            ],
+            plot='my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps")',
+            axis="Goodput of both (Mbit/s)",
         )

@@ -8,6 +8,8 @@ from netlab import theory
 from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Udp
 
 LONGEST_BYTES = 1472
 
@@ -31,3 +33,10 @@ def air(queue_packets: int = 1000, **options: Any) -> Topology:
     """Two stations on one 802.11g medium; `options` are its `medium_options`."""
     link = Link("h1", "h2", medium="802.11g", medium_options=options, queue_packets=queue_packets)
     return Topology(hosts=["h1", "h2"], links=[link])
+
+
+def two_senders(payload_bytes: int = LONGEST_BYTES) -> Scenario:
+    """Both stations always have a datagram waiting."""
+    rate_mbps = 1.2 * theory.wifi_udp_limit_mbps(payload_bytes)
+    senders = [Udp(*pair, rate_mbps=rate_mbps, payload_bytes=payload_bytes) for pair in (("h1", "h2"), ("h2", "h1"))]
+    return Scenario(air(queue_packets=20), senders, duration_s=0.5)
