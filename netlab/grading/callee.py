@@ -19,6 +19,8 @@ CONTROL_METHODS, PROGRAM_METHODS = METHODS[:4], (METHODS[0], *METHODS[4:])
 OPEN = {"control": 0, "sender": 1, "receiver": 2}
 CALL, DONE = 3, 4
 READY, DID, FAILED, READ, ASKED = range(5)
+TRANSFER = "transfer number"
+"""Names, among the arguments of a call, a transfer that is made outside; no parameter can have this name."""
 TIMER_AS_IT_WAS, TIMER_OFF, TIMER_AT = range(3)
 SENT, DELIVERED = range(2)
 

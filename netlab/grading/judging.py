@@ -17,7 +17,7 @@ from netlab.course.answers import with_unit
 from netlab.course.authoring import topic_of
 from netlab.course.checks import Check, Choice, Function, Number, Result, Status
 from netlab.course.conditions import Build
-from netlab.grading import plain, remote, sandbox
+from netlab.grading import callee, plain, remote, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.laboratory import Laboratory
@@ -274,7 +274,7 @@ class Examination:
         if type(check).transfer is not Function.transfer:
             first = len(self._transfers)
             self._transfers += [(check, check.arguments(trial)) for trial in trials]
-            return [{"transfer": first + place, "window": trial["window"]} for place, trial in enumerate(trials)]
+            return [{callee.TRANSFER: first + place, "window": trial["window"]} for place, trial in enumerate(trials)]
         return [{name: self._argument(value) for name, value in check.arguments(trial).items()} for trial in trials]
 
     def _argument(self, value: Any) -> Any:
@@ -298,7 +298,7 @@ class Examination:
             graded, own = asked.get("graded") is not False, remote.standing_in(asked, line)
             return self._laboratory.measure(asked["scenario"], graded=graded, own=own).to_dict()
         if kind == "transfer":
-            return self._transfer(asked.get("transfer"), line)
+            return self._transfer(asked.get(callee.TRANSFER), line)
         if kind == "probe":
             return self._probed(asked.get("number"), asked.get("values"), asked.get("named"))
         raise NetlabError("The grader does not know this question.")
@@ -364,7 +364,7 @@ class Examination:
             other = {
                 "error": each.get("error", "no transfer was made") if isinstance(each, dict) else "it gave no value"
             }
-            found.append(self._transferred.get(call["transfer"], other) if "transfer" in call else each)
+            found.append(self._transferred.get(call[callee.TRANSFER], other) if callee.TRANSFER in call else each)
         return found
 
     def _measured(self, value: Any) -> Any:

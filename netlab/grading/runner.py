@@ -233,7 +233,7 @@ def _withheld(*_values: Any, **_named: Any) -> None:
 def called(function: Any, call: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
     """What a function gives for one call, or the error that it raises."""
     try:
-        if "transfer" in call:
+        if callee.TRANSFER in call:
             # What comes of it is noted outside.
             ends = function.ends(call["window"])
             return {"value": plain.encode(ask(ear, {"kind": "transfer", **call}, ends, callee.serve_apart))}
