@@ -1,15 +1,25 @@
 """How the chapter "Short flows" is marked: hidden cases and points. For the instructor alone."""
 
-from netlab.grading.examiner import Exercise, Words
+from typing import Any
+
+from netlab.grading.examiner import Draw, Exercise, Words
+
+
+def _page(draw: Draw) -> dict[str, Any]:
+    window = draw.whole(1, 45)
+    # A little more than whole rounds carry, which tells 1448 bytes a segment from 1460; or any size.
+    filled = int(1.004 * 1448 * window * (2 ** draw.whole(1, 4) - 1))
+    return {
+        "size_bytes": draw.one_of([draw.decades(500, 2e6, digits=3), filled]),
+        "rtt_ms": draw.decades(5, 400),
+        "initial_window_segments": window,
+    }
+
 
 EXERCISES = {
     "stairs": Exercise(
         points=3,
-        cases=lambda draw: {
-            "size_bytes": draw.decades(500, 2e6, digits=3),
-            "rtt_ms": draw.decades(5, 400),
-            "initial_window_segments": draw.whole(1, 45),
-        },
+        cases=_page,
         number=10,
         # A round that is full to the last byte; one byte more.
         edges=[
