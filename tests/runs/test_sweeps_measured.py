@@ -27,7 +27,9 @@ def _engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of its own, with the kernels where they are."""
-    monkeypatch.setattr(RunCache.__init__, "__defaults__", (tmp_path / "runs", 1 << 30))
+    monkeypatch.setattr(
+        RunCache, "directory", property(lambda _cache: tmp_path / "runs", lambda _cache, _place: None), raising=False
+    )
 
 
 def scenario(offered_mbps: float, duration_s: float = 10) -> nl.Scenario:
