@@ -127,7 +127,7 @@ nl.progress()
 # | [13 Why is 95 % too much?](13_load_and_delay.ipynb) | A link is busy 95 % of the time, so it has room left. Why do packets wait so long? | 1, 4 |
 # | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, doubles and delays. How do you deliver everything once, in order, and fast? | 5, 6 |
 # | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 5, 6 |
-# | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1 |
+# | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1, 2 |
 #
 # Each says how many minutes it takes, 90 at most. What comes after its summary is optional.
 
