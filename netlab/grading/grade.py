@@ -115,7 +115,7 @@ def grade(
     chapter.examiner()
     stopping.clear()
     with tempfile.TemporaryDirectory(prefix="netlab-grading-") as room:
-        matched = match(collect(submissions, Path(room)), list(entries), chapter.topic)
+        matched = match(collect(submissions, Path(room)), list(entries), chapter.stem)
         if claim is not None:
             handed_in = [student for student, file in matched.files.items() if file is not None]
             claim.take("marks", chapter.stem, [entry.student for entry in entries], handed_in)

@@ -267,7 +267,7 @@ class Matched:
     notes: list[str] = field(default_factory=list)
 
 
-def match(files: Sequence[HandedIn], entries: Sequence[Entry], topic: str = "") -> Matched:
+def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:
     """Whose each file is, and what is to be said of that.
 
     Parameters
@@ -275,14 +275,15 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], topic: str = "") 
     files : sequence of HandedIn
     entries : sequence of Entry
         The class; empty takes every file's own name.
-    topic : str
-        The chapter's, which the files that were handed out have in their names, behind the number that it had then.
+    chapter : str
+        The notebook's name, which the files that were handed out have in theirs, with the number that the chapter had then.
     """
     found = Matched({entry.student: None for entry in entries})
     owners = _Owners(entries)
     doubtful: dict[tuple[str, ...], list[HandedIn]] = defaultdict(list)
+    handed_out = re.sub(r"^\d\d", r"\\d\\d", chapter)
     for file in files:
-        name = re.sub(rf"^(\d\d_)?{topic}_|_(\d\d_)?{topic}$", "", file.name) if topic else file.name
+        name = re.sub(rf"^{handed_out}_|_{handed_out}$", "", file.name) if chapter else file.name
         students = owners.of(file, name) if entries else (name,)
         if len(students) > 1:
             doubtful[students].append(file)

@@ -88,10 +88,15 @@ def test_a_folder_in_a_students_folder_is_looked_into(tmp_path: Path) -> None:
 
 def test_a_file_may_have_the_chapter_in_its_name_with_the_number_of_an_earlier_day(tmp_path: Path) -> None:
     place = hand_in(tmp_path / "in", "ann_05_bdp.ipynb", "03_bdp_bob.ipynb")
-    assert {name for name, file in owners(place, [Entry("ann"), Entry("bob")], "bdp").files.items() if file} == {
+    assert {name for name, file in owners(place, [Entry("ann"), Entry("bob")], "05_bdp").files.items() if file} == {
         "ann",
         "bob",
     }
+
+
+def test_a_student_whose_name_ends_as_the_chapters_does_keeps_it(tmp_path: Path) -> None:
+    found = owners(hand_in(tmp_path / "in", "ann_bdp.ipynb"), [Entry("ann"), Entry("ann_bdp")], "05_bdp")
+    assert [name for name, file in found.files.items() if file] == ["ann_bdp"]
 
 
 def test_a_platforms_archive_is_taken_as_it_is(tmp_path: Path) -> None:
