@@ -35,32 +35,19 @@ def _window(draw: Draw) -> dict[str, Any]:
     }
 
 
+def _transfers(window: int | None, edges: Any, same_as: list[str]) -> Exercise:
+    """A protocol: drawn transfers, and as edges the schedules of the chapter, each for one usual fault."""
+    return Exercise(points=4, cases=_losses(window), number=3, edges=edges, edge_points=3, same_as=same_as)
+
+
 EXERCISES = {
-    # The edges are the schedules of the chapter, each for one usual fault.
-    "stop_and_wait": Exercise(
-        points=4,
-        cases=_losses(None),
-        number=3,
-        edges=STOP_AND_WAIT,
-        edge_points=3,
-        same_as=["programs.GoBackNSender.fill", "programs.InOrderReceiver.on_datagram"],
+    "stop_and_wait": _transfers(
+        None, STOP_AND_WAIT, ["programs.GoBackNSender.fill", "programs.InOrderReceiver.on_datagram"]
     ),
     "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
-    "go_back_n": Exercise(
-        points=4,
-        cases=_losses(20),
-        number=3,
-        edges=GO_BACK_N,
-        edge_points=3,
-        same_as=["programs.ahead", "programs.GoBackNSender.fill"],
-    ),
-    "selective_repeat": Exercise(
-        points=4,
-        cases=_losses(20),
-        number=3,
-        edges=SELECTIVE_REPEAT,
-        edge_points=3,
-        same_as=["programs.ahead", "programs.SelectiveReceiver.on_datagram"],
+    "go_back_n": _transfers(20, GO_BACK_N, ["programs.ahead", "programs.GoBackNSender.fill"]),
+    "selective_repeat": _transfers(
+        20, SELECTIVE_REPEAT, ["programs.ahead", "programs.SelectiveReceiver.on_datagram"]
     ),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
