@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -27,9 +28,7 @@ def _engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of its own, with the kernels where they are."""
-    monkeypatch.setattr(
-        RunCache, "directory", property(lambda _cache: tmp_path / "runs", lambda _cache, _place: None), raising=False
-    )
+    monkeypatch.setattr("netlab.runs.cache.cache", SimpleNamespace(root=lambda: tmp_path))
 
 
 def scenario(offered_mbps: float, duration_s: float = 10) -> nl.Scenario:
