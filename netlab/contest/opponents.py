@@ -8,7 +8,7 @@ SMALLEST_SEGMENTS = 4
 
 
 class Plough:
-    """Loss alone: half a window more for each RTT, a quarter less after a loss. It takes its share beside anybody, and fills any queue."""
+    """Loss alone: one segment more for each RTT, a quarter less after a loss. It takes its share beside anybody, and fills any queue."""
 
     def on_start(self, flow: Any) -> None:
         """Keep the flow."""
