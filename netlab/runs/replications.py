@@ -14,6 +14,7 @@ from netlab.base.errors import NetlabError, ScenarioError, told_arguments
 from netlab.base.progress_bar import Progress
 from netlab.base.values import is_integer, plain, shown
 from netlab.measure.results import Run
+from netlab.network.change import Change
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
@@ -97,6 +98,7 @@ def repeat(
     *,
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     sysctls: Mapping[str, Any] | None = None,
+    changes: Sequence[Change] = (),
     executor: futures.Executor | None = None,
     fresh: bool = False,
     engine: str | Engine | None = None,
@@ -106,7 +108,7 @@ def repeat(
 
     Parameters
     ----------
-    network, traffic, duration_s, sysctls
+    network, traffic, duration_s, sysctls, changes
         As for `netlab.run`: a network and the rest, or a whole `Scenario` (whose own seed is not used).
     seeds : int or iterable of int
         How many (10 means the seeds 1 to 10), or which.
@@ -133,7 +135,7 @@ def repeat(
     """
     chosen, wrong = _seeds(seeds)
     try:
-        scenario = Scenario.given(network, traffic, duration_s, sysctls=sysctls)
+        scenario = Scenario.given(network, traffic, duration_s, sysctls=sysctls, changes=changes)
     except ScenarioError as error:
         raise ScenarioError([*error.problems, *wrong]) from None
     if wrong:
@@ -148,12 +150,20 @@ def repeat(
     return table_of(scenario.to_dict(), runs)
 
 
+class _Described(dict[str, Any]):
+    """A scenario beside a table."""
+
+    def __deepcopy__(self, _copied: Any) -> _Described:
+        # pandas copies what is beside a table at each of its operations: nobody changes this, so one is enough for all.
+        return self
+
+
 def table_of(described: dict[str, Any], runs: Mapping[int, Run]) -> pd.DataFrame:
     """The table of `repeat`, of runs of a scenario that were made already, by seed."""
     tables = [run.flows.assign(seed=seed) for seed, run in runs.items()]
     table = pd.concat(tables, ignore_index=True)
     table = table[["seed", *(name for name in table if name != "seed")]]
-    table.attrs["scenario"] = described
+    table.attrs["scenario"] = _Described(described)
     return table
 
 

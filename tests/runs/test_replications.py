@@ -45,6 +45,18 @@ def test_a_number_of_seeds_begins_at_one_and_gives_one_table(swept: list[Any]) -
     assert list(table.loc[table["flow"] == "a", "goodput_mbps"]) == [1, 2, 3]
 
 
+def test_a_network_that_changes_can_be_repeated(swept: list[Any]) -> None:
+    changes = [nl.Change(at_s=1, link=("r1", "r2"), rate_mbps=2)]
+    nl.repeat(NETWORK, TRAFFIC, 2, seeds=2, changes=changes)
+    assert [list(scenario.changes) for scenario in swept[0].values()] == [changes, changes]
+
+
+def test_what_was_repeated_stays_with_the_table_and_is_copied_by_no_operation_on_it(swept: list[Any]) -> None:
+    table = nl.repeat(NETWORK, TRAFFIC, 2, seeds=2)
+    assert table.attrs["scenario"] == nl.Scenario(NETWORK, TRAFFIC, 2).to_dict()
+    assert table[table["seed"] == 1].sort_values("flow").attrs["scenario"] is table.attrs["scenario"]
+
+
 @pytest.mark.parametrize("seeds", [[4, 9], (4, 9), iter([4, 9]), np.array([4, 9])])
 def test_the_seeds_may_be_named(swept: list[Any], seeds: Any) -> None:
     assert list(nl.repeat(NETWORK, TRAFFIC, 2, seeds=seeds)["seed"].unique()) == [4, 9]
