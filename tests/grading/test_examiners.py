@@ -75,7 +75,10 @@ def test_the_notebook_as_handed_out_gets_nothing(topic: str, tmp_path: Path) -> 
     assert {mark["status"] for mark in result["exercises"]} == {judging.NOT_ATTEMPTED}
 
 
-@pytest.mark.parametrize("topic", CHAPTERS)
+@pytest.mark.parametrize(
+    "topic",
+    [pytest.param(topic, marks=pytest.mark.slow) if topic == "reliable_transfer" else topic for topic in CHAPTERS],
+)
 def test_other_seeds_draw_other_cases_within_what_the_check_can_judge(topic: str) -> None:
     """The right formula passes whatever the seed is, and no usual slip gets by all of a student's cases."""
     chapter = master.find(topic, ROOT)

@@ -23,7 +23,7 @@ WHY = Wanted("why-words", "why-words", "", f"Why?\n\n{submission.PROMPT}")
 
 @pytest.fixture
 def reader() -> Iterator[Helper]:
-    found = Helper(cpu_s=3, wall_s=20)
+    found = Helper(cpu_s=1, wall_s=20)
     yield found
     found.close()
 
@@ -163,6 +163,7 @@ def test_the_name_of_an_error_that_is_caught_is_no_need() -> None:
     assert "rest" in needs.names("match x:\n    case {**rest}:\n        y = rest").defined
 
 
+@pytest.mark.slow
 def test_nothing_that_a_file_says_stops_a_grader(tmp_path: Path) -> None:
     with classroom.sample_chapter() as chapter:
         path = tmp_path / "x.ipynb"

@@ -158,7 +158,7 @@ def test_many_streams_go_on_in_further_lines_of_the_same_row() -> None:
 def test_the_server_serves_many_clients_at_once(running: Running) -> None:
     clients = [
         subprocess.Popen(
-            [*PERF, "-c", "127.0.0.1", "-p", str(running.port), "-t", "1", "--json", *options],
+            [*PERF, "-c", "127.0.0.1", "-p", str(running.port), "-t", "0.3", "--json", *options],
             stdout=subprocess.PIPE,
             text=True,
         )
