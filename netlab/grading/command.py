@@ -103,13 +103,13 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _tell(graded: Graded, output: Path) -> None:
-    from netlab.grading import judging, reports
+    from netlab.grading import marking, reports
     from netlab.grading.text import one_line
 
     for note in reports.notes(graded):
         print(one_line(note, 1000))
     marks = [mark for result in graded.results for mark in result["exercises"]]
-    counts = {status: sum(1 for mark in marks if mark["status"] == status) for status in judging.STATUSES}
+    counts = {status: sum(1 for mark in marks if mark["status"] == status) for status in marking.STATUSES}
     print(
         f"{len(graded.results)} students, {len(marks)} answers: "
         + ", ".join(f"{n} {s}" for s, n in counts.items() if n)
@@ -117,9 +117,9 @@ def _tell(graded: Graded, output: Path) -> None:
     )
     if graded.flags:
         print(f"Flags: {len(graded.flags)}, in {output / 'flags.csv'}. They take no points.")
-    if counts[judging.REVIEW]:
+    if counts[marking.REVIEW]:
         print(
-            f"Answers that wait for a person: {counts[judging.REVIEW]}. Read {output / 'review.html'}, write points into "
+            f"Answers that wait for a person: {counts[marking.REVIEW]}. Read {output / 'review.html'}, write points into "
             f"{output / 'review.csv'}, and run the same command with --resume. Totals are without them."
         )
     if graded.failures:

@@ -15,7 +15,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.location import PACKAGE
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
-from netlab.grading import flags, judging, kept, master, sandbox
+from netlab.grading import flags, judging, kept, marking, master, sandbox
 from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
 from netlab.grading.judging import Job
@@ -163,7 +163,7 @@ def _graded(
     folder = output / KEPT
     folder.mkdir(parents=True, exist_ok=True)
     results = {
-        job.student: judging.without_marks(job, judging.NOT_GRADED, matched.doubtful[job.student])
+        job.student: judging.without_marks(job, marking.NOT_GRADED, matched.doubtful[job.student])
         for job in todo
         if job.student in matched.doubtful
     }
@@ -179,7 +179,7 @@ def _graded(
             if isinstance(outcome, BaseException):
                 failures[job.student] = _why(outcome)
                 sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
-                results[job.student] = judging.without_marks(job, judging.NOT_GRADED, sentence)
+                results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
             else:
                 results[job.student] = outcome
                 kept.store(places[job.student], outcome)
@@ -256,7 +256,7 @@ def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Grade
                 if given.words != mark["words"]:
                     changed.append(f"{place[0]} ({place[1]})")
                 else:
-                    status = judging.PASSED if given.points == mark["of"] else judging.FAILED
+                    status = marking.PASSED if given.points == mark["of"] else marking.FAILED
                     said = [given.comment or "Read by a person."]
                     marks.append({**mark, "points": given.points, "status": status, "sentences": said})
                     continue

@@ -18,11 +18,12 @@ from nbformat import NotebookNode
 
 from netlab.base.location import PACKAGE
 from netlab.course.authoring import KERNELSPEC
-from netlab.grading import judging, master, sandbox
+from netlab.grading import marking, master, sandbox
 from netlab.grading.examiner import Exercise, Words
 from netlab.grading.grade import Graded
 from netlab.grading.helper import helper
-from netlab.grading.judging import Examination, Job, Marked
+from netlab.grading.judging import Examination, Job
+from netlab.grading.marking import Marked
 from netlab.grading.master import Edition, Master
 from netlab.grading.submission import Wanted
 from netlab.grading.text import file_name
@@ -37,7 +38,7 @@ def write(graded: Graded, output: Path) -> None:
         old.unlink()
     (output / "conftest.py").write_text((Path(__file__).parent / "templates" / "conftest.txt").read_text())
     for result in graded.results:
-        if result["taken"] or any(mark["status"] == judging.NOT_ATTEMPTED for mark in result["exercises"]):
+        if result["taken"] or any(mark["status"] == marking.NOT_ATTEMPTED for mark in result["exercises"]):
             text: str = nbformat.writes(notebook(graded.master, result, graded.manifest["seed"]))  # type: ignore[no-untyped-call]
             (output / f"{file_name(result['student'])}.ipynb").write_text(
                 text + "\n", encoding="utf-8", errors="replace"
@@ -94,7 +95,7 @@ def answers(wanted: Iterable[Wanted], result: Mapping[str, Any]) -> dict[str, st
     for each in wanted:
         if not each.name:
             continue
-        if status.get(each.key) in (judging.TIMED_OUT, judging.CRASHED, judging.NOT_GRADED):
+        if status.get(each.key) in (marking.TIMED_OUT, marking.CRASHED, marking.NOT_GRADED):
             found[each.key] = "# Left out: in the sandbox it gave no result."
         else:
             found[each.key] = result["taken"].get(each.key, {}).get("answer") or "# There was no answer."
@@ -106,7 +107,7 @@ def _examined(
 ) -> list[NotebookNode]:
     cells = [_code(each.id, f"%%answer {each.key}\n{answer}")]
     assert isinstance(exercise, Exercise)
-    for number, (label, of) in enumerate(judging.parts_of(exercise, edition.checks[each.key])):
+    for number, (label, of) in enumerate(marking.parts_of(exercise, edition.checks[each.key])):
         cell = _code(f"{each.id}-part-{number + 1}", f"exam.part({each.key!r}, {number})", None)
         cell.metadata["netlab"] = {"points": of, "exercise": each.key, "part": label}
         # To nbval a cell that never ran has no outputs to hold against.
@@ -181,7 +182,7 @@ class Exam:
         """Print what one part of an answer's points came to."""
         exercise = self._exercises[key]
         assert isinstance(exercise, Exercise)
-        _, of = judging.parts_of(exercise, self._edition.checks[key])[number]
+        _, of = marking.parts_of(exercise, self._edition.checks[key])[number]
         parts = self._marks[key].parts
         print(said(parts[number]["points"] if number < len(parts) else 0, of))
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netlab.grading import judging, review
+from netlab.grading import marking, review
 from netlab.grading.grade import Graded
 from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.master import WORDS
@@ -80,7 +80,7 @@ def most(result: Mapping[str, Any]) -> float:
 def imported(result: Mapping[str, Any]) -> str:
     """The points that a platform is given: none for who was not graded, so that those that are there stay."""
     statuses = {mark["status"] for mark in result["exercises"]}
-    return "" if judging.NOT_GRADED in statuses else _number(total(result))
+    return "" if marking.NOT_GRADED in statuses else _number(total(result))
 
 
 def without_address(graded: Graded) -> list[str]:
@@ -145,8 +145,8 @@ def junit_xml(graded: Graded) -> str:
     root = ET.Element("testsuites", name=graded.master.stem)
     for result in graded.results:
         marks = result["exercises"]
-        skipped = [mark for mark in marks if mark["status"] in (judging.NOT_ATTEMPTED, judging.REVIEW)]
-        failed = [mark for mark in marks if mark["status"] != judging.PASSED and mark not in skipped]
+        skipped = [mark for mark in marks if mark["status"] in (marking.NOT_ATTEMPTED, marking.REVIEW)]
+        failed = [mark for mark in marks if mark["status"] != marking.PASSED and mark not in skipped]
         suite = ET.SubElement(
             root,
             "testsuite",
@@ -179,8 +179,8 @@ def review_csv(graded: Graded) -> str:
                 result["student"],
                 mark["key"],
                 _number(mark["of"]),
-                "" if mark["status"] == judging.REVIEW else _number(mark["points"]),
-                "" if mark["status"] == judging.REVIEW else mark["sentences"][0],
+                "" if mark["status"] == marking.REVIEW else _number(mark["points"]),
+                "" if mark["status"] == marking.REVIEW else mark["sentences"][0],
                 mark["words"],
                 mark["answer"],
                 models[result["token"]][mark["key"]],
@@ -194,7 +194,7 @@ def review_csv(graded: Graded) -> str:
 
 def _in_words(mark: Mapping[str, Any]) -> bool:
     """Whether a person reads, or has read, this answer."""
-    return mark["key"].endswith(WORDS) and mark["status"] in (judging.REVIEW, judging.PASSED, judging.FAILED)
+    return mark["key"].endswith(WORDS) and mark["status"] in (marking.REVIEW, marking.PASSED, marking.FAILED)
 
 
 def review_html(graded: Graded) -> str:
@@ -229,19 +229,19 @@ def _models(graded: Graded) -> dict[str, dict[str, str]]:
 def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: bool = False) -> str:
     """What one student reads."""
     entry = graded.entries.get(result["student"])
-    waiting = sum(mark["of"] for mark in result["exercises"] if mark["status"] == judging.REVIEW)
+    waiting = sum(mark["of"] for mark in result["exercises"] if mark["status"] == marking.REVIEW)
     headings = _headings(graded)
     marks = [
         {
             **mark,
             "points": _number(mark["points"]),
             "of": _number(mark["of"]),
-            "expected": mark["expected"] if show_expected and mark["status"] != judging.PASSED else "",
+            "expected": mark["expected"] if show_expected and mark["status"] != marking.PASSED else "",
             "parts": [
                 {"label": part["label"], "points": _number(part["points"]), "of": _number(part["of"])}
                 for part in mark["parts"]
             ],
-            "read": headings.get(mark["key"], "") if mark["status"] not in (judging.PASSED, judging.REVIEW) else "",
+            "read": headings.get(mark["key"], "") if mark["status"] not in (marking.PASSED, marking.REVIEW) else "",
         }
         for mark in result["exercises"]
     ]
@@ -277,7 +277,7 @@ def class_html(graded: Graded) -> str:
     whole = max((most(result) for result in results), default=0.0)
     keys = [mark["key"] for mark in results[0]["exercises"]] if results else []
     seen = {mark["status"] for result in results for mark in result["exercises"]}
-    statuses = [status for status in judging.STATUSES if status in seen]
+    statuses = [status for status in marking.STATUSES if status in seen]
     exercises = []
     for place, key in enumerate(keys):
         marks = [result["exercises"][place] for result in results]
@@ -327,7 +327,7 @@ def notes(graded: Graded) -> list[str]:
     unread = [
         f"{result['student']} ({result['file']})"
         for result in graded.results
-        if any(mark["status"] == judging.UNREADABLE for mark in result["exercises"])
+        if any(mark["status"] == marking.UNREADABLE for mark in result["exercises"])
     ]
     if unread:
         found.append(f"Could not be read: {len(unread)}: {', '.join(unread)}. Their pages say why.")

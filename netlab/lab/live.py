@@ -1,8 +1,7 @@
 """`nl.live`: a network that is built once and then does what it is told, a command at a time.
 
-The pocket kernel waits in its gate between commands. Nothing runs in it meanwhile, its clock stands still, and it uses no
-processor; so a lab gives the same texts and figures however long its user thinks. On the native engine ($NETLAB_ENGINE) the same
-commands work in real time: the network goes on while its user thinks, and nothing repeats.
+Between commands the kernel waits, and its clock stands still: a lab gives the same results however long its user thinks. On
+the native engine the same commands work in real time: the network goes on while its user thinks, and nothing repeats.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any
 import netlab
 from netlab.base.errors import NetlabError
 from netlab.course import authoring
-from netlab.grading import judging, plain, reading, runner
+from netlab.grading import marking, plain, reading, runner
 from netlab.grading.examiner import Exercise
 from netlab.grading.judging import Examination, Job
 from netlab.grading.line import Line
@@ -106,7 +106,7 @@ def lost_by_the_solution(
         ]
     marks = Examination(Job("", None, chapter.source, token), edition, chapter.examiner().exercises).marks(asked, taken)
     return {
-        key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != judging.PASSED
+        key: (mark.status, mark.points, mark.sentences) for key, mark in marks.items() if mark.status != marking.PASSED
     }
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.grading import grade, judging, merged, reports, review
+from netlab.grading import grade, judging, marking, merged, reports, review
 from netlab.grading.grade import Graded
 from netlab.grading.master import Master
 from netlab.grading.roster import Entry
@@ -171,14 +171,14 @@ def test_a_grader_that_breaks_over_one_submission_goes_on_with_the_rest(
     def judge(job: judging.Job) -> dict[str, object]:
         if job.student == "b":
             raise RuntimeError("the grader's own fault")
-        return {**judging.without_marks(job, judging.UNREADABLE, "It is empty."), "file": "a"}
+        return {**judging.without_marks(job, marking.UNREADABLE, "It is empty."), "file": "a"}
 
     monkeypatch.setattr("netlab.grading.judging.judge", judge)
     for name in "abc":
         (tmp_path / f"{name}.ipynb").write_bytes(b"")
     graded = grade.grade(lesson.chapter, [tmp_path], tmp_path / "out", progress=False)
     assert [result["student"] for result in graded.results] == ["a", "b", "c"], "everybody has a row"
-    assert {mark["status"] for mark in graded.results[1]["exercises"]} == {judging.NOT_GRADED}
+    assert {mark["status"] for mark in graded.results[1]["exercises"]} == {marking.NOT_GRADED}
     assert graded.failures == {"b": "the grader raised RuntimeError."}
 
 

@@ -11,7 +11,7 @@ import pytest
 from netlab.base.location import PACKAGE
 from netlab.course import authoring, catalogue
 from netlab.course.checks import Function, Misconception
-from netlab.grading import judging, master, reading
+from netlab.grading import judging, marking, master, reading
 from netlab.grading.examiner import ExaminerError, Exercise, Words
 from netlab.grading.judging import Job
 from netlab.grading.master import Edition
@@ -63,7 +63,7 @@ def test_the_solution_gets_every_point_with_a_students_own_figures(topic: str, t
         if not isinstance(exercises[mark["key"]], Words) and mark["points"] != mark["of"]
     }
     assert not lost
-    assert {mark["status"] for mark in result["exercises"]} <= {judging.PASSED, judging.REVIEW}
+    assert {mark["status"] for mark in result["exercises"]} <= {marking.PASSED, marking.REVIEW}
 
 
 @pytest.mark.parametrize("topic", CHAPTERS)
@@ -72,7 +72,7 @@ def test_the_notebook_as_handed_out_gets_nothing(topic: str, tmp_path: Path) -> 
     submission = tmp_path / "anna.ipynb"
     submission.write_text(nbformat.writes(authoring.student_notebook(chapter.source)))
     result = judging.judge(Job("anna", submission, chapter.source))
-    assert {mark["status"] for mark in result["exercises"]} == {judging.NOT_ATTEMPTED}
+    assert {mark["status"] for mark in result["exercises"]} == {marking.NOT_ATTEMPTED}
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_other_seeds_draw_other_cases_within_what_the_check_can_judge(topic: str
         assert len({repr(sorted(trials[0].items(), key=str)) for trials, _ in drawn}) > 10 or probes
         solution = _solution(edition, key)
         for trials, _ in drawn:
-            judged = judging.judge_trials(check, solution, trials)
+            judged = marking.judge_trials(check, solution, trials)
             assert judged.status.value == "passed", (key, judged.sentences)
         if not probes:
             for wrong, sentence in check.mistakes():
                 for trials, _ in drawn:
-                    assert judging.judge_trials(check, wrong, trials).status.value == "failed", (key, sentence)
+                    assert marking.judge_trials(check, wrong, trials).status.value == "failed", (key, sentence)
 
 
 def test_cases_that_a_slip_gets_by_are_drawn_again_and_at_last_the_examiner_is_told() -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from netlab.base.location import PACKAGE
-from netlab.grading import assign, judging, master, merged, reports
+from netlab.grading import assign, judging, marking, master, merged, reports
 from netlab.grading.grade import Graded
 from netlab.grading.judging import Job
 
@@ -34,7 +34,7 @@ def test_the_rubric_that_students_see_has_the_points_that_a_person_gives() -> No
 def test_every_part_waits_for_a_person_beside_its_rubric_and_no_code_runs(tmp_path: Path) -> None:
     # A class list of another task has tokens: they are no reason for a flag here.
     result = judging.judge(Job("anna", hand_in(tmp_path), PROJECT.source, token="0123456789"))  # noqa: S106
-    assert {mark["status"] for mark in result["exercises"]} == {judging.REVIEW}
+    assert {mark["status"] for mark in result["exercises"]} == {marking.REVIEW}
     assert reports.most(result) == 20 and result["notes"] == [] and result["other_token"] is None
     page = reports.review_html(Graded(PROJECT, {}, [result]))
     assert page.count("Rubric, ") == 2 * len(result["exercises"])
@@ -44,5 +44,5 @@ def test_every_part_waits_for_a_person_beside_its_rubric_and_no_code_runs(tmp_pa
 def test_as_handed_out_nothing_is_answered_and_no_rubric_is_given_away(tmp_path: Path) -> None:
     hand_in(tmp_path)
     result = judging.judge(Job("ben", tmp_path / "out" / "project.ipynb", PROJECT.source))
-    assert {mark["status"] for mark in result["exercises"]} == {judging.NOT_ATTEMPTED}
+    assert {mark["status"] for mark in result["exercises"]} == {marking.NOT_ATTEMPTED}
     assert "Rubric, " not in (tmp_path / "out" / "project.ipynb").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from netlab.grading import helper, judging, needs, submission
+from netlab.grading import helper, judging, marking, needs, submission
 from netlab.grading.helper import GaveUpError, Helper
 from netlab.grading.judging import Job
 from netlab.grading.submission import Cell, Wanted
@@ -169,5 +169,5 @@ def test_nothing_that_a_file_says_stops_a_grader(tmp_path: Path) -> None:
         path = tmp_path / "x.ipynb"
         path.write_bytes(b'{"cells":[],"x":[' + b"[]," * 20_000_000 + b"[]]}")
         result = judging.judge(Job("x", path, chapter.source, file="x.ipynb"))
-        assert {mark["status"] for mark in result["exercises"]} == {judging.UNREADABLE}
+        assert {mark["status"] for mark in result["exercises"]} == {marking.UNREADABLE}
         assert "memory" in result["notes"][0] or "processor time" in result["notes"][0]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import nbformat
 import pytest
 
-from netlab.grading import flags, grade, judging, merged, reports, review
+from netlab.grading import flags, grade, judging, marking, merged, reports, review
 from netlab.grading.grade import Graded
 from netlab.grading.judging import Job
 from netlab.grading.roster import Entry
@@ -96,7 +96,7 @@ def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: Graded)
     assert "4.798 Mbit/s" not in reports.feedback_html(graded, ben)
     page = reports.feedback_html(graded, ben, show_expected=True)
     # Not where the answer was right.
-    assert page.count("4.798 Mbit/s") == sum(mark["status"] != judging.PASSED for mark in marks)
+    assert page.count("4.798 Mbit/s") == sum(mark["status"] != marking.PASSED for mark in marks)
 
 
 def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) -> None:

@@ -1,0 +1,190 @@
+"""What an answer gets: points, status and sentences, from a check held against hidden cases."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+from netlab.base.errors import NetlabError
+from netlab.course.answers import with_unit
+from netlab.course.checks import Check, Choice, Function, Number, Result, Status
+from netlab.course.conditions import Build
+from netlab.grading import plain
+from netlab.grading.examiner import Exercise
+from netlab.grading.master import Edition
+
+PASSED, FAILED, NOT_ATTEMPTED = "passed", "failed", "not attempted"
+TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW = "timed out", "crashed", "missing", "unreadable", "needs review"
+NOT_GRADED = "not graded"
+STATUSES = (PASSED, FAILED, NOT_ATTEMPTED, TIMED_OUT, CRASHED, MISSING, UNREADABLE, REVIEW, NOT_GRADED)
+ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a second grading must give the same bytes
+
+
+@dataclass
+class Marked:
+    """What one exercise of one student got.
+
+    Attributes
+    ----------
+    key, status : str
+        The exercise; one of `STATUSES`.
+    points, of : float
+        What it got, and the most.
+    sentences : list of str
+        What is to be said to the student.
+    answer : str
+        The student's cell or words.
+    value : str
+        What came of it, in a few words.
+    expected : str
+        The right figure, for the instructor; "" where there is none.
+    parts : list of dict
+        Where the points are divided: label, points, of.
+    slip : str
+        The sentence that names the slip, for the class's list of them.
+    words : str
+        What tells an answer in words from any other; "" for code.
+    counted : int
+        How many words it has.
+    """
+
+    key: str
+    status: str
+    points: float
+    of: float
+    sentences: list[str] = field(default_factory=list)
+    answer: str = ""
+    value: str = ""
+    expected: str = ""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    slip: str = ""
+    words: str = ""
+    counted: int = 0
+
+
+def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:
+    """Write into `mark` what an answer gets: by the examiner's own judge, else by the check over hidden cases."""
+    if exercise.judge is not None:
+        results = [("", exercise.points, exercise.judge(check, answer, edition.chapter.own))]
+    elif isinstance(check, Function):
+        results = _function_results(exercise, check, answer, seed)
+    elif isinstance(check, Build) and exercise.shares:
+        results = _shared_results(exercise, check, answer)
+    else:
+        results = [("", exercise.points, check.judge(answer))]
+    mark.parts = [
+        {"label": label, "of": of, "points": of if result.status is Status.PASSED else 0}
+        for label, of, result in results
+    ]
+    mark.points = sum(part["points"] for part in mark.parts)
+    states = [result.status for _, _, result in results]
+    if all(state is Status.PASSED for state in states):
+        mark.status = PASSED
+    elif all(state is Status.NOT_ATTEMPTED for state in states):
+        mark.status = NOT_ATTEMPTED
+    else:
+        mark.status = FAILED
+    mark.sentences = list(
+        dict.fromkeys(
+            ADDRESS.sub("", sentence)
+            for _, _, result in results
+            for sentence in result.sentences
+            if (result.status is not Status.PASSED or mark.status == PASSED) and "chapter.check." not in sentence
+        )
+    )
+    if mark.status == FAILED and len(mark.sentences) > 1:
+        mark.slip = mark.sentences[1]
+
+
+def _function_results(exercise: Exercise, check: Function, answer: Any, seed: str) -> list[tuple[str, float, Result]]:
+    trials, ordinary = exercise.trials(check, seed)
+    if not exercise.edge_points or ordinary == len(trials):
+        return [("", exercise.points, judge_trials(check, answer, trials))]
+    return [
+        ("trials", exercise.points - exercise.edge_points, judge_trials(check, answer, trials[:ordinary])),
+        ("edges", exercise.edge_points, judge_trials(check, answer, trials[ordinary:], ordinary)),
+    ]
+
+
+def judge_trials(check: Function, answer: Any, trials: Sequence[Mapping[str, Any]], first: int = 0) -> Result:
+    """Hold a function against hidden trials; of a recorded one the answers from number `first` on."""
+    if not isinstance(answer, Recorded):
+        whole_check = replace(check, cases=trials)
+        return whole_check.judge(answer)
+    # As far as the function went without an error, it is the check that judges; then the error is said.
+    calls = answer.calls[first : first + len(trials)]
+    whole = next((place for place, call in enumerate(calls) if "value" not in call), len(calls))
+    if len(calls) < len(trials):
+        whole = min(whole, len(calls))
+    if whole:
+        part = replace(check, cases=trials[:whole])
+        result = part.judge(Recorded(calls[:whole]))
+        if whole == len(trials) or result.status is not Status.PASSED:
+            return result
+    said = str(calls[whole].get("error", "an error"))[:500] if whole < len(calls) else "nothing"
+    given = ", ".join(f"{name}={value!r}" for name, value in trials[whole].items())
+    return Result(check.name, Status.FAILED, (f"for {given} the function raised {said}.",))
+
+
+def _shared_results(exercise: Exercise, check: Build, answer: Any) -> list[tuple[str, float, Result]]:
+    if len(exercise.shares) != len(check.conditions):
+        raise NetlabError(
+            f"The examiner of {check.key} has {len(exercise.shares)} shares, and its check {len(check.conditions)} conditions."
+        )
+    whole = check.judge(answer)
+    return [
+        (
+            condition.sentence,
+            share,
+            whole if whole.status is Status.PASSED else replace(check, conditions=[condition]).judge(answer),
+        )
+        for condition, share in zip(check.conditions, exercise.shares, strict=True)
+    ]
+
+
+class Recorded:
+    """A student's function as it answered behind the walls: it gives the same answers in the same order."""
+
+    def __init__(self, calls: Sequence[Any]) -> None:
+        self.calls = [call if isinstance(call, dict) else {} for call in calls]
+        self._next = 0
+
+    def __call__(self, **_case: Any) -> Any:
+        """The next answer."""
+        call, self._next = self.calls[self._next], self._next + 1
+        if "value" not in call:
+            _fail(call)
+        value = plain.decode(call["value"])
+        return type(value.type_name or "object", (), {})() if isinstance(value, plain.Opaque) else value
+
+
+def _fail(call: Mapping[str, Any]) -> NoReturn:
+    raise NetlabError(str(call.get("error", "it gave no value")))
+
+
+def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
+    """Into what an exercise's points are divided: label and points of each part."""
+    if exercise.judge is None and isinstance(check, Function) and exercise.edge_points and exercise.edges:
+        return [("trials", exercise.points - exercise.edge_points), ("edges", exercise.edge_points)]
+    if exercise.judge is None and isinstance(check, Build) and exercise.shares:
+        return [(condition.sentence, share) for condition, share in zip(check.conditions, exercise.shares, strict=True)]
+    return [("", exercise.points)]
+
+
+def expected_text(check: Check) -> str:
+    """The right answer in a few words, "" where it is not one figure or letter."""
+    if isinstance(check, Number):
+        return with_unit(check.figure(), check.unit)
+    return check.answer if isinstance(check, Choice) else ""
+
+
+def shown(answer: Any, check: Check) -> str:
+    """What an answer came to, in a few words."""
+    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
+        if isinstance(answer, Recorded):
+            return "a function"
+        return ADDRESS.sub("", repr(answer))[:80]
+    return with_unit(float(answer), check.unit) if isinstance(check, Number) and math.isfinite(answer) else repr(answer)
