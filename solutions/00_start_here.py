@@ -164,5 +164,7 @@ nl.progress()
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = run.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

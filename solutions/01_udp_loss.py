@@ -54,9 +54,13 @@ modest_prediction = nl.checks.predict("loss rate of the modest host", my_modest_
 
 # %% id="network" tags=["figure"]
 network = nl.Topology(
-    hosts=["h1", "h2", "h3"], routers=["r1"], switches=["s1"],
+    hosts=["h1", "h2", "h3"],
+    routers=["r1"],
+    switches=["s1"],
     links=[
-        nl.Link("h1", "s1"), nl.Link("h2", "s1"), nl.Link("s1", "r1"),
+        nl.Link("h1", "s1"),
+        nl.Link("h2", "s1"),
+        nl.Link("s1", "r1"),
         nl.Link("r1", "h3", rate_mbps=5, queue_packets=100, reverse={"rate_mbps": 1000}),
     ],
 )
@@ -99,6 +103,7 @@ nl.plots.topology(network, title="Two senders share one link of 5 Mbit/s")
 # Write the function. A worked number to test yourself: 10 Mbit/s, 500 bytes of payload and 38 bytes of
 # framing give 8.834 Mbit/s. Tolerance: 0.1 %.
 
+
 # %% id="limit"
 def goodput_limit_mbps(rate_mbps, payload_bytes, framing_bytes):
     """The most application data that gets through a link, in Mbit/s."""
@@ -106,6 +111,7 @@ def goodput_limit_mbps(rate_mbps, payload_bytes, framing_bytes):
     frame_bytes = payload_bytes + 20 + 8 + framing_bytes
     return rate_mbps * payload_bytes / frame_bytes
     # END SOLUTION
+
 
 # %% id="limit-check"
 chapter.check.limit(goodput_limit_mbps)
@@ -127,14 +133,19 @@ goodput_mbps = climb.flows["goodput_mbps"]
 
 # %% id="staircase-figure" tags=["figure", "folded"]
 nl.plots.Comparison("Offered rate (Mbit/s)", "Goodput (Mbit/s)", "Goodput against offered rate").add(
-    "measured", offered_mbps, goodput_mbps,
-    np.linspace(0.1, 21, 400), lambda offered: np.minimum(offered, limit(5, 1000, 38)),
+    "measured",
+    offered_mbps,
+    goodput_mbps,
+    np.linspace(0.1, 21, 400),
+    lambda offered: np.minimum(offered, limit(5, 1000, 38)),
     published=([5, 10, 20], [4.798, 4.798, 4.798]),
 )
 
 # %% id="staircase-compare"
 at_5_mbps, at_10_mbps = goodput_mbps[offered_mbps.index(5)], goodput_mbps[offered_mbps.index(10)]
-print(f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f}; published by epfl: 4.798 for both")
+print(
+    f"measured at 5 Mbit/s offered: {at_5_mbps:.3f}, at 10 Mbit/s: {at_10_mbps:.3f}; published by epfl: 4.798 for both"
+)
 goodput_prediction.compare(at_5_mbps, theory=limit(5, 1000, 38))
 
 # %% [markdown] id="gap-text"
@@ -298,6 +309,7 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 # What part 2 says about queues helps. A worked number: on a path of 30 Mbit/s, `probe(20, 1)` returns 20 and loses nothing; `probe(40, 1)` loses 1301 datagrams, far too
 # many; the function returns 30. Tolerance: 1 %.
 
+
 # %% id="search"
 def find_rate_mbps(probe):
     """Rate of the slowest link in Mbit/s, found by probing."""
@@ -306,6 +318,7 @@ def find_rate_mbps(probe):
     goodput_mbps = probe(60, 0.01)
     return goodput_mbps * (1000 + 28 + 14) / 1000
     # END SOLUTION
+
 
 # %% id="search-check" tags=["minutes-16"]
 chapter.check.search(find_rate_mbps)
@@ -364,7 +377,11 @@ experiments.framing_figure(payloads_bytes, as_tc, as_wire, limit)
 late_loss = experiments.second_half_loss(climb)
 
 nl.plots.Comparison("Offered rate (Mbit/s)", "Loss rate", "Loss rate against offered rate", residual="absolute").add(
-    "measured", offered_mbps, late_loss, np.linspace(0.1, 21, 400), lambda offered: nl.theory.udp_loss_rate(offered, 5),
+    "measured",
+    offered_mbps,
+    late_loss,
+    np.linspace(0.1, 21, 400),
+    lambda offered: nl.theory.udp_loss_rate(offered, 5),
     published=([5, 10, 20], [0.0403, 0.5203, 0.7643]),
 )
 
@@ -427,9 +444,11 @@ lab = nl.topologies.portfolio()
 for src, dst, rate, their_mbps, their_loss in (("h1", "h4", 30, 29.1, 0.072), ("h1", "h9", 20, 19.4, 0.073)):
     flow = nl.Udp(src, dst, rate_mbps=rate * mebi, payload_bytes=1470)
     row = nl.run(lab, [flow], duration_s=10).flows.iloc[0]
-    print(f"{src}-{dst} at {rate * mebi:.2f} Mbit/s: goodput {row['goodput_mbps']:.2f}, published {their_mbps}; "
-          f"loss {row['loss_rate']:.1%}, in the long run {nl.theory.udp_loss_rate(rate * mebi, rate, 1470):.1%}, "
-          f"published {their_loss:.1%}")
+    print(
+        f"{src}-{dst} at {rate * mebi:.2f} Mbit/s: goodput {row['goodput_mbps']:.2f}, published {their_mbps}; "
+        f"loss {row['loss_rate']:.1%}, in the long run {nl.theory.udp_loss_rate(rate * mebi, rate, 1470):.1%}, "
+        f"published {their_loss:.1%}"
+    )
 
 # %% [markdown] id="more-wire"
 # The datagrams that are in the queue at the end are late and not lost, so a test of 10 s loses a little less than the long run. Before you
@@ -446,8 +465,10 @@ for src, dst, rate, their_mbps, their_loss in (("h1", "h4", 30, 29.1, 0.072), ("
 cable = chapter.settings.cable("ethernet")
 udp = nl.run(cable, [nl.Udp("h1", "h2", rate_mbps=125, payload_bytes=1470)], duration_s=1)
 tcp = nl.run(cable, [nl.Tcp("h1", "h2")], duration_s=10)
-print(f"UDP {udp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 95; "
-      f"TCP {tcp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 94.5")
+print(
+    f"UDP {udp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 95; "
+    f"TCP {tcp.flows['goodput_mbps'].iloc[0]:.2f} Mbit/s, published 94.5"
+)
 
 # %% [markdown] id="more-clockwork"
 # ## Optional: clockwork
@@ -501,5 +522,7 @@ print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = climb.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

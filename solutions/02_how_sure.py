@@ -101,6 +101,7 @@ print(pd.DataFrame({"room for 20": small.to_numpy(), "room for 22": other.to_num
 # to test yourself: the values [[worked_text]] give [[worked_mean:.4g]] and [[worked_half:.4g]]. Tolerance: 0.2 %. (`np.mean` and `np.std` are there. Which `ddof` does the formula
 # for $s$ need?)
 
+
 # %% id="interval"
 def interval(values):
     """Mean of the values, and half the width of its 95 % interval."""
@@ -108,6 +109,7 @@ def interval(values):
     scatter = np.std(values, ddof=1)
     return np.mean(values), nl.theory.student_t(len(values)) * scatter / len(values) ** 0.5
     # END SOLUTION
+
 
 # %% id="interval-check"
 chapter.check.interval(interval)

@@ -129,18 +129,22 @@ def collapse_mbps(x):
 
 
 senders = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=10)]
-collapse_runs = nl.sweep({
-    seed: nl.Scenario(network, senders, duration_s=40, interval_s=1, seed=seed) for seed in (1, 2, 3, 4, 5)
-})
+collapse_runs = nl.sweep(
+    {seed: nl.Scenario(network, senders, duration_s=40, interval_s=1, seed=seed) for seed in (1, 2, 3, 4, 5)}
+)
 collapsed = settings.both(collapse_runs)
 
 # %% id="collapse-table" tags=["folded"]
 spread = [settings.mean_and_interval(collapsed[host]) for host in ("h1", "h2")]
 table = pd.DataFrame(
     {
-        "offered": [1, 10], "theory": collapse_mbps(10), "mean": [mean for mean, _ in spread], "+-": [half for _, half in spread],
+        "offered": [1, 10],
+        "theory": collapse_mbps(10),
+        "mean": [mean for mean, _ in spread],
+        "+-": [half for _, half in spread],
         "published": [0.145, 0.480],
-    }, index=["h1", "h2"],
+    },
+    index=["h1", "h2"],
 )
 print("Goodput in Mbit/s, mean and 95 % interval of five seeds")
 print(table.round(3).to_string())
@@ -235,7 +239,10 @@ line_mbps = np.geomspace(0.2, 12, 300)
 
 # %% id="sweep-figure" tags=["figure", "folded"]
 comparison = nl.plots.Comparison(
-    x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput (Mbit/s)", log_x=True, title="h1 sends 1 Mbit/s, h2 more and more"
+    x_label="Rate that h2 sends (Mbit/s)",
+    y_label="Goodput (Mbit/s)",
+    log_x=True,
+    title="h1 sends 1 Mbit/s, h2 more and more",
 )
 for name, part, published in (
     ("h1", lambda pair: pair[0], (0.950, 0.145)),
@@ -243,7 +250,11 @@ for name, part, published in (
 ):
     got = swept["h1"] if name == "h1" else swept.sum(axis=1)
     comparison.add(
-        name, rates_mbps, got, line_mbps, lambda x, part=part: [part(collapse_mbps(r)) for r in np.atleast_1d(x)],
+        name,
+        rates_mbps,
+        got,
+        line_mbps,
+        lambda x, part=part: [part(collapse_mbps(r)) for r in np.atleast_1d(x)],
         published=([0.5, 10], published),
     )
 comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
@@ -265,6 +276,7 @@ comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.2
 # Three runs. *First* what the lab did: 1 and 0.5 Mbit/s of data. With headers these are 1.042 and 0.521 Mbit/s, a little too much. *Second* 1 per cent less than
 # what fits. *Third* nobody tells the senders anything: TCP finds its rate by itself. Theory for TCP: the fair rate times 1448/1514.
 
+
 # %% id="fair-run"
 def udp_pair(first_mbps, second_mbps):
     """UDP from h1 and h2 at these rates."""
@@ -272,7 +284,9 @@ def udp_pair(first_mbps, second_mbps):
 
 
 pairs = {"lab": udp_pair(1, 0.5), "below": udp_pair(0.95, 0.475), "TCP": [nl.Tcp("h1", "h4"), nl.Tcp("h2", "h3")]}
-fair_runs = nl.sweep({name: nl.Scenario(network, pair, nl.lasting(60, 30), interval_s=1) for name, pair in pairs.items()})
+fair_runs = nl.sweep(
+    {name: nl.Scenario(network, pair, nl.lasting(60, 30), interval_s=1) for name, pair in pairs.items()}
+)
 fair = settings.both(fair_runs)
 
 # %% id="fair-table" tags=["folded"]
@@ -309,15 +323,27 @@ both_mbps = nl.plots.Comparison(
     x_label="Rate that h2 sends (Mbit/s)", y_label="Goodput of both (Mbit/s)", log_x=True, title="Two queues at r1"
 )
 both_mbps.add(
-    "plain queue", rates_mbps, swept.sum(axis=1), line_mbps, lambda x: [collapse_mbps(r).sum() for r in np.atleast_1d(x)]
+    "plain queue",
+    rates_mbps,
+    swept.sum(axis=1),
+    line_mbps,
+    lambda x: [collapse_mbps(r).sum() for r in np.atleast_1d(x)],
 )
-both_mbps.add("fair queue", fq_rates, protected.sum(axis=1), line_mbps, lambda x: [settings.fair_queue_mbps(r).sum() for r in np.atleast_1d(x)])
+both_mbps.add(
+    "fair queue",
+    fq_rates,
+    protected.sum(axis=1),
+    line_mbps,
+    lambda x: [settings.fair_queue_mbps(r).sum() for r in np.atleast_1d(x)],
+)
 both_mbps.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
 
 # %% id="fq-table" tags=["folded"]
 fair_prediction.compare(protected.loc[10, "h1"], theory=settings.fair_queue_mbps(10)[0])
 print(f"together at 10 Mbit/s: fair queue {protected.loc[10].sum():.2f}, plain queue {swept.loc[10].sum():.2f} Mbit/s")
-print(f"h1 at 10 Mbit/s: {protected.loc[10, 'h1']:.3f}, with a target of 1000 ms {without_codel.loc[10, 'h1']:.3f} Mbit/s")
+print(
+    f"h1 at 10 Mbit/s: {protected.loc[10, 'h1']:.3f}, with a target of 1000 ms {without_codel.loc[10, 'h1']:.3f} Mbit/s"
+)
 
 # %% [markdown] id="fq-why"
 # **What it repairs.** The damage has a limit. `h1` keeps [[0.72 = protected.loc[10, "h1"] | .2f]] Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
@@ -407,6 +433,7 @@ chapter.panel()
 # first, the place is gone. So when does `h1` get it? Write `h1`'s goodput. A worked number: a gap of 0.5 ms, a service
 # time of 5 ms and 2 Mbit/s offered give 0.2 Mbit/s. Tolerance: 0.1 %.
 
+
 # %% id="clockwork"
 def clockwork_mbps(gap_ms, service_ms, offered_mbps):
     """Goodput in Mbit/s of a clockwork flow whose datagrams arrive gap_ms after one of a faster flow."""
@@ -434,10 +461,16 @@ for step, gap_ms in enumerate(gaps_ms):
 run = nl.run(network, flows, duration_s=8 * len(gaps_ms), interval_s=1)
 by_gap_mbps = run.flows.loc[run.flows["src"] == "h1", "goodput_mbps"]
 nl.plots.Comparison(
-    x_label="Gap between h2's and h1's datagrams (ms)", y_label="Goodput of h1 (Mbit/s)", residual="absolute",
+    x_label="Gap between h2's and h1's datagrams (ms)",
+    y_label="Goodput of h1 (Mbit/s)",
+    residual="absolute",
     title="Two clocks, and the gap between them",
 ).add(
-    "measured", gaps_ms, by_gap_mbps, np.linspace(0, 0.8, 50), lambda gap: np.asarray(gap) / 5.557,
+    "measured",
+    gaps_ms,
+    by_gap_mbps,
+    np.linspace(0, 0.8, 50),
+    lambda gap: np.asarray(gap) / 5.557,
     published=([0.8], [0.145]),
 )
 
@@ -503,5 +536,7 @@ print(others.round(3).to_string())
 
 # %% id="versions" tags=["nbval-ignore-output"]
 made = fair_runs["TCP"].settings
-print(f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
-      f"seed {made['scenario']['seed']}")
+print(
+    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
+    f"seed {made['scenario']['seed']}"
+)

@@ -64,9 +64,17 @@ nl.plots.topology(chapter.settings.cable(delay_ms=300), title="The cable, here w
 by_delay = experiments.by_delay([1, 10, 100, 300, 1000, 3000])
 
 nl.plots.Comparison("Delay (ms)", "Goodput (Mbit/s)", "Goodput against delay, 10 s of TCP", log_x=True).add(
-    "UDP", by_delay["delay_ms"], by_delay["udp_mbps"], [1, 3000], [54.2, 54.2],
+    "UDP",
+    by_delay["delay_ms"],
+    by_delay["udp_mbps"],
+    [1, 3000],
+    [54.2, 54.2],
 ).add(
-    "TCP", by_delay["delay_ms"], by_delay["tcp_mbps"], range(1, 3001, 3), experiments.tcp_in_ten_seconds_mbps,
+    "TCP",
+    by_delay["delay_ms"],
+    by_delay["tcp_mbps"],
+    range(1, 3001, 3),
+    experiments.tcp_in_ten_seconds_mbps,
 )
 
 # %% id="delay-table"
@@ -90,6 +98,7 @@ loss_prediction.compare(by_delay["udp_loss"].iloc[-1], theory=0)
 # Write the function: the time in s from the first data until the round begins in which the path is full. A worked number:
 # 25 Mbit/s of goodput and 0.5 s give 3.5 s. Tolerance: 0.1 %.
 
+
 # %% id="fill"
 def fill_time_s(goodput_mbps, rtt_s):
     """Time from the first data until slow start has filled the path, in s."""
@@ -98,6 +107,7 @@ def fill_time_s(goodput_mbps, rtt_s):
     rounds = max(0, math.ceil(math.log2(path_segments / 10)))
     return rounds * rtt_s
     # END SOLUTION
+
 
 # %% id="fill-check"
 chapter.check.fill(fill_time_s)
@@ -257,5 +267,7 @@ twice_prediction.compare(old["sent_again"].mean())
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = experiments.through_netem(100).settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

@@ -72,6 +72,7 @@ rtt_prediction = nl.checks.predict("round-trip time with 300 kB", my_rtt_ms, uni
 # path. A worked number: links of 10 and 5 Mbit/s with 2 and 3 ms, a payload of 958 bytes, give 14.8 ms.
 # Tolerance: 0.05 %.
 
+
 # %% id="rtt"
 def path_rtt_ms(rates_mbps, delays_ms, payload_bytes):
     """Round-trip time in ms of a ping over links with these rates and one-way delays (two lists of equal length)."""
@@ -244,6 +245,7 @@ print(experiments.suspects_table().to_string(index=False))
 # transfers**. A worked number: on a path with a limit of 47.82 Mbit/s and $T_0$ of 40 ms `transfer(100_000)` returns (20, 40), `transfer(1_000_000)` returns
 # (47.82, 167.3), and the search returns 239 100. Tolerance: 1 %.
 
+
 # %% id="window"
 def best_window_bytes(transfer):
     """Smallest window in bytes that fills the path; transfer(window_bytes) returns goodput (Mbit/s) and RTT (ms)."""
@@ -385,5 +387,7 @@ comparison
 
 # %% id="versions" tags=["nbval-ignore-output"]
 made_by = one_by_one.settings
-print(f"netlab {made_by['netlab']}, {made_by['engine']} engine, {made_by['clock']} time, "
-      f"Linux {made_by['kernel']}, seed {made_by['scenario']['seed']}")
+print(
+    f"netlab {made_by['netlab']}, {made_by['engine']} engine, {made_by['clock']} time, "
+    f"Linux {made_by['kernel']}, seed {made_by['scenario']['seed']}"
+)

@@ -70,9 +70,7 @@ nl.plots.topology(network, title="h1 and h2 share the slow link to h3")
 # %% id="watch" tags=["figure"]
 traffic = [nl.Tcp("h1", "h3", congestion="reno"), chapter.settings.burst(start_s=10)]
 watched = nl.run(network, traffic, duration_s=15, interval_s=0.02)
-chapter.settings.window_figure(
-    watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow"
-)
+chapter.settings.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow")
 
 # %% [markdown] id="watch-why"
 # Read it from left to right.
@@ -99,6 +97,7 @@ chapter.settings.window_figure(
 # Write the function: how many segments are *not* sent until the window is back? Draw the climb on paper; you need the
 # area of one shape. The window is the BDP in packets of 1514 bytes. A worked number: 4 Mbit/s and 50 ms give $W = 16.5$ and a
 # cost of 34.1 segments. Tolerance: 1 %.
+
 
 # %% id="cost"
 def loss_cost_segments(rate_mbps, rtt_ms):
@@ -181,12 +180,14 @@ chapter.check.free(least_queue_packets)
 # All four, on the path of part 1, with the burst at 10 s. Which one keeps the link fullest, and which one the queue shortest?
 
 # %% id="four" tags=["figure"]
-four = nl.sweep({
-    control: nl.Scenario(
-        network, [nl.Tcp("h1", "h3", congestion=control), chapter.settings.burst()], duration_s=15, interval_s=0.02
-    )
-    for control in ("tahoe", "reno", "cubic", "bbr")
-})
+four = nl.sweep(
+    {
+        control: nl.Scenario(
+            network, [nl.Tcp("h1", "h3", congestion=control), chapter.settings.burst()], duration_s=15, interval_s=0.02
+        )
+        for control in ("tahoe", "reno", "cubic", "bbr")
+    }
+)
 chapter.settings.windows_figure(four, 10, 40, 33, title="Four congestion controls, one path")
 
 # %% [markdown] id="four-why"
@@ -235,7 +236,9 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # %% id="sack"
 with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
 print("Goodput in Mbit/s with SACK:", with_sack["goodput_mbps"].round(2).to_dict())
-print(f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits'] * repairs.loc['reno', 'rtt_min_ms'] / 1000:.1f} s")
+print(
+    f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits'] * repairs.loc['reno', 'rtt_min_ms'] / 1000:.1f} s"
+)
 
 # %% [markdown] id="sack-why"
 # With SACK the sender sees all gaps at once, the pause is gone, and Reno is no longer behind.
@@ -362,7 +365,12 @@ nl.widgets.live(
 # %% id="ten"
 ten = chapter.settings.ten_flows(draws=8)
 print("Goodput in Mbit/s; Jain's index is 1 if all are equal")
-print(ten.groupby("control").agg({"together": "mean", "least": "mean", "most": "mean", "Jain": ["mean", "std"]}).round(3).to_string())
+print(
+    ten.groupby("control")
+    .agg({"together": "mean", "least": "mean", "most": "mean", "Jain": ["mean", "std"]})
+    .round(3)
+    .to_string()
+)
 
 # %% [markdown] id="ten-why"
 # The sum hardly varies: the link is full. In a typical draw the luckiest flow gets about twice as much as the unluckiest. Tahoe's shares are a
@@ -373,7 +381,9 @@ print(ten.groupby("control").agg({"together": "mean", "least": "mean", "most": "
 # $74\,000 / 10 \cdot 512 / 578 = 6555$ bytes of data, or 12.8 segments, for each.
 
 # %% id="ten-windows"
-print("Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows, with delayed ACKs and each segment acknowledged")
+print(
+    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows, with delayed ACKs and each segment acknowledged"
+)
 print(chapter.settings.ten_windows().round(3).to_string(index=False))
 
 # %% [markdown] id="ten-windows-why"
@@ -414,5 +424,7 @@ print(chapter.settings.ten_windows().round(3).to_string(index=False))
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = watched.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

@@ -76,7 +76,9 @@ fast_prediction.compare(page_ms[1000], theory=nl.theory.short_flow_ms(100_000, 1
 
 # %% id="bursts" tags=["figure"]
 captured = experiments.captured_page(rate_mbps=100)
-nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: what leaves when").update_xaxes(range=[0, 0.42])
+nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: what leaves when").update_xaxes(
+    range=[0, 0.42]
+)
 
 # %% [markdown] id="bursts-text"
 # Each upright stroke is a burst of segments. Between two bursts the sender waits for acknowledgements: it has sent what its window allows. This is **slow start**. The
@@ -103,6 +105,7 @@ nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: 
 # Write the function for a fast link. A worked number to test yourself: 20 kB, 50 ms and an initial window of 4 segments give [[175 = stairs_ms(20_000, 50, 4) | .0f]] ms. Take
 # 1448 bytes for a segment. Tolerance: 0.2 %.
 
+
 # %% id="stairs"
 def stairs_ms(size_bytes, rtt_ms, initial_window_segments):
     """Time from connect until the last byte has arrived, in ms, over a fast link."""
@@ -111,6 +114,7 @@ def stairs_ms(size_bytes, rtt_ms, initial_window_segments):
     rounds = math.ceil(math.log2(windows + 1))
     return rtt_ms * (rounds + 0.5)
     # END SOLUTION
+
 
 # %% id="stairs-check"
 chapter.check.stairs(stairs_ms)
@@ -123,7 +127,9 @@ chapter.check.stairs(stairs_ms)
 
 # %% id="rates" tags=["figure"]
 by_rate = experiments.transfers(rates_mbps=[10, 100, 1000])
-experiments.sizes_figure(by_rate, "rate_mbps", lambda rate_mbps: f"{rate_mbps:g} Mbit/s", "Completion time over size, three links")
+experiments.sizes_figure(
+    by_rate, "rate_mbps", lambda rate_mbps: f"{rate_mbps:g} Mbit/s", "Completion time over size, three links"
+)
 
 # %% id="rates-table"
 wide = by_rate.pivot_table(index="size_bytes", columns="rate_mbps", values="completion_ms")
@@ -147,7 +153,9 @@ print(wide.round(0).astype(int).to_string())
 
 # %% id="windows" tags=["figure"]
 by_window = experiments.transfers(rates_mbps=[100], windows=[3, 10, 30])
-experiments.sizes_figure(by_window, "initial_window", lambda window: f"{window} segments", "Completion time over size, three initial windows")
+experiments.sizes_figure(
+    by_window, "initial_window", lambda window: f"{window} segments", "Completion time over size, three initial windows"
+)
 
 # %% id="windows-compare"
 by_size = by_window.pivot_table(index="size_bytes", columns="initial_window", values="completion_ms")
@@ -178,8 +186,11 @@ chapter.check.window(initial_window)
 # %% id="window-run"
 window = int(chapter.check.window.take(initial_window, 12))
 tried = experiments.window_table(
-    size_bytes=1000 * own.page_kb, rtt_ms=own.page_rtt_ms, windows=sorted({10, window - 1, window, 45}),
-    queues={"long": 1000, "20 places": 20}, rate_mbps=100,
+    size_bytes=1000 * own.page_kb,
+    rtt_ms=own.page_rtt_ms,
+    windows=sorted({10, window - 1, window, 45}),
+    queues={"long": 1000, "20 places": 20},
+    rate_mbps=100,
 )
 print(tried.round(0).astype(int).to_string(index=False))
 largest = tried.iloc[-1]
@@ -261,7 +272,9 @@ print(lost.round(0).to_string(index=False))
 more_ms = lost.set_index("lost")["more (ms)"]
 late = experiments.late_pages(seeds=5)
 late_interval = nl.interval(late)
-print(f"pages of the crowd that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {late_interval.half_width:.1f} %")
+print(
+    f"pages of the crowd that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {late_interval.half_width:.1f} %"
+)
 
 # %% [markdown] id="lost-why"
 # - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
@@ -313,5 +326,7 @@ chapter.panel()
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = crowd.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

@@ -37,7 +37,9 @@ my_rtt_ms = 75  # SOLUTION
 my_long_mbps = 5  # SOLUTION
 
 rtt_prediction = nl.checks.predict("mean RTT of h1-h4", my_rtt_ms, unit="ms", low=60, high=1000)
-long_prediction = nl.checks.predict("goodput of the flow over three links", my_long_mbps, unit="Mbit/s", low=0, high=19.2)
+long_prediction = nl.checks.predict(
+    "goodput of the flow over three links", my_long_mbps, unit="Mbit/s", low=0, high=19.2
+)
 
 # %% [markdown] id="network-text"
 # ## The network
@@ -48,7 +50,9 @@ long_prediction = nl.checks.predict("goodput of the flow over three links", my_l
 # %% id="network" tags=["figure"]
 network = nl.topologies.portfolio()
 nl.plots.topology(
-    network, title="Nine hosts, four routers in a row", link_names={("r1", "r2"): "L1", ("r2", "r3"): "L2", ("r3", "r4"): "L3"}
+    network,
+    title="Nine hosts, four routers in a row",
+    link_names={("r1", "r2"): "L1", ("r2", "r3"): "L2", ("r3", "r4"): "L3"},
 )
 
 # %% [markdown] id="symbols"
@@ -84,6 +88,7 @@ nl.plots.topology(
 # fills first: its three flows get 2 each. The one over A alone goes on to 10. Tolerance: 0.1 %.
 #
 # You need not raise the water drop by drop. Which link fills next, and at which level? The frame of the loop is there.
+
 
 # %% id="water"
 def fair_shares_mbps(capacities_mbps, routes):
@@ -354,5 +359,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = runs[1].settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

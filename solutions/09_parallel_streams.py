@@ -43,8 +43,12 @@ my_window_mbps = 5000  # SOLUTION
 my_lossy_mbps = 9000  # SOLUTION
 my_two_mbps = 10  # SOLUTION
 
-window_prediction = nl.checks.predict("one connection with a window of 8 MiB", my_window_mbps, "Mbit/s", low=0, high=10_000)
-lossy_prediction = nl.checks.predict("eight connections at 1 % random loss", my_lossy_mbps, "Mbit/s", low=0, high=10_000)
+window_prediction = nl.checks.predict(
+    "one connection with a window of 8 MiB", my_window_mbps, "Mbit/s", low=0, high=10_000
+)
+lossy_prediction = nl.checks.predict(
+    "eight connections at 1 % random loss", my_lossy_mbps, "Mbit/s", low=0, high=10_000
+)
 two_prediction = nl.checks.predict("two connections beside two others", my_two_mbps, "Mbit/s", low=0, high=30)
 
 # %% [markdown] id="network-text"
@@ -99,18 +103,24 @@ print(one_run.goodput_mbps(after_s=1).round().to_string())
 
 # %% id="windows-run"
 counts = [1, 2, 3, 4, 8]
-runs = nl.sweep({
-    count: nl.Scenario(path(), [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)], duration_s=2)
-    for count in counts
-})
+runs = nl.sweep(
+    {
+        count: nl.Scenario(path(), [nl.Tcp("h1", "h2", streams=count, window_bytes=window_bytes)], duration_s=2)
+        for count in counts
+    }
+)
 windowed = settings.goodputs(runs, after_s=1)["h1"]
 
 # %% id="windows-figure" tags=["figure", "folded"]
 nl.plots.Comparison(
     x_label="Connections", y_label="Goodput (Mbit/s)", title="Windows of 8 MiB on 10 Gbit/s and 20 ms"
 ).add(
-    "measured", counts, windowed, np.linspace(0.5, 8, 151),
-    lambda k: [settings.window_mbps(x, window_bytes, 20, limit_mbps) for x in np.atleast_1d(k)], published=([1, 8], [3250, 9500]),
+    "measured",
+    counts,
+    windowed,
+    np.linspace(0.5, 8, 151),
+    lambda k: [settings.window_mbps(x, window_bytes, 20, limit_mbps) for x in np.atleast_1d(k)],
+    published=([1, 8], [3250, 9500]),
 )
 
 # %% id="windows-table" tags=["folded"]
@@ -161,6 +171,7 @@ chapter.check.my_run(my_run)
 slow_limit_mbps = nl.theory.tcp_goodput_limit_mbps(50)
 hacker_runs = nl.sweep(settings.lossy([1, 2, 4, 8, 16]))
 hacker = settings.goodputs(hacker_runs, after_s=2)["h1"]
+
 
 # %% id="hacker-figure" tags=["figure", "folded"]
 def hacker_mbps(streams, rtt_ms=20):
@@ -323,10 +334,15 @@ chapter.check.repeated(my_finding)
 
 # %% id="free-run"
 free_counts = [1, 2, 4, 8, 16]
-free_runs = nl.sweep({
-    (k, seed): settings.free_or_taken(k, own.neighbours, own.free_loss_rate, seed) for k in free_counts for seed in (1, 2, 3)
-})
+free_runs = nl.sweep(
+    {
+        (k, seed): settings.free_or_taken(k, own.neighbours, own.free_loss_rate, seed)
+        for k in free_counts
+        for seed in (1, 2, 3)
+    }
+)
 free = settings.goodputs(free_runs, after_s=2)
+
 
 # %% id="free-figure" tags=["figure", "folded"]
 def one_of_mbps(k):
@@ -336,7 +352,10 @@ def one_of_mbps(k):
 
 free_ks = [k for k, _ in free.index]
 comparison = nl.plots.Comparison(
-    x_label="Connections of h1", y_label="Goodput (Mbit/s)", residual="absolute", title="h1 beside h2, with random losses"
+    x_label="Connections of h1",
+    y_label="Goodput (Mbit/s)",
+    residual="absolute",
+    title="h1 beside h2, with random losses",
 )
 comparison.add("h1", free_ks, free["h1"], np.linspace(1, 16, 151), lambda k: np.asarray(k) * one_of_mbps(k))
 comparison.add("h2", free_ks, free["h2"], np.linspace(1, 16, 151), lambda k: own.neighbours * one_of_mbps(k))
@@ -447,7 +466,9 @@ print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).roun
 sweep_runs = nl.sweep({(k, draw): settings.beside_two(k, draw) for k in (1, 2, 4, 8, 16) for draw in range(2)})
 plain = settings.goodputs(sweep_runs, after_s=10)
 ks, ten_mbps = [k for k, _ in plain.index], nl.theory.tcp_goodput_limit_mbps(10)
-shares = nl.plots.Comparison("Connections of h1", "Goodput (Mbit/s)", "h1 beside h2 and h3", residual="absolute", log_x=True)
+shares = nl.plots.Comparison(
+    "Connections of h1", "Goodput (Mbit/s)", "h1 beside h2 and h3", residual="absolute", log_x=True
+)
 shares.add("h1", ks, plain["h1"], np.geomspace(1, 16, 61), lambda k: k / (k + 2) * ten_mbps)
 shares.add("h2 and h3", ks, plain["h2"] + plain["h3"], np.geomspace(1, 16, 61), lambda k: 2 / (k + 2) * ten_mbps)
 shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "8", "16"])
@@ -461,6 +482,7 @@ shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "
 # On a full link the connections make the losses themselves. Read the square-root formula the other way round, with 1.22, as if these
 # losses were periodic (which we have not shown): each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{8 N M}{T L}\right)^2$.
 # Twice the connections, four times the losses, for all that share the link. The runs above have counted the drops:
+
 
 # %% id="price-run" tags=["folded"]
 def drop_rate(run, after_s=10):
@@ -514,5 +536,7 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured
 
 # %% id="versions" tags=["nbval-ignore-output"]
 made = case5_runs[0].settings
-print(f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
-      f"seed {made['scenario']['seed']}")
+print(
+    f"netlab {made['netlab']}, {made['engine']} engine, {made['clock']} time, Linux {made['kernel']}, "
+    f"seed {made['scenario']['seed']}"
+)

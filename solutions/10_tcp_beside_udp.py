@@ -208,7 +208,12 @@ if my_video_mbps is not ...:
 
 # %% id="windows-figure" tags=["figure"]
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
-windows = nl.sweep({name: chapter.settings.beside(video, duration_s=nl.lasting(30, 20), interval_s=0.25) for name, video in cases.items()})
+windows = nl.sweep(
+    {
+        name: chapter.settings.beside(video, duration_s=nl.lasting(30, 20), interval_s=0.25)
+        for name, video in cases.items()
+    }
+)
 chapter.settings.windows_figure(windows, "TCP's congestion window in three cases")
 
 # %% [markdown] id="windows-why"

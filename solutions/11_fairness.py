@@ -408,5 +408,7 @@ experiments.lot_figure()
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = one_run.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seeds from 1 on")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seeds from 1 on"
+)

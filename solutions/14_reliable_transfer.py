@@ -75,6 +75,7 @@ nl.plots.topology(network, title="A path that loses 2 % of the data")
 # sends, "ack 2" the second one that the receiver sends. It says which schedule your classes do not survive. To watch one,
 # print in your methods and call `my_wait(pieces=5, lost=["ack 2"])`.
 
+
 # %% id="stop_and_wait"
 class WaitSender:
     def on_start(self, program):
@@ -148,6 +149,7 @@ print(f"stop-and-wait: {one} Mbit/s in {experiments.SEEDS} runs")
 # Write the function for a path without losses. `rtt_ms` is the path's alone: the datagram's own time on the link comes on top. Each datagram has 42 bytes of headers
 # beside `payload_bytes` of data. A worked number: a window of [[worked_window]], [[worked_rate_mbps]] Mbit/s, [[worked_rtt_ms]] ms and 1000 bytes give [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.5 %.
 
+
 # %% id="window"
 def window_mbps(window, rate_mbps, rtt_ms, payload_bytes):
     """Goodput in Mbit/s of a window of datagrams over a path without losses."""
@@ -168,6 +170,7 @@ chapter.check.window(window_mbps)
 #
 # Write the sender. It keeps up to `window` pieces in flight. Its one timer is for the *oldest* of them: when it runs out, all that is in flight is sent again. An ACK that moves the window starts the timer
 # anew. Numbers wrap after 255, and an old ACK may come late.
+
 
 # %% id="go_back_n"
 class BackSender:
@@ -222,6 +225,7 @@ chapter.check.go_back_n(my_back)
 #
 # Write the receiver. It keeps pieces that come early, up to `window` ahead of the one that it waits for, and delivers in order. Beware: what comes again may be a
 # piece that was delivered long ago.
+
 
 # %% id="selective_repeat"
 class KeepingReceiver:
@@ -388,5 +392,7 @@ chapter.panel()
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = nl.run(network, [nl.Ping("h1", "h2", count=1)], duration_s=1).settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seeds from 1 on")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seeds from 1 on"
+)

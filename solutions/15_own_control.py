@@ -56,7 +56,7 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # | $T_0$ | `base_rtt_ms` | ms | round-trip time with empty queues |
 # | $T$ | `rtt_ms` | ms | round-trip time, queueing included |
 # | $W$ | `cwnd_segments` | segments | window: data in flight without acknowledgement |
-# | $t_f$ | `frame_ms` | ms | time in which the link sends a full frame (1448 bytes of data, 66 of headers): $8 \cdot 1514 / R$ |
+# | $t_f$ | `frame_ms` | ms | time in which the link sends a full frame (1448 bytes of data, 66 of headers): $8 \cdot 1514 / (1000 R)$ |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
 #
 # **Little's law**: what is under way is the rate times the time that each part of it spends there. As long as the window is smaller than
@@ -74,6 +74,7 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # Write the function. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
 # of [[worked_rtt_ms:.4g]] ms. Tolerance: 0.5 %.
 
+
 # %% id="delay"
 def rtt_ms(window_segments, rate_mbps, base_rtt_ms):
     """The RTT of a flow alone with a fixed window, in ms."""
@@ -88,8 +89,8 @@ chapter.check.delay(rtt_ms)
 # %% [markdown] id="fixed-text"
 # ### Run it
 #
-# This is a congestion control. `on_start` gets the flow, whose window any method may set at any time; `on_ack` and `on_loss` do nothing, or
-# Linux would do there what its Reno does.
+# This is a congestion control. `on_start` gets the flow, whose window any method may set at any time. `on_ack` and `on_loss` are there and do
+# nothing: what a class leaves out, netlab does as Linux's Reno does.
 #
 # ```python
 # class Window:
@@ -128,7 +129,7 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=func
 #
 # Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms while nobody waits. Which fixed window has the greatest power? You may run five
 # windows at most, so think first: `chapter.settings.steady(own.rate_mbps, own.base_rtt_ms)` is the network,
-# `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: 6 %.
+# `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: 6 %, or two segments where that is more.
 
 # %% id="best"
 best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
@@ -147,13 +148,14 @@ chapter.check.best(best_window)
 #
 # Write it as a class.
 #
-# - `on_start(flow)`: keep the flow. `flow.cwnd_segments` and `flow.ssthresh_segments` are yours to set; the latter is infinite at first.
+# - `on_start(flow)`: keep the flow on the object, as `self.flow`: both flows share what the class holds. `flow.cwnd_segments` and `flow.ssthresh_segments` are yours to set; the latter is infinite at first.
 # - `on_ack(ack)`: `ack.delivered_segments` newly arrived. Below `ssthresh_segments` grow by as many (**slow start**: it doubles the window in an RTT), else by
 #   `ack.delivered_segments / flow.cwnd_segments`. Grow only where `ack.may_grow` is true: the window was used, and no recovery is under way.
 # - `on_loss(loss)`: called once for each recovery. Set both to half of the window.
 #
-# The check runs it for 8 s alone and for 8 s beside itself, over a queue of one BDP. It takes some seconds. (`docs/build.md` has
-# everything that the methods get.)
+# The check runs it for 8 s alone and for 8 s beside itself, over a queue of one BDP. It takes some seconds. Times are the network's
+# (`ack.now_s`), not your computer's. (`docs/build.md` has everything that the methods get.)
+
 
 # %% id="aimd"
 class Aimd:
@@ -210,6 +212,7 @@ print(experiments.table(found))
 # It is right when it has 1.5 times CUBIC's power on `walk_4g` and on each of the three traces (`train` and `crowded_wifi` too) 0.6 times its
 # goodput, and when two of it share a steady link with a fairness index above 0.8 and keep 30 ms of queue at most. The check takes some seconds.
 
+
 # %% id="mine"
 class Mine:
     """A control that looks at delay."""
@@ -248,7 +251,11 @@ experiments.plane(both, "Yours among Linux's, on the trace walk_4g")
 
 # %% id="mine-traces"
 for trace in chapter.settings.TRACES[1:]:
-    print(trace, experiments.table(experiments.on_trace(trace, {"Mine": own_control_classes["Mine"], "cubic": "cubic"})), sep="\n")
+    print(
+        trace,
+        experiments.table(experiments.on_trace(trace, {"Mine": own_control_classes["Mine"], "cubic": "cubic"})),
+        sep="\n",
+    )
 
 # %% [markdown] id="repeated-text"
 # ## Is it better?
@@ -288,7 +295,9 @@ chapter.check.repeated(my_finding)
 # A control meets others. Ten seconds of `Mine` beside CUBIC, on the steady link with its deep queue.
 
 # %% id="beside" tags=["figure"]
-beside = nl.run(network, [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")], duration_s=10)
+beside = nl.run(
+    network, [nl.Tcp("h1", "h3", congestion=own_control_classes["Mine"]), nl.Tcp("h2", "h4")], duration_s=10
+)
 nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control that looks at delay, beside CUBIC")
 
 # %% [markdown] id="fails-words"
@@ -361,5 +370,7 @@ chapter.panel()
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = beside.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

@@ -60,6 +60,7 @@ wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps,
 #
 # Write the function. A worked number: 500 bytes at 24 Mbit/s give 11.19 Mbit/s. Tolerance: 0.1 %.
 
+
 # %% id="air"
 def udp_ceiling_mbps(payload_bytes, rate_mbps):
     """The most application data that one UDP sender gets through 802.11g, in Mbit/s."""
@@ -68,6 +69,7 @@ def udp_ceiling_mbps(payload_bytes, rate_mbps):
     exchange_us = 28 + 7.5 * 9 + 20 + 4 * symbols + 6 + 10 + 34
     return 8 * payload_bytes / exchange_us
     # END SOLUTION
+
 
 # %% id="air-check"
 chapter.check.air(udp_ceiling_mbps)
@@ -81,7 +83,11 @@ payloads_bytes = [50, 100, 200, 500, 1000, 1472]
 goodputs_mbps = experiments.udp_over_air(payloads_bytes)
 
 nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 54 Mbit/s, one sender").add(
-    "measured", payloads_bytes, goodputs_mbps, range(20, 1473, 4), lambda payload: ceiling(int(payload), 54),
+    "measured",
+    payloads_bytes,
+    goodputs_mbps,
+    range(20, 1473, 4),
+    lambda payload: ceiling(int(payload), 54),
 )
 
 # %% [markdown] id="air-why"
@@ -124,9 +130,14 @@ print(f"{own.target_mbps} Mbit/s wanted, measured {confirmed_mbps:.1f}")
 over_air = nl.run(chapter.settings.air(), [nl.Tcp("h1", "h2")], duration_s=3)
 stations = over_air.more["stations"].set_index("interface")
 per_ack = experiments.segments_per_ack(over_air)
-tcp_mbps, theory_mbps = over_air.goodput_mbps(after_s=0.5).iloc[0], nl.theory.wifi_tcp_limit_mbps(segments_per_ack=per_ack)
+tcp_mbps, theory_mbps = (
+    over_air.goodput_mbps(after_s=0.5).iloc[0],
+    nl.theory.wifi_tcp_limit_mbps(segments_per_ack=per_ack),
+)
 
-print(f"Segments for each acknowledgement: {per_ack:.1f}; collisions: {stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames")
+print(
+    f"Segments for each acknowledgement: {per_ack:.1f}; collisions: {stations['collisions'].iloc[0] / stations['frames'].sum():.0%} of the frames"
+)
 wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 
 # %% [markdown] id="tcp-air-why"
@@ -229,8 +240,10 @@ for error_rate in (0, 0.2, 0.5):
         duration_s=1,
     )
     flow, station = run.flows.iloc[0], run.more["stations"].iloc[0]
-    print(f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost, mean delay {flow['delay_ms']:.2f} ms, "
-          f"jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram")
+    print(
+        f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost, mean delay {flow['delay_ms']:.2f} ms, "
+        f"jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram"
+    )
 
 # %% [markdown] id="open"
 # ## Open exercises
@@ -257,5 +270,7 @@ for error_rate in (0, 0.2, 0.5):
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = over_air.settings
-print(f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
-      f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}")
+print(
+    f"netlab {settings['netlab']}, {settings['engine']} engine, {settings['clock']} time, "
+    f"Linux {settings['kernel']}, seed {settings['scenario']['seed']}"
+)

@@ -114,7 +114,9 @@ print(table.round(4).to_string(index=False))
 # ## 5. The figure
 
 # %% id="figure" tags=["figure"]
-shown = table.assign(flows=table.flows.map("{} flows".format), percent=100 * table.utilization, error=100 * table.half_width)
+shown = table.assign(
+    flows=table.flows.map("{} flows".format), percent=100 * table.utilization, error=100 * table.half_width
+)
 figure = shown.plot(kind="scatter", x="queue_packets", y="percent", error_y="error", color="flows", symbol="flows")
 rooms = np.linspace(8, 90, 83)
 for points, flows in zip(figure.data[: len(FLOWS)], FLOWS):

@@ -81,6 +81,7 @@ print(nl.preflight())
 # - warm-up and duration are chosen and the choice is explained (1).
 # <!-- END SOLUTION -->
 
+
 # %% id="experiment"
 def scenario(queue_packets):
     network = nl.topologies.dumbbell(pairs=1, rate_mbps=10, delay_ms=20, queue_packets=queue_packets)

@@ -34,6 +34,7 @@ class RemoteClass(Elsewhere):
 
     def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:
         self._line, self._place = line, place
+        self._last: Calling | None = None
 
     def __repr__(self) -> str:
         return f"class {type(self).__name__}"
@@ -46,10 +47,15 @@ class RemoteClass(Elsewhere):
         line, close = self._line()
         try:
             made = ControlCaller if part == "control" else ProgramCaller
-            return made(line, close, label, (callee.OPEN[part], line.new_connection(), self._place))
+            self._last = made(line, close, label, (callee.OPEN[part], line.new_connection(), self._place))
         except BaseException:
             close()
             raise
+        return self._last
+
+    def has(self, method: str) -> bool:
+        """Whether the object has such a method, as the last connection's said."""
+        return self._last is not None and self._last.has(method)
 
 
 def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> RemoteClass:

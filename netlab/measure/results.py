@@ -178,7 +178,7 @@ class Run:
 
     def __repr__(self) -> str:
         first = (
-            f"Run of {self.settings.get('network_s')} s with {len(self.flows)} flows "
+            f"Run of {self.settings.get('network_s')} s with {len(self.flows)} flow{'s' * (len(self.flows) != 1)} "
             f"({self.settings.get('engine')} engine, {self.settings.get('clock')} time)"
         )
         return "\n".join([first, *self.failed_commands()])

@@ -39,10 +39,11 @@ def own_problems(where: str, field: str, value: object, methods: Sequence[str]) 
         return [
             f"{where}: {field} must be a class of yours, or an object, with some of {', '.join(methods)}; got {shown(value)}"
         ]
+    plain = set(map(_plain, methods))
     found = [
         f"{where}: {field}: {own_name(value)} has a method that nothing calls: {one_of(name, methods)}"
         for name in dir(value)
-        if name.startswith("on_") and name not in methods
+        if name not in methods and (name.startswith("on_") or _plain(name) in plain)
     ]
     found += [
         f"{where}: {field}: {own_name(value)}.{name} must be a method, got {shown(getattr(value, name))}"
@@ -52,3 +53,8 @@ def own_problems(where: str, field: str, value: object, methods: Sequence[str]) 
     if not found and not any(hasattr(value, name) for name in methods):
         found.append(f"{where}: {field}: {own_name(value)} has none of the methods {', '.join(methods)}")
     return found
+
+
+def _plain(name: str) -> str:
+    """A name without what hides that it is another's: onAck, on_ACK."""
+    return name.replace("_", "").lower()

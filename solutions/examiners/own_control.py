@@ -13,8 +13,8 @@ EXERCISES = {
         same_as=["experiments.rtt_ms"],
     ),
     "best": Exercise(points=2),
-    # Alone; halves, no timeout; adds one; two of it.
-    "aimd": Exercise(points=3, shares=[0.5, 1.0, 1.0, 0.5]),
+    # Methods of its own; slow start; alone; halves, no timeout; adds one; two of it.
+    "aimd": Exercise(points=3, shares=[0.5] * 6),
     # Power; the three traces, which a window that never changes does not follow; two of it; their queue.
     "mine": Exercise(points=4, shares=[0.5, 2.5, 0.5, 0.5]),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.

@@ -46,9 +46,7 @@ EXERCISES = {
     ),
     "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
     "go_back_n": _transfers(20, GO_BACK_N, ["programs.ahead", "programs.GoBackNSender.fill"]),
-    "selective_repeat": _transfers(
-        20, SELECTIVE_REPEAT, ["programs.ahead", "programs.SelectiveReceiver.on_datagram"]
-    ),
+    "selective_repeat": _transfers(20, SELECTIVE_REPEAT, ["programs.ahead", "programs.SelectiveReceiver.on_datagram"]),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "polite-words": Words(points=3),

@@ -318,12 +318,24 @@ def test_a_misspelt_field_and_an_exit_are_errors_too(wrong: Any) -> None:
         run(Wrong)
 
 
+@pytest.mark.parametrize(
+    ("on_ack", "advice"),
+    [
+        (lambda _ack: None, "its first parameter must be self"),
+        (lambda _self, ack: ack.delivered, "'delivered'; allowed: app_limited, .*; did you mean delivered_segments"),
+    ],
+)
+def test_a_slip_of_python_comes_with_advice(on_ack: Any, advice: str) -> None:
+    with pytest.raises(RunError, match=advice):
+        run(type("Wrong", (), {"on_ack": on_ack, "__module__": "student"}))
+
+
 def test_a_class_that_needs_arguments_is_told_before_the_run() -> None:
     class Wrong(Control):
         def __init__(self, window: int) -> None:
             self.window = window
 
-    with pytest.raises(RunError, match=r"Wrong\.__init__ ended the run before the run: TypeError"):
+    with pytest.raises(RunError, match=r"Wrong\.__init__ ended the run before it began: TypeError"):
         run(Wrong)
     assert run(Wrong(5)).flows.goodput_mbps[0] > 1
 

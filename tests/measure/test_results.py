@@ -93,7 +93,7 @@ def test_goodput_after_slow_start_is_the_mean_of_whole_intervals() -> None:
 
 def test_a_run_describes_itself() -> None:
     run = make_run(flows=[{"flow": "a", "goodput_mbps": 4.7823}])
-    assert repr(run) == "Run of 3.0 s with 1 flows (pocket engine, virtual time)"
+    assert repr(run) == "Run of 3.0 s with 1 flow (pocket engine, virtual time)"
     assert "4.782" in run._repr_html_()
     assert "jitter_ms" not in run._repr_html_(), "a column without a value is noise"
     assert run.scenario == SETTINGS["scenario"]

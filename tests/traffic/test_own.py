@@ -24,6 +24,10 @@ class Field(Own):
     on_loss = 5
 
 
+class Camel(Own):
+    onAck = Own.on_ack  # noqa: N815 (the slip)
+
+
 class Empty: ...
 
 
@@ -45,6 +49,10 @@ def test_a_class_and_an_object_are_taken(given: Any) -> None:
         (
             Misspelt,
             f"congestion: Misspelt has a method that nothing calls: got 'on_acks'; allowed: {METHODS}; did you mean on_ack?",
+        ),
+        (
+            Camel(),
+            f"congestion: Camel has a method that nothing calls: got 'onAck'; allowed: {METHODS}; did you mean on_ack?",
         ),
         (Field, "congestion: Field.on_loss must be a method, got 5"),
         (Empty(), f"congestion: Empty has none of the methods {METHODS}"),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from netlab import theory
 from netlab.base.errors import NetlabError
-from netlab.base.headers import FRAME_BYTES
+from netlab.base.headers import FRAME_BYTES, MSS_BYTES
 from netlab.base.units import BITS_PER_BYTE
 from netlab.chapters.own_control import experiments
 from netlab.chapters.own_control.settings import (
+    BASE_RTT_MS,
+    RATE_MBPS,
     STEADY_S,
     TRACE_S,
     TRACES,
@@ -28,15 +32,17 @@ from netlab.course.checks import Function, Misconception, Number, Result, Status
 from netlab.course.conditions import Build, Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
+from netlab.engines.library.own import has_method
 from netlab.measure.results import Run
 from netlab.runs import experiment
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
-from netlab.traffic.own import is_own
+from netlab.traffic.own import is_own, own_name
 from netlab.traffic.tcp import CONTROL_METHODS
 
-Runs = dict[str, Run]
-SLOW_START_S = 2
+Runs = dict[str, Any]
+FIRST_LOSS_S, SLOW_START_S = 1, 2
+LEAST_FALL, MOST_STEEPER = 0.95, 1.1
 LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 
@@ -58,24 +64,49 @@ class Control(Build):
             said = f"expected a class, got {answer_in_words(answer)}; pass its name, without brackets."
             return self._result(Status.FAILED, said)
         if not any(hasattr(answer, method) for method in CONTROL_METHODS):
-            return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+            given = [name for name, value in _class_state(answer).items() if callable(value[0])]
+            if not given:
+                return self._result(Status.NOT_ATTEMPTED, "not attempted yet.")
+            said = f"nothing calls {', '.join(given)}; a run calls {', '.join(CONTROL_METHODS)}."
+            return self._result(Status.FAILED, said)
         try:
             measured = self.runs(answer)
         except NetlabError as error:
             return self._result(Status.FAILED, f"a run with it ended: {error}")
+        if measured["shared"]:
+            name, own = measured["shared"][0], own_name(answer)
+            said = f"{own}.{name} changed during a run: what a class holds all of its flows share. Keep it on the object: self.{name}."
+            return self._result(Status.FAILED, said)
         return super()._judge(measured)
 
 
 def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
-    """The same, which makes the runs of a class once: a class may be judged by each condition alone."""
+    """The same, which makes the runs of a class once: a class may be judged by each condition alone.
+
+    Beside the runs stands what in the class itself changed meanwhile (`shared`), and which methods it lacks (`lacks`).
+    """
     last: list[tuple[object, Runs]] = []
 
     def made(answer: Any) -> Runs:
         if not last or last[0][0] is not answer:
-            last[:] = [(answer, make(answer))]
+            before = _class_state(answer)
+            found = make(answer)
+            shared = [name for name, state in _class_state(answer).items() if before.get(name) != state]
+            lacks = [name for name in CONTROL_METHODS if not has_method(answer, name)]
+            last[:] = [(answer, {**found, "shared": shared, "lacks": lacks})]
         return last[0][1]
 
     return made
+
+
+def _class_state(answer: object) -> dict[str, tuple[object, int]]:
+    """What a class holds, and how much is in each container: enough to see that it changed."""
+    held = vars(answer if isinstance(answer, type) else type(answer))
+    return {
+        name: (value, len(value) if isinstance(value, (list, dict, set)) else 0)
+        for name, value in held.items()
+        if not name.startswith("__")
+    }
 
 
 def _run(scenario: Scenario) -> Run:
@@ -119,10 +150,34 @@ def _powers(table: pd.DataFrame) -> pd.Series[float]:
     return wide["h2"] / wide["h1"]
 
 
-def _halvings(run: Run) -> int:
-    """How often the window fell by a third or more."""
-    windows = run.intervals["cwnd_segments"].ffill().to_numpy()
-    return int((windows[1:] < 0.67 * windows[:-1]).sum())
+def _cuts(run: Run) -> list[float]:
+    """What each loss after slow start left of the window, as a fraction: a fall may take some intervals."""
+    late = run.intervals[run.intervals["t_s"] > SLOW_START_S]
+    windows = late["cwnd_segments"].ffill().dropna().to_list()
+    found: list[float] = []
+    top = low = windows[0]
+    for window in [*windows[1:], math.inf]:
+        if window > low:
+            found += [low / top] if low < LEAST_FALL * top else []
+            top = window
+        low = window
+    return found
+
+
+def _halves(run: Run) -> bool:
+    cuts = _cuts(run)
+    return bool(cuts) and 0.4 < float(np.median(cuts)) < 0.6 and int(run.flows["timeouts"].sum()) == 0
+
+
+def _cuts_in_words(run: Run) -> str:
+    cuts = _cuts(run)
+    timeouts = f"timeouts: {run.flows['timeouts'].sum():.0f}"
+    return f"cuts: {len(cuts)}, to {np.median(cuts):.2g} of the window; {timeouts}" if cuts else f"no cut; {timeouts}"
+
+
+def _first_window(run: Run) -> float:
+    """The largest window of slow start."""
+    return float(run.intervals.loc[run.intervals["t_s"] <= FIRST_LOSS_S, "cwnd_segments"].max())
 
 
 def _growth(run: Run) -> pd.Series[float]:
@@ -132,8 +187,25 @@ def _growth(run: Run) -> pd.Series[float]:
     return found.dropna()
 
 
+def _growth_of_small_and_large(run: Run) -> tuple[float, float]:
+    """The median growth while the window is below its median, and above."""
+    growth = _growth(run)
+    windows = run.intervals["cwnd_segments"].ffill()[growth.index]
+    middle = windows.median()
+    rising = growth > 0
+    return float(growth[rising & (windows <= middle)].median()), float(growth[rising & (windows > middle)].median())
+
+
 def _grows_by_one(run: Run) -> bool:
-    return bool(_growth(run).between(0.3, 2).mean() > 0.6)
+    small, large = _growth_of_small_and_large(run)
+    return bool(_growth(run).between(0.3, 2).mean() > 0.6) and large < MOST_STEEPER * small
+
+
+def _growth_in_words(run: Run) -> str:
+    small, large = _growth_of_small_and_large(run)
+    if math.isnan(small + large):
+        return f"{_growth(run).median():.2g} segments for each RTT"
+    return f"{small:.2g} segments for each RTT while the window is small, {large:.2g} while it is large"
 
 
 def _mean_queue_ms(run: Run) -> float:
@@ -163,7 +235,7 @@ class Checks:
                 {"window_segments": own.worked_window, "rate_mbps": own.worked_rate_mbps, "base_rtt_ms": 20},
                 {"window_segments": 10, "rate_mbps": 10, "base_rtt_ms": 40},
                 {"window_segments": 200, "rate_mbps": 10, "base_rtt_ms": 40},
-                {"window_segments": 30, "rate_mbps": 2, "base_rtt_ms": 100},
+                {"window_segments": 10, "rate_mbps": 2, "base_rtt_ms": 100},
             ],
             unit="ms",
             tolerance=0.005,
@@ -180,6 +252,16 @@ class Checks:
                     ),
                     "The window is all that is under way. A part of it is on the path; only the rest waits in the queue.",
                 ),
+                Misconception(
+                    lambda window_segments, rate_mbps, base_rtt_ms: max(
+                        base_rtt_ms, theory.transmission_delay_ms(window_segments * MSS_BYTES, rate_mbps)
+                    ),
+                    "The link sends the headers too: a full frame has 1514 bytes.",
+                ),
+                Misconception(
+                    lambda window_segments, rate_mbps, base_rtt_ms: base_rtt_ms,
+                    "This is the RTT of the empty path, where the window fills more than that. Is the frame's time in ms?",
+                ),
             ],
             hints=[
                 "Little's law: what is under way = rate times the time that each spends there.",
@@ -188,11 +270,13 @@ class Checks:
             ],
         )
         bdp_bytes = theory.bdp_bytes(own.rate_mbps, own.base_rtt_ms)
+        # Between theory's peak and the measured one, which lies two segments higher: one is being sent, one waits to be acknowledged.
+        best_segments = bdp_bytes / FRAME_BYTES + 1
         self.best = Number(
             name="the best window",
-            expected=bdp_bytes / FRAME_BYTES,
+            expected=best_segments,
             unit="segments",
-            tolerance=0.06,
+            tolerance=max(0.06, 2 / best_segments),
             measured=True,
             misconceptions=[
                 Misconception(
@@ -203,18 +287,40 @@ class Checks:
                     bdp_bytes * BITS_PER_BYTE / FRAME_BYTES,
                     "The rate is in bits, and segments have bytes.",
                 ),
+                Misconception(bdp_bytes, "These are bytes; a window counts segments."),
             ],
-            right="That is one bandwidth-delay product: a full link and an empty queue (Kleinrock's point).",
+            right=(
+                "That is one bandwidth-delay product: a full link and an empty queue (Kleinrock's point). In runs the peak lies "
+                "two segments higher than in theory."
+            ),
             hints=[
                 "Goodput grows with the window until the link is full; the RTT grows from there on. Where does the ratio peak?",
                 "How many frames of 1514 bytes are under way when the link is just full and nobody waits?",
             ],
         )
-        limit_mbps = theory.tcp_goodput_limit_mbps(10)
+        limit_mbps = theory.tcp_goodput_limit_mbps(RATE_MBPS)
+        path_segments = 2 * theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES
         self.aimd = Control(
             name="AIMD",
             runs=_once(_aimd_runs),
             conditions=[
+                Condition(
+                    lambda runs: not {"on_ack", "on_loss"} & set(runs["lacks"]),
+                    "It must have on_ack and on_loss of its own.",
+                    "What a class leaves out, netlab does as Linux's Reno does.",
+                    lambda runs: (
+                        f"no {' and no '.join(name for name in runs['lacks'] if name in ('on_ack', 'on_loss'))}"
+                    ),
+                ),
+                Condition(
+                    lambda runs: path_segments < _first_window(runs["alone"]) < 4 * path_segments,
+                    "In slow start the window must double for each RTT, until the first loss.",
+                    "While cwnd_segments < ssthresh_segments each acknowledgement adds delivered_segments.",
+                    lambda runs: (
+                        f"at most {_first_window(runs['alone']):.0f} segments in the first second, where the path and its queue "
+                        f"hold {path_segments:.0f}"
+                    ),
+                ),
                 Condition(
                     lambda runs: float(runs["alone"].flows["goodput_mbps"].iloc[0]) > 0.8 * limit_mbps,
                     "Alone it must use 80 % of the link at least.",
@@ -222,18 +328,16 @@ class Checks:
                     lambda runs: f"{runs['alone'].flows['goodput_mbps'].iloc[0]:.3g} Mbit/s",
                 ),
                 Condition(
-                    lambda runs: _halvings(runs["alone"]) >= 1 and int(runs["alone"].flows["timeouts"].sum()) == 0,
+                    lambda runs: _halves(runs["alone"]),
                     "A loss must take about half of the window, and no timeout may come.",
                     "on_loss is called once for each recovery.",
-                    lambda runs: (
-                        f"{_halvings(runs['alone'])} cuts by a third or more, {runs['alone'].flows['timeouts'].sum()} timeouts"
-                    ),
+                    lambda runs: _cuts_in_words(runs["alone"]),
                 ),
                 Condition(
                     lambda runs: _grows_by_one(runs["alone"]),
-                    "Between two losses the window must grow by about one segment for each RTT.",
+                    "Between two losses the window must grow by about one segment for each RTT, small or large.",
                     "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
-                    lambda runs: f"{_growth(runs['alone']).median():.2g} segments for each RTT",
+                    lambda runs: _growth_in_words(runs["alone"]),
                 ),
                 _fair("the link", "Does the growth per RTT depend on the window? It should add the same for both."),
             ],

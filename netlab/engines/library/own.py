@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol
 
-from netlab.base.errors import NetlabError, RunError
+from netlab.base.errors import NetlabError, RunError, one_of
 from netlab.base.location import PACKAGE
 from netlab.base.time_limit import TimeIsUpError, call_often_within
 from netlab.base.units import NS_PER_S
@@ -60,6 +60,15 @@ class Elsewhere(ABC):
     def caller(self, label: str, part: Part) -> Calling:
         """What calls it for a connection of a flow."""
 
+    @abstractmethod
+    def has(self, method: str) -> bool:
+        """Whether the object has such a method; known once it was called."""
+
+
+def has_method(own: object, method: str) -> bool:
+    """Whether a user's class or object has a method, wherever it is; see `Elsewhere.has`."""
+    return own.has(method) if isinstance(own, Elsewhere) else hasattr(own, method)
+
 
 def caller(label: str, own: object, part: Part) -> Calling:
     """What calls a user's object, wherever it is; see `Caller`."""
@@ -82,7 +91,7 @@ class Caller:
         try:
             self.object = made(own)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is the user's to hear)
-            self._end(error, "__init__", "before the run")
+            self._end(error, "__init__", "before it began")
 
     def has(self, method: str) -> bool:
         """Whether the object has such a method."""
@@ -93,7 +102,7 @@ class Caller:
         try:
             call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
-            self._end(error, method, f"at {now_ns / NS_PER_S:.6g} s")
+            self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s")
 
     def close(self) -> None:
         """It holds nothing."""
@@ -106,8 +115,18 @@ class Caller:
         elif isinstance(error, NetlabError):
             what = str(error).rstrip(".")
         else:
-            what = f"{type(error).__name__}: {error}".rstrip(".")
+            what = f"{type(error).__name__}: {error}".rstrip(": .") + _advice(error, method, began=bool(frames))
         raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}.{line}") from None
+
+
+def _advice(error: BaseException, method: str, *, began: bool) -> str:
+    """What to do about a slip in Python that newcomers make."""
+    if isinstance(error, TypeError) and not began:
+        return "; it is called without arguments" if method == "__init__" else "; its first parameter must be self"
+    if isinstance(error, AttributeError) and type(error.obj).__module__.startswith("netlab."):
+        names = [name for name in dir(error.obj) if not name.startswith("_") and not hasattr(tuple, name)]
+        return f"; {one_of(error.name, names)}".rstrip("?")
+    return ""
 
 
 def _is_netlabs(path: str) -> bool:

@@ -18,13 +18,46 @@ from tests.chapters.checking import passes, said
 chapter = own_control.begin()
 
 
-class Aimd:
+class NoAck:
+    left = 0.5
+
     def on_start(self, flow: Any) -> None:
         self.flow = flow
 
     def on_loss(self, _loss: Any) -> None:
         flow = self.flow
-        flow.ssthresh_segments = flow.cwnd_segments = max(2, flow.cwnd_segments / 2)
+        flow.ssthresh_segments = flow.cwnd_segments = max(2, flow.cwnd_segments * self.left)
+
+
+class Aimd(NoAck):
+    unit = 1
+
+    def on_ack(self, ack: Any) -> None:
+        flow = self.flow
+        if ack.may_grow and flow.cwnd_segments < flow.ssthresh_segments:
+            flow.cwnd_segments += ack.delivered_segments * self.unit
+        elif ack.may_grow:
+            flow.cwnd_segments += ack.delivered_segments / flow.cwnd_segments
+
+
+class Bytes(Aimd):
+    unit = 1448
+
+
+class Quarter(Aimd):
+    left = 0.25
+
+
+class Gentle(Aimd):
+    left = 0.9
+
+
+class Shared(Aimd):
+    acks = 0
+
+    def on_ack(self, ack: Any) -> None:
+        super().on_ack(ack)
+        Shared.acks += 1
 
 
 class Fixed(Window):
@@ -43,11 +76,39 @@ def test_right_numbers_pass(token: str) -> None:
     passes(own.check.best, own.own.rate_mbps * own.own.base_rtt_ms / 12.112)
 
 
+@pytest.mark.parametrize("token", ["", "anna", "ben", "cleo"])
+def test_the_window_that_has_the_greatest_power_in_runs_is_right(token: str) -> None:
+    """By Little's law with the two segments that are being sent or wait to be acknowledged: 27 with the printed numbers."""
+    own = own_control.begin(token)
+    passes(own.check.best, round(own.own.rate_mbps * own.own.base_rtt_ms / 12.112 + 2))
+
+
+def test_a_path_of_40_ms_written_into_the_function_is_found() -> None:
+    assert "got 60.56 ms" in said(
+        chapter.check.delay,
+        lambda window_segments, rate_mbps, base_rtt_ms: max(40, window_segments * 12.112 / rate_mbps),
+    )
+
+
 @pytest.mark.library
-def test_aimd_passes_and_a_fixed_window_hears_what_it_lacks() -> None:
-    """What AIMD does not define is Linux's Reno, which grows as it does."""
+@pytest.mark.parametrize(
+    ("control", "sentence"),
+    [
+        (Fixed, "use 80 % of the link"),
+        (NoAck, "Seen: no on_ack."),
+        (Bytes, "In slow start the window must double"),
+        (Quarter, "to 0.26 of the window"),
+        (Gentle, "to 0.91 of the window"),
+        (Shared, "Keep it on the object: self.acks"),
+    ],
+)
+def test_a_control_that_is_not_aimd_hears_what_it_lacks(control: type, sentence: str) -> None:
+    assert sentence in said(chapter.check.aimd, control)
+
+
+@pytest.mark.library
+def test_aimd_passes() -> None:
     passes(chapter.check.aimd, Aimd)
-    assert "use 80 % of the link" in said(chapter.check.aimd, Fixed)
 
 
 @pytest.mark.library
@@ -57,6 +118,7 @@ def test_a_class_that_fails_hears_its_own_line() -> None:
 
 def test_what_is_no_class_is_no_answer() -> None:
     assert "expected a class" in said(chapter.check.mine, 12)
+    assert "nothing calls ack" in said(chapter.check.mine, type("Mine", (), {"__module__": "student", "ack": len}))
     stub = type("Mine", (), {"__module__": "student", "__doc__": "Nothing yet."})
     assert chapter.check.mine.judge(stub).status is Status.NOT_ATTEMPTED
 
@@ -79,6 +141,7 @@ SAWTOOTH = [*range(34, 68, 2), 69, *range(34, 68, 2), 69]
         ([67] * 36, False),  # It never grows: delivered // window.
         ([93, 51, 81, 63, 55, 97] * 6, False),  # It doubles for each RTT.
         ([98, 82, 56, 402, 68, 122] * 6, False),  # It adds bytes.
+        ([34 * 1.0167**step for step in range(42)], False),  # It adds a hundredth of the window.
     ],
 )
 def test_aimd_adds_one_segment_for_each_rtt(windows: list[float], holds: bool) -> None:
