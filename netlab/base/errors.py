@@ -12,8 +12,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class NetlabError(Exception):
-    """Every error that netlab raises on purpose; its text is one or more whole sentences."""
+class _Short(BaseException):
+    """What IPython shows in a few lines."""
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows in place of a traceback: the student's own line, and the message."""
@@ -28,6 +28,14 @@ class NetlabError(Exception):
         ]
         where = [f"In line {own[-1].lineno}: {own[-1].line}", ""] if own else []
         return [*where, f"{type(self).__name__}: {self}"]
+
+
+class NetlabError(_Short, Exception):
+    """Every error that netlab raises on purpose; its text is one or more whole sentences."""
+
+
+class Interrupted(_Short, KeyboardInterrupt):
+    """Ctrl-C, or the notebook's square, stopped what netlab did; its text says what is left of it."""
 
 
 LONGEST_PROBLEM = 1000

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from netlab.base.errors import RunError
+from netlab.base.errors import Interrupted, RunError
 from netlab.protocol import session as protocol
 from netlab.protocol.messages import Message
 from netlab.protocol.requests import AllRequests
@@ -96,7 +96,7 @@ class Session:
                     f"{why}The lab can be used on; a larger wall_limit_s allows more."
                 )
             if interrupts.by_hand:
-                raise KeyboardInterrupt
+                raise Interrupted(f"stopped by hand at {self.now_s:.3f} s of network time.")
             return answer
 
 

@@ -6,13 +6,13 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from concurrent import futures
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
-from netlab.base.errors import NetlabError, ScenarioError
+from netlab.base.errors import Interrupted, NetlabError, ScenarioError
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.engines.base import Engine
 from netlab.measure.results import Run
@@ -58,8 +58,8 @@ class SweepError(NetlabError):
         )
 
 
-class SweepInterrupted(KeyboardInterrupt):
-    """A sweep was stopped; `runs` holds those that had finished, and they are kept for the next sweep."""
+class SweepInterrupted(Interrupted):
+    """A sweep was stopped; `runs` holds those that had finished. They are kept for the next sweep, but for those of own classes."""
 
     def __init__(self, runs: dict[Any, Run], total: int) -> None:
         self.runs = runs
@@ -144,43 +144,50 @@ def sweep(
     >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
     """
     labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
-    tasks = _tasks(labelled, engine)
-    kept = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
-    # A run that is not kept has a key that no run on disk has.
-    keys = {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
-    distinct = {key: tasks[label] for label, key in keys.items()}
-    cache = RunCache()
-    found = (
-        {} if fresh else {key: run for key in kept.values() if key is not None and (run := cache.load(key)) is not None}
-    )
-    todo = {key: task for key, task in distinct.items() if key not in found}
+    keys: dict[Any, str] = {}
+    found: dict[str, Run] = {}
     failures: dict[str, BaseException] = {}
 
     def finished() -> dict[Any, Run]:
         return {label: found[key] for label, key in keys.items() if key in found}
 
     try:
-        with (
-            shown_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as tell,
-            closing(_outcomes(todo, executor)) as outcomes,
-        ):
-            tell(len(found), len(distinct))
-            for key, outcome in outcomes:
-                if isinstance(outcome, BaseException):
-                    failures[key] = outcome
-                else:
-                    there, found[key] = outcome
-                    # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
-                    if there == todo[key].here and key in kept.values():
-                        _keep(cache, key, found[key])
-                tell(len(found) + len(failures), len(distinct))
+        tasks = _tasks(labelled, engine)
+        kept = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+        # A run that is not kept has a key that no run on disk has.
+        keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
+        distinct = {key: tasks[label] for label, key in keys.items()}
+        with _pruned(RunCache()) as cache:
+            if not fresh:
+                found |= {key: run for key in kept.values() if key is not None and (run := cache.load(key)) is not None}
+            todo = {key: task for key, task in distinct.items() if key not in found}
+            with (
+                shown_progress(progress, len(distinct), "runs", done=len(found), what="sweep") as tell,
+                closing(_outcomes(todo, executor)) as outcomes,
+            ):
+                tell(len(found), len(distinct))
+                for key, outcome in outcomes:
+                    if isinstance(outcome, BaseException):
+                        failures[key] = outcome
+                    else:
+                        there, found[key] = outcome
+                        # A machine of a cluster may have another kernel or netlab: its run holds, but not for this one.
+                        if there == todo[key].here and key in kept.values():
+                            _keep(cache, key, found[key])
+                    tell(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
-        raise SweepInterrupted(finished(), len(keys)) from None
-    finally:
-        cache.prune()
+        raise SweepInterrupted(finished(), len(labelled)) from None
     if failures:
         raise SweepError(finished(), {label: failures[key] for label, key in keys.items() if key in failures})
     return finished() if isinstance(scenarios, Mapping) else list(finished().values())
+
+
+@contextmanager
+def _pruned(cache: RunCache) -> Iterator[RunCache]:
+    try:
+        yield cache
+    finally:
+        cache.prune()
 
 
 def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:

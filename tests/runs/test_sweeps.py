@@ -289,6 +289,23 @@ def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> 
     assert quick.runs() == ran + 1
 
 
+@pytest.mark.parametrize("where", ["netlab.runs.sweeps._tasks", "netlab.runs.cache.RunCache.load"])
+def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
+    where: str, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While kernels and kept runs are read: a notebook shows the student's line, and none of pathlib's."""
+
+    def stop(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    engine = FakeEngine(log)
+    monkeypatch.setattr(where, stop)
+    with pytest.raises(SweepInterrupted, match="0 of 1 runs") as caught:
+        nl.repeat(udp(1), seeds=1, engine=engine)
+    shown = caught.value._render_traceback_()
+    assert len(shown) == 3 and "nl.repeat(udp(1)" in shown[0]
+
+
 def test_interruption_leaves_none_of_the_sweeps_own_threads(log: Path) -> None:
     """What had begun is cancelled, what had not never begins."""
     engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()
