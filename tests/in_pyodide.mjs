@@ -1,11 +1,27 @@
-// node in_pyodide.mjs FOLDER PROGRAM: what a page's worker does: load Pyodide from a folder, then what a program imports, and run it.
+// node in_pyodide.mjs PYODIDE PACKS PROGRAM: what a page's worker does: start Pyodide with the files of the page's packs, and run a program.
 import fs from 'node:fs';
 import path from 'node:path';
+import zlib from 'node:zlib';
 
-const folder = path.resolve(process.argv[2]);
-const { loadPyodide } = await import(path.join(folder, 'pyodide.mjs'));
-const quiet = { messageCallback: () => {} };
-const pyodide = await loadPyodide({ indexURL: folder });
-const program = fs.readFileSync(process.argv[3], 'utf8');
-await pyodide.loadPackagesFromImports(program, quiet);
-await pyodide.runPythonAsync(program);
+const [pyodide, packs, program] = process.argv.slice(2).map((name) => path.resolve(name));
+const { loadPyodide } = await import(path.join(pyodide, 'pyodide.mjs'));
+const names = fs.readdirSync(packs);
+const read = (use) => fs.readFileSync(path.join(packs, names.find((name) => name.startsWith(`${use}.`))));
+
+function install(FS, use) {
+  const bytes = zlib.gunzipSync(read(use));
+  let end = bytes.indexOf(10);
+  for (const [name, size] of JSON.parse(bytes.subarray(0, end++))) {
+    FS.mkdirTree(path.dirname(name));
+    FS.writeFile(name, bytes.subarray(end, (end += size)));
+  }
+}
+
+const python = await loadPyodide({
+  indexURL: pyodide,
+  stdLibURL: path.join(packs, 'python_stdlib.zip'),
+  fsInit: async (FS) => ['python', 'netlab'].forEach((use) => install(FS, use)),
+});
+globalThis.netlabOthers = () => new Uint8Array(read('others'));
+python.runPython('import _others; _others.install()');
+await python.runPythonAsync(fs.readFileSync(program, 'utf8'));

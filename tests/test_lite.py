@@ -1,6 +1,8 @@
 """The course as a page in a browser: what it is made of, and a run in it."""
 
+import gzip
 import importlib
+import io
 import json
 import shutil
 import subprocess
@@ -74,6 +76,11 @@ def bytecode() -> ModuleType:
     return tool("bytecode")
 
 
+@pytest.fixture(scope="module")
+def packs() -> ModuleType:
+    return tool("packs")
+
+
 def test_a_wheel_is_entered_by_the_names_that_cells_import(lite: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "some_thing-1.2-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
@@ -135,17 +142,45 @@ def test_bytecode_stands_in_place_of_source_and_beside_netlabs(
         assert archive.read("a/data.txt") == b"a/data.txt"
 
 
-def test_modules_of_large_packages_stay_packed_and_what_lies_beside_them_does_not(
-    bytecode: ModuleType, tmp_path: Path
+def unpacked(pack: Path) -> dict[str, bytes]:
+    opened = io.BytesIO(gzip.decompress(pack.read_bytes()))
+    files = {name: opened.read(size) for name, size in json.loads(opened.readline())}
+    assert not opened.read()
+    return files
+
+
+def test_a_distribution_becomes_packs_and_what_is_not_compiled_an_archive_of_its_own(
+    packs: ModuleType, tmp_path: Path
 ) -> None:
-    wheel = tmp_path / "plotly-1-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for inside in ("plotly/a.py", "plotly/graph_objs/b.py", "plotly/graph_objs/c.py", "plotly/graph_objs/d.json"):
-            archive.writestr(inside, inside)
-    compiled = {f"plotly/{name}.py": ("", b"code") for name in ("a", "graph_objs/b")}
-    packed = bytecode.replace(wheel, compiled)
-    assert packed == {"plotly/graph_objs/b.pyc": b"code", "plotly/graph_objs/c.py": b"plotly/graph_objs/c.py"}
-    assert set(zipfile.ZipFile(wheel).namelist()) == {"plotly/a.pyc", "plotly/graph_objs/d.json"}
+    for archive, names in {
+        "python_stdlib.zip": ["json/__init__.pyc", "json/tool.py"],
+        "some-1-py3-none-any.whl": ["some/__init__.pyc", "some/data.json", "some-1.dist-info/LICENSE"],
+        "netlab-1-py3-none-any.whl": ["netlab/rarely.py"],
+    }.items():
+        with zipfile.ZipFile(tmp_path / archive, "w") as opened:
+            for name in names:
+                opened.writestr(name, name)
+    for name in packs.ENGINE:
+        (tmp_path / name).write_bytes(name.encode())
+    written = packs.put(tmp_path, "finder", compiled=True)
+    assert set(unpacked(tmp_path / written["netlab"])) == {f"{packs.SITE}/netlab/rarely.py"}
+    python = unpacked(tmp_path / written["python"])
+    assert python[f"{packs.LIB}/json/__init__.pyc"] == b"json/__init__.pyc"
+    assert python[f"{packs.SITE}/some/data.json"] == b"some/data.json"
+    assert python[f"{packs.SITE}/_others.txt"] == b"json.tool"
+    with zipfile.ZipFile(tmp_path / written["others"]) as others:
+        assert others.namelist() == ["json/tool.py", "some-1.dist-info/LICENSE"]
+    assert {path.name for path in tmp_path.iterdir()} == {*written.values(), "python_stdlib.zip"}
+    assert gzip.decompress((tmp_path / written["pyodide.asm.wasm"]).read_bytes()) == b"pyodide.asm.wasm"
+
+
+def test_without_compiling_nothing_is_left_for_later(packs: ModuleType, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "python_stdlib.zip", "w") as opened:
+        opened.writestr("json/tool.py", "")
+    for name in packs.ENGINE:
+        (tmp_path / name).write_bytes(b"")
+    written = packs.put(tmp_path, "", compiled=False)
+    assert f"{packs.LIB}/json/tool.py" in unpacked(tmp_path / written["python"])
 
 
 def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:
@@ -168,12 +203,11 @@ def test_the_page_has_its_own_python_and_asks_nobody_else(page: Path, lite: Modu
     assert kernel["loadPyodideOptions"] == lite.AT_START
 
 
-def test_each_page_knows_what_is_fetched_and_it_is_less_than_40_mb(page: Path) -> None:
+def test_each_page_knows_what_is_fetched_and_it_is_less_than_24_mb(page: Path) -> None:
     script = (page / "static" / "netlab" / "loading.js").read_text()
     files = json.loads(script.partition("FILES = ")[2].partition(";")[0])
     assert all((page / "static" / "pyodide" / name).stat().st_size == size for name, size in files)
-    assert 20e6 < sum(size for _, size in files) < 40e6
-    assert not [name for name, _ in files if "scipy" in name or "openblas" in name]
+    assert 15e6 < sum(size for _, size in files) < 24e6
     assert '<script src="../static/netlab/loading.js" defer>' in (page / "lab" / "index.html").read_text()
 
 
@@ -181,14 +215,14 @@ def test_what_a_chapter_imports_is_compiled_and_the_page_imports_it_ahead(page: 
     if shutil.which("node") is None:
         pytest.skip("Node.js compiles it")
     names = {
-        name
-        for archive in (page / "static" / "pyodide").iterdir()
-        if archive.suffix in {".whl", ".zip"}
-        for name in zipfile.ZipFile(archive).namelist()
+        name.removeprefix("/lib/python3.12/").removeprefix("site-packages/")
+        for use in ("python", "netlab")
+        for name in unpacked(next((page / "static" / "pyodide").glob(f"{use}.*.bin")))
     }
     modules = {"json/__init__", "pandas/__init__", "plotly/graph_objs/_scatter", "pyodide_kernel/__init__"}
     assert {f"{module}.pyc" for module in modules} <= names
     assert not {f"{module}.py" for module in modules} & names
+    assert not [name for name in names if "scipy" in name or "openblas" in name]
     assert {"netlab/__init__.py", "netlab/__pycache__/__init__.cpython-312.pyc"} <= names
     script = (page / "static" / "netlab" / "loading.js").read_text()
     program = json.loads(script.partition("AHEAD = ")[2].partition("; //")[0])
@@ -197,11 +231,12 @@ def test_what_a_chapter_imports_is_compiled_and_the_page_imports_it_ahead(page: 
 
 @pytest.mark.library
 def test_runs_in_pyodide_give_the_numbers_that_they_give_here(tmp_path: Path) -> None:
-    folder, node = ROOT / "build" / "lite" / "static" / "pyodide", shutil.which("node")
-    if not folder.is_dir() or node is None:
+    whole, page = (ROOT / "build" / place / "static" / "pyodide" for place in ("parts/page", "lite"))
+    node = shutil.which("node")
+    if not page.is_dir() or node is None:
         pytest.skip("make lite makes the page")
     (tmp_path / "program.py").write_text(PROGRAM)
-    inside = [node, str(ROOT / "tests" / "in_pyodide.mjs"), str(folder), str(tmp_path / "program.py")]
+    inside = [node, str(ROOT / "tests" / "in_pyodide.mjs"), str(whole), str(page), str(tmp_path / "program.py")]
     said = [
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=600, cwd=ROOT).stdout
         for command in (inside, [sys.executable, str(tmp_path / "program.py")])

@@ -6,7 +6,6 @@ Plotly's modules, for one, that is a tenth.
 
 from __future__ import annotations
 
-import re
 import subprocess
 import tempfile
 import zipfile
@@ -18,8 +17,6 @@ PROGRAM = Path(__file__).resolve().parent / "bytecode.mjs"
 LIBRARY = "python_stdlib.zip"
 WITH_SOURCE = "netlab-"
 """What students may look into, and see in a traceback."""
-PACKED = re.compile(r"(narwhals|prompt_toolkit|pygments|plotly/graph_objs)/.*\.py")
-"""Modules that stay packed, in the library's archive, for unpacking takes a page a millisecond a file. They open no file beside them."""
 
 
 def compile_ahead(pyodide: Path, program: str) -> None:
@@ -46,10 +43,7 @@ def compile_ahead(pyodide: Path, program: str) -> None:
         packages = _read(made / "packages")
         replace(pyodide / LIBRARY, _read(made / "library"))
         for archive in sorted(pyodide.glob("*.whl")):
-            packed = replace(archive, packages)
-            with zipfile.ZipFile(pyodide / LIBRARY, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as library:
-                for name, data in packed.items():
-                    library.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+            replace(archive, packages)
 
 
 def _read(folder: Path) -> dict[str, tuple[str, bytes]]:
@@ -57,7 +51,7 @@ def _read(folder: Path) -> dict[str, tuple[str, bytes]]:
     return {source_from_cache(name): (name, (folder / name).read_bytes()) for name in names}
 
 
-def replace(archive: Path, compiled: Mapping[str, tuple[str, bytes]]) -> dict[str, bytes]:
+def replace(archive: Path, compiled: Mapping[str, tuple[str, bytes]]) -> None:
     """Put bytecode in place of an archive's source, netlab's beside it.
 
     Parameters
@@ -65,24 +59,15 @@ def replace(archive: Path, compiled: Mapping[str, tuple[str, bytes]]) -> dict[st
     archive : Path
     compiled : mapping
         For each module that is compiled its name in `__pycache__`, and its bytecode.
-
-    Returns
-    -------
-    dict
-        What is to stay packed, which the archive has no more.
     """
     keep = archive.name.startswith(WITH_SOURCE)
-    half, packed = archive.with_suffix(".half"), {}
+    half = archive.with_suffix(".half")
     with zipfile.ZipFile(archive) as old, zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         for entry in old.infolist():
             cached, code = compiled.get(entry.filename, ("", b""))
             files = {entry.filename: old.read(entry)} if keep or not code else {}
             if code:
                 files[cached if keep else f"{entry.filename}c"] = code
-            if PACKED.fullmatch(entry.filename):
-                packed.update(files)
-                continue
             for name, data in files.items():
                 new.writestr(zipfile.ZipInfo(name, entry.date_time), data, zipfile.ZIP_DEFLATED)
     half.replace(archive)
-    return packed

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import bytecode  # noqa: E402 (beside this file)
+import packs  # noqa: E402
 import wheel  # noqa: E402
 
 from netlab.course import catalogue  # noqa: E402 (also of a clone that is not installed)
@@ -45,10 +46,6 @@ LEFT_OUT = {
     "ipywidgets": r".*/tests/",
 }
 """Of a wheel, what only compilers, tests, a notebook server or other time zones need; the page has Plotly's script already."""
-ADDED = {
-    "plotly/__init__.py": b'\n__path__ += [f"{path}/plotly" for path in __import__("sys").path if path.endswith(".zip")]\n'
-}
-"""To a module: where to look for those of its package that stay packed."""
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY)
 LOCK = "pyodide-lock.json"
 AT_START = {
@@ -152,7 +149,7 @@ def lean(path: Path, target: Path) -> Path:
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         for entry in old.infolist():
             if not pattern.match(entry.filename):
-                new.writestr(entry, old.read(entry) + ADDED.get(entry.filename, b""), zipfile.ZIP_DEFLATED)
+                new.writestr(entry, old.read(entry), zipfile.ZIP_DEFLATED)
     return copy
 
 
@@ -208,16 +205,44 @@ def sign(pyodide: Path) -> None:
     (pyodide / LOCK).write_text(json.dumps(lock))
 
 
-def compile_ahead(pyodide: Path) -> None:
-    """Compile what a chapter imports until its first answer, where Node.js is there."""
+def compile_ahead(pyodide: Path) -> bool:
+    """Compile what a chapter imports until its first answer, where Node.js is there; returns whether it was."""
     if shutil.which("node") is None:
         print("Node.js is missing: each page compiles its Python itself, so its first answer takes twice as long.")
-        return
+        return False
     bytecode.compile_ahead(pyodide, (PAGE / "ahead.py").read_text(encoding="utf-8") + COMPILED)
     sign(pyodide)
+    return True
 
 
-def add_script(output: Path) -> int:
+def script(name: str, **constants: Any) -> str:
+    """One of the page's scripts, with what it shares with the others and its constants filled in.
+
+    Raises
+    ------
+    ValueError
+        When it has no such constant.
+    """
+    text = "".join((PAGE / part).read_text(encoding="utf-8") for part in ("kept.js", name))
+    for constant, value in constants.items():
+        told = json.dumps(value).replace("\\", r"\\")
+        text, found = re.subn(rf"(?<=const {constant} = ).*?(?=;)", told, text)
+        if found != 1:
+            raise ValueError(f"{name} has no constant {constant}.")
+    return text
+
+
+def add_packs(pyodide: Path, *, compiled: bool) -> dict[str, str]:
+    """Replace Pyodide's files by packs, and let its script take these; returns the names of the packs."""
+    names = packs.put(pyodide, (PAGE / "others.py").read_text(encoding="utf-8"), compiled=compiled)
+    packages = sorted(json.loads((pyodide / LOCK).read_text())["packages"])
+    with (pyodide / "pyodide.js").open("a", encoding="utf-8") as file:
+        file.write(script("python.js", PLACES=names, PACKAGES=packages))
+    (pyodide / "pyodide.mjs").unlink()
+    return names
+
+
+def add_script(output: Path, names: dict[str, str]) -> int:
     """Put the script into each page, with the list of what a kernel fetches at its start; returns the bytes of these.
 
     Raises
@@ -225,16 +250,14 @@ def add_script(output: Path) -> int:
     ValueError
         When JupyterLite's pages are not as they were.
     """
-    pyodide = output / "static" / "pyodide"
-    lock = json.loads((pyodide / LOCK).read_text())
-    names = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY, LOCK]
-    names += [package["file_name"] for package in lock["packages"].values()]
-    files = [(name, (pyodide / name).stat().st_size) for name in names]
-    script = (PAGE / "loading.js").read_text(encoding="utf-8").replace("FILES = []", f"FILES = {json.dumps(files)}")
+    files = [
+        (name, (output / "static" / "pyodide" / name).stat().st_size) for use, name in names.items() if use != "others"
+    ]
     ahead = f"exec({(PAGE / 'ahead.py').read_text(encoding='utf-8')!r}, {{}})"
-    script = script.replace('AHEAD = ""', f"AHEAD = {json.dumps(ahead)}")
     (output / "static" / "netlab").mkdir()
-    (output / "static" / "netlab" / "loading.js").write_text(script, encoding="utf-8")
+    (output / "static" / "netlab" / "loading.js").write_text(
+        script("loading.js", FILES=files, AHEAD=ahead), encoding="utf-8"
+    )
     pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]
     if not pages:
         raise ValueError(f"No page of JupyterLite is known below {output}: where is the script to go?")
@@ -260,7 +283,7 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     wheels = [*pure_wheels(programs), *kernel_wheels(programs), ROOT / "dist" / wheel.NAME]
     put_pyodide(distribution(programs, options.pyodide), page / "static" / "pyodide", wheels)
-    compile_ahead(page / "static" / "pyodide")
+    compiled = compile_ahead(page / "static" / "pyodide")
     (page / "jupyter-lite.json").write_text(json.dumps(SETTINGS))
     shutil.copy(PAGE / "overrides.json", page)
     contents.mkdir()
@@ -274,7 +297,7 @@ def main() -> int:
          "--apps", "lab", "--apps", "notebooks", "--no-sourcemaps", "--no-unused-shared-packages"],
         check=True, stdout=subprocess.DEVNULL, cwd=page,  # where its notes of what is done go
     )  # fmt: skip
-    size = add_script(output)
+    size = add_script(output, add_packs(output / "static" / "pyodide", compiled=compiled))
     print(f"{output}: Python and its packages are {size / 1e6:.0f} MB")
     print(f"python3 -m http.server --directory {output} shows it")
     return 0

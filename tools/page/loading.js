@@ -22,23 +22,15 @@
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const mb = (bytes) => Math.round(bytes / 1e6);
 
-  // The kernel's own requests find these files in the browser's cache, or join the one that is under way.
+  // The kernel finds these files in the browser's store, or waits for the one that is under way.
   async function fetchPython() {
     const all = FILES.reduce((sum, [, bytes]) => sum + bytes, 0);
-    const waiting = [...FILES];
     let had = 0;
-    async function next() {
-      for (let file; (file = waiting.shift()); ) {
-        const answer = await fetch(new URL(file[0], place));
-        if (!answer.ok) throw new Error(`${file[0]}: ${answer.status} ${answer.statusText}`);
-        const reader = answer.body.getReader();
-        for (let part; !(part = await reader.read()).done; ) {
-          had += part.value.length;
-          say(`Fetching Python: ${mb(had)} of ${mb(all)} MB`);
-        }
-      }
-    }
-    await Promise.all([next(), next(), next()]);
+    const more = (bytes) => {
+      had += bytes;
+      say(`Fetching Python: ${mb(had)} of ${mb(all)} MB`);
+    };
+    await Promise.all(FILES.map(async ([name]) => (await kept(new URL(name, place).href, more)).blob()));
   }
 
   function contexts() {

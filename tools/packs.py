@@ -1,0 +1,94 @@
+"""Packs of files for the page: a plain server sends files as they are, so what is large goes packed, and a script unpacks it there."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import bytecode
+
+LIB = "/lib/python3.12"
+SITE = f"{LIB}/site-packages"
+"""Where Pyodide 0.27 looks for Python's own library and for packages."""
+LATER = re.compile(r".*\.dist-info/(RECORD|licenses/.*|LICEN[CS]E.*)")
+"""What nothing in a page reads, and has to be there: the licences."""
+ENGINE = ("pyodide.asm.wasm", "pyodide.asm.js")
+
+
+def hashed(folder: Path, name: str, data: bytes, suffix: str = "bin") -> str:
+    """Write a file that has a hash of its content in its name; returns the name."""
+    path = folder / f"{name}.{hashlib.sha256(data).hexdigest()[:16]}.{suffix}"
+    path.write_bytes(data)
+    return path.name
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """Pack files: a line of JSON with names and sizes, then their bytes, all as one stream of gzip. Equal kinds lie together."""
+    names = sorted(files, key=lambda name: (name.rpartition(".")[2], name))
+    head = json.dumps([[name, len(files[name])] for name in names], separators=(",", ":"))
+    return gzip.compress(b"".join([head.encode(), b"\n", *(files[name] for name in names)]), 9, mtime=0)
+
+
+def archived(files: dict[str, bytes]) -> bytes:
+    """A ZIP archive of files, from which Python can import."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name), files[name], zipfile.ZIP_DEFLATED)
+    return target.getvalue()
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    """The files of an archive."""
+    with zipfile.ZipFile(archive) as opened:
+        return {entry.filename: opened.read(entry) for entry in opened.infolist() if not entry.is_dir()}
+
+
+def put(pyodide: Path, finder: str, *, compiled: bool) -> dict[str, str]:
+    """Replace a distribution's archives by packs.
+
+    Parameters
+    ----------
+    pyodide : Path
+        The distribution.
+    finder : str
+        The module that finds what is in the archive that a page fetches last.
+    compiled : bool
+        Whether what chapters need is compiled (`bytecode.compile_ahead`), so that the other modules can go into that archive.
+
+    Returns
+    -------
+    dict
+        By what they are for: the files that were written.
+    """
+    python: dict[str, bytes] = {}
+    netlab: dict[str, bytes] = {}
+    others: dict[str, bytes] = {}
+    for path in (pyodide / bytecode.LIBRARY, *sorted(pyodide.glob("*.whl"))):
+        place = LIB if path.name == bytecode.LIBRARY else SITE
+        own = path.name.startswith(bytecode.WITH_SOURCE)
+        for name, data in contents(path).items():
+            if LATER.fullmatch(name) or (compiled and name.endswith(".py") and not own):
+                others[name] = data
+            else:
+                (netlab if own else python)[f"{place}/{name}"] = data
+        path.unlink()
+    modules = [
+        name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in others if name.endswith(".py")
+    ]
+    python[f"{SITE}/_others.py"] = finder.encode()
+    python[f"{SITE}/_others.txt"] = "\n".join(sorted(modules)).encode()
+    (pyodide / bytecode.LIBRARY).write_bytes(archived({}))  # Pyodide asks for it
+    written = {}
+    for name in ENGINE:
+        written[name] = hashed(pyodide, name, gzip.compress((pyodide / name).read_bytes(), 9, mtime=0))
+        (pyodide / name).unlink()
+    written["python"] = hashed(pyodide, "python", packed(python))
+    written["netlab"] = hashed(pyodide, "netlab", packed(netlab))
+    written["others"] = hashed(pyodide, "others", archived(others), "zip")
+    return written
