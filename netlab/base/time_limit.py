@@ -8,17 +8,20 @@ clock is looked at before each line that it runs, which is slower. Neither stops
 from __future__ import annotations
 
 import ctypes
-import math
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, TypeVar
 
+from netlab.base.location import PACKAGE
+
 _T = TypeVar("_T")
+_NETLAB = f"{PACKAGE}{os.sep}"
 AGAIN_S = 0.5
 LOOK_S = 0.1
 LOOPS = 4
@@ -41,10 +44,10 @@ def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **argu
         return function(*given, **arguments)
 
 
-_ends_s: dict[int, float] = {}
-"""When the time is up of what runs within a limit, by its thread."""
-_watchers: list[threading.Thread] = []
-"""The last one looks; a forked process has none that lives."""
+_calls: dict[int, list[float]] = {}
+"""What runs within a limit, by its thread: the limit in s and, once somebody has looked, when the time is up."""
+_watched: set[int] = set()
+"""The process that something looks in; what it forks has no threads."""
 
 
 def call_often_within(limit_s: float, function: Callable[..., object], *given: Any) -> None:
@@ -57,43 +60,47 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
     TimeIsUpError
         When the time is up.
     """
-    if not (_watches_loops() or _has_watcher() or _watch_loops()):
+    if os.getpid() not in _watched and not _begin_to_watch():
         call_within(limit_s, function, *given)
         return
     here = threading.get_ident()
-    _ends_s[here] = time.monotonic() + limit_s
+    # The clock is not asked: it costs as much as all else.
+    _calls[here] = [limit_s]
     try:
         function(*given)
     finally:
-        del _ends_s[here]
+        del _calls[here]
 
 
-def _has_watcher() -> bool:
-    if _watchers and _watchers[-1].is_alive():
-        return True
-    watcher = threading.Thread(target=_watch, name="netlab-time-limit", daemon=True)
+def _begin_to_watch() -> bool:
     try:
-        watcher.start()
+        threading.Thread(target=_watch, name="netlab-time-limit", daemon=True).start()
     except RuntimeError:
         # A browser's Python has no threads.
-        return False
-    _watchers.append(watcher)
+        if not _watch_loops():
+            return False
+    _watched.clear()
+    _watched.add(os.getpid())
     return True
+
+
+def _is_over(call: list[float] | None) -> bool:
+    if call is None:
+        return False
+    if len(call) == 1:
+        call.append(time.monotonic() + call[0])
+    return time.monotonic() > call[1]
 
 
 def _watch() -> None:
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     while True:
         time.sleep(LOOK_S)
-        for thread in list(_ends_s):
+        for thread in list(_calls):
             # Looked up again: a call that has come back meanwhile must not be stopped. An exception that is on its way cannot be
             # taken back: CPython 3.11, asked to, traces no line in any thread from then on.
-            if time.monotonic() > _ends_s.get(thread, math.inf):
+            if _is_over(_calls.get(thread)):
                 raise_in(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUpError))
-
-
-def _watches_loops() -> bool:
-    return sys.version_info >= (3, 12) and sys.monitoring.get_tool(LOOPS) == __name__
 
 
 def _watch_loops() -> bool:
@@ -106,9 +113,13 @@ def _watch_loops() -> bool:
     return True
 
 
-def _look(*_place: object) -> None:
-    if _ends_s and time.monotonic() > _ends_s.get(threading.get_ident(), math.inf):
+def _look(code: CodeType, *_place: object) -> object:
+    if _calls and _is_over(_calls.get(threading.get_ident())):
         raise TimeIsUpError
+    if sys.version_info >= (3, 12) and code.co_filename.startswith(_NETLAB):
+        # Netlab's own loops come to an end.
+        return sys.monitoring.DISABLE
+    return None
 
 
 def _can_have_an_alarm() -> bool:

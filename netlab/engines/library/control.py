@@ -98,8 +98,20 @@ class Flow:
     def pacing_mbps(self, given: Any) -> None:
         self._pacing = None if given is None else _checked("pacing_mbps", given, SLOWEST_MBPS, FASTEST_MBPS, "Mbit/s")
 
+    def packed(self) -> bytes:
+        """The three values as the kernel takes them."""
+        threshold, pacing = self._ssthresh, self._pacing
+        return CONTROL.pack(
+            int(self._cwnd),
+            INFINITE_SSTHRESH if threshold == math.inf else int(threshold),
+            0 if pacing is None else round(mbps_to_bps(pacing) / BITS_PER_BYTE),
+        )
+
 
 def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
+    # So it is nearly always; True is no number here, and NaN is not between.
+    if (type(given) is float or type(given) is int) and low <= given <= high:
+        return given
     value = plain(given)
     if is_number(value) and low <= value <= high:
         return value
@@ -136,21 +148,16 @@ class Control:
             self._flow = Flow(mss_bytes, window)
         flow, now_s = self._flow, now_ns / NS_PER_S
         flow.now_s, flow.mss_bytes = now_s, mss_bytes
-        if event == ACK:
-            ack = Ack(
-                now_s,
-                rtt_us / US_PER_MS if rtt_us >= 0 else None,
-                rtt_min_us / US_PER_MS if rtt_min_us != UNKNOWN_U32 else None,
-                delivered,
-                in_flight,
-                marked,
-                rate_mbps(delivery_rate, 1.0),
-                bool(flags & APP_LIMITED),
-                bool(flags & MAY_GROW),
-            )
-            if self._acks:
-                self._caller.call("on_ack", now_ns, ack)
-            elif ack.may_grow:
+        if event == ACK and self._acks:
+            rtt_ms = rtt_us / US_PER_MS if rtt_us >= 0 else None
+            rtt_min_ms = rtt_min_us / US_PER_MS if rtt_min_us != UNKNOWN_U32 else None
+            rate = rate_mbps(delivery_rate, 1.0)
+            limited, grow = flags & APP_LIMITED != 0, flags & MAY_GROW != 0
+            # Not Ack(...): a NamedTuple's own way to make one is Python.
+            seen = (now_s, rtt_ms, rtt_min_ms, delivered, in_flight, marked, rate, limited, grow)
+            self._caller.call("on_ack", now_ns, tuple.__new__(Ack, seen))
+        elif event == ACK:
+            if flags & MAY_GROW:
                 self._grow(flow, delivered)
         elif event in (LOSS, TIMEOUT):
             self._reduce(flow, Loss(now_s, lost, in_flight, bool(flags & IS_NEW)), event == TIMEOUT, now_ns, window)
@@ -162,20 +169,11 @@ class Control:
             )
         elif self._caller.has("on_start"):
             self._caller.call("on_start", now_ns, flow)
-        return self._told(flow)
+        return flow.packed()
 
     def close(self) -> None:
         """Free what calls the object."""
         self._caller.close()
-
-    @staticmethod
-    def _told(flow: Flow) -> bytes:
-        ssthresh, pacing = flow.ssthresh_segments, flow.pacing_mbps
-        return CONTROL.pack(
-            int(flow.cwnd_segments),
-            INFINITE_SSTHRESH if ssthresh == math.inf else int(ssthresh),
-            0 if pacing is None else round(mbps_to_bps(pacing) / BITS_PER_BYTE),
-        )
 
     def _reduce(self, flow: Flow, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:
         if self._timeouts if is_timeout else self._losses:

@@ -65,7 +65,7 @@ class LibrarySession:
         self._kept = ExitStack()
         self._end = weakref.finalize(self, _end, program, self._kept)
         self._taps: dict[str, list[int]] = {}
-        self._waiting = bytearray()
+        self._waiting = b""
         self._interrupted = False
         self._on_message: OnMessage | None = None
         self._on_wait: OnWait | None = None
@@ -299,21 +299,22 @@ class LibrarySession:
 
     def _take(self, data: bytes) -> bool:
         """Cut answers into frames and book them; whether the request was answered."""
-        self._waiting.extend(data)
-        told_s, at = self._answers.progress_s, 0
-        while len(self._waiting) - at >= _FRAME.size:
-            kind, length = _FRAME.unpack_from(self._waiting, at)
-            if len(self._waiting) - at < _FRAME.size + length:
+        if self._waiting:
+            data = self._waiting + data
+        told_s, at, end = self._answers.progress_s, 0, len(data)
+        while end - at >= _FRAME.size:
+            kind, length = _FRAME.unpack_from(data, at)
+            begin = at + _FRAME.size
+            if end - begin < length:
                 break
-            at += _FRAME.size
-            payload = bytes(self._waiting[at : at + length])
-            at += length
+            at = begin + length
+            payload = data[begin:at]
             if kind in (CONTROL, PROGRAM):
                 self._reply(payload)
                 continue
             self._answers.take(kind, payload)
             self._answered = self._answered or kind in (NOW, FAILED)
-        del self._waiting[:at]
+        self._waiting = data[at:]
         if self._on_message is not None and self._answers.progress_s > told_s:
             self._on_message({"progress_s": self._answers.progress_s})
         return self._answered

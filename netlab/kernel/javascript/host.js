@@ -1,6 +1,6 @@
 // The library kernel's module in a JavaScript engine: one expression, for a browser and for node.
 // The first request must be there before the first run(). run() goes on until the program wants a request that is not there,
-// and tells how it ended, if it has.
+// and tells how it ended, if it has. What take() is given is memory of the program's: it is read at once.
 ({
   start(module, take) {
     let requests = new Uint8Array();
@@ -15,7 +15,7 @@
         return part.length;
       },
       write(from, bytes) {
-        take(new Uint8Array(memory.buffer, from >>> 0, bytes).slice());
+        take(new Uint8Array(memory.buffer, from >>> 0, bytes));
       },
       exit(status) {
         ending = `its status is ${status}`;
