@@ -40,8 +40,7 @@ nl.plots.topology(network, title="Three hosts and a router")
 # %% [markdown] id="predict-text"
 # ## A prediction, and a ping
 #
-# A *ping* is a small packet that the other side sends back. The time until it is back is the *round-trip time*. Before you see it: how many
-# milliseconds will a ping from `h1` to `h2` take? Write the number in place of `...`. Nobody grades predictions. They
+# A *ping* is a small packet that the other side sends back. The time until it is back is the *round-trip time*. Before you run it: how many milliseconds will a ping from `h1` to `h2` take? Write the number in place of `...`. Nobody grades predictions. They
 # help you to notice what you did not know.
 
 # %% id="predict"
@@ -56,12 +55,12 @@ prediction.compare(pings.flows["rtt_ms"].iloc[0])
 # %% [markdown] id="rtt-text"
 # ## An exercise, and its check
 #
-# How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, it says what to look
-# at; try again as often as you like, also after you have passed: what you passed stays passed. For a hint, click on the check's cell, press
+# How many milliseconds does a ping from `h2` to `h3` take? Tolerance: 1 %. The cell below checks your answer. If it is wrong, the cell says
+# what to look at. Try again as often as you like: what you have passed stays passed. For a hint, click on the check's cell, press
 # **Esc** and then **B**: a new cell appears below it. Run `chapter.check.rtt.hint()` there. Each call gives a stronger hint.
 #
-# After a restart of the kernel a cell says `NameError`, and a panel's sliders do nothing. Choose *Run > Run All Above Selected Cell*, and run the panel's cell again;
-# what you passed stays passed.
+# When you restart the kernel (the Python process behind the page), cells say `NameError` and the sliders of a panel do nothing. Then choose
+# *Run > Run All Above Selected Cell*, and run the cell again.
 
 # %% id="rtt"
 rtt_ms = 60  # SOLUTION
@@ -85,7 +84,7 @@ print(f"goodput {run.flows['goodput_mbps'].iloc[0]:.1f} Mbit/s, round-trip time 
 #
 # ## A panel
 #
-# Drag a slider, or type a number beside it; the experiment runs again. Earlier runs stay in the figure, fainter. First add 5, then 10 Mbit/s of other traffic. What happens to the pings?
+# Drag a slider, or type a number beside it; the experiment runs again. Earlier runs stay in the figure, but fainter. First add 5, then 10 Mbit/s of other traffic. What happens to the pings?
 
 # %% id="panel" tags=["figure", "nbval-ignore-output"]
 chapter.panel()
@@ -93,7 +92,7 @@ chapter.panel()
 # %% [markdown] id="progress-text"
 # ## Where you are
 #
-# The next cell lists all chapters and what you have passed. (In a terminal: `netlab progress`.) It is kept on this computer only.
+# The next cell lists all chapters and what you have passed. (In a terminal: `netlab progress`.) The list is kept on this computer only.
 
 # %% id="progress" tags=["nbval-ignore-output"]
 nl.progress()
@@ -125,7 +124,7 @@ nl.progress()
 # | [11 Fair by which measure?](11_fairness.ipynb) | Two flows share a link. Which one gets more, and by which measure is that fair? | 6, 8 |
 # | [12 Queues that speak up](12_queues.ipynb) | Can we have a full link and an empty queue? | 5, 6 |
 # | [13 Why is 95 % too much?](13_load_and_delay.ipynb) | A link is busy 95 % of the time, so it has room left. Why do packets wait so long? | 1, 4 |
-# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, doubles and delays. How do you deliver everything once, in order, and fast? | 5, 6 |
+# | [14 Build a reliable transfer](14_reliable_transfer.ipynb) | The network loses, duplicates and delays packets. How do you deliver everything once, in order, and fast? | 5, 6 |
 # | [15 Your own congestion control](15_own_control.ipynb) | Can you beat CUBIC on a path that you have not seen? | 5, 6 |
 # | [16 Wi-Fi](16_wifi.ipynb) | What is left of 54 Mbit/s? | 1, 2 |
 #
@@ -134,8 +133,8 @@ nl.progress()
 # %% [markdown] id="labs"
 # ## The published labs
 #
-# Five labs from universities asked these questions before. They published what they measured; the chapters measure the same, and explain the gaps where they can. They call
-# them by short names:
+# Five university labs asked these questions before and published what they measured. The chapters measure the same, and explain the differences where they
+# can. They use short names for the labs:
 #
 # | name | lab |
 # |---|---|
@@ -148,19 +147,19 @@ nl.progress()
 # %% [markdown] id="tools"
 # ## What runs here
 #
-# - **The pocket kernel** is a real Linux, compiled as an ordinary program. It is started, your network is built in it, and it ends. That is why you
-#   need no root password, and why nothing is left behind.
-# - **Mininet** builds the network in it: each host is a part of that Linux with interfaces and addresses of its own.
+# - **The pocket kernel** is a real Linux kernel, compiled as an ordinary program. For each run it starts, builds your network, and ends. That is why
+#   you need no root password, and why nothing is left behind.
+# - **Mininet** builds the network in it: each host is a part of the pocket kernel with its own interfaces and addresses.
 # - **tc** is Linux's program for queues. It gives a link its rate and its queue.
 # - **netem** is the part of Linux that holds packets back (delay, jitter) or drops them (loss).
 # - **Virtual time**: the clock of the pocket kernel stands still while anything computes, and jumps ahead when everything waits. So a minute of network time takes a second
-#   or two, a slow computer gives the same results as a fast one, and the same run gives the same results again. What a busy processor does to a network cannot be seen this way.
-# - **Two ways to run it.** The same kernel is also built as a library, which is faster. `nl.run` and `nl.sweep` take that one where no host has a command of its own.
-#   It makes the same hosts without Mininet. Both give the same results, to the last bit. `run.settings["engine"]` says which one it was.
+#   or two. A slow computer gives the same results as a fast one, and a repeated run gives the same results again. But virtual time cannot show what a busy processor does to a network.
+# - **Two ways to run it.** The same kernel is also built as a library, which is faster and needs no Mininet. `nl.run` and `nl.sweep` use the library unless a host has a command of
+#   its own. Both give the same results, to the last bit. `run.settings["engine"]` says which one it was.
 # - A **seed** is a number that decides all that is random in a run. `nl.run(..., seed=2)` makes another random draw.
 #
-# In figures, the *residual* is the measured value minus theory. More words are in `glossary.md`, symbols in `symbols.md`: both lie beside your
-# copies of the chapters.
+# In figures, the *residual* is the measured value minus theory. `glossary.md` explains more words, and `symbols.md` lists the symbols. Both files lie beside
+# your copies of the chapters.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = run.settings

@@ -29,8 +29,8 @@ print(nl.preflight())
 #
 # Write down two numbers before you see the results. Nobody grades them.
 #
-# A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (What a sender offers and
-# what arrives count application data alone, the *payload*. Headers come on top.)
+# A host sends UDP datagrams with 1000 bytes of data over a link of 5 Mbit/s whose queue holds 100 packets. (All rates of
+# senders and receivers count application data alone, the *payload*. Headers come on top.)
 #
 # - It offers 5 Mbit/s. How many Mbit/s of data arrive?
 # - It offers only 1 Mbit/s, but a neighbour sends 9 Mbit/s through the same link.
@@ -49,7 +49,7 @@ modest_prediction = nl.checks.predict("loss rate of the modest host", my_modest_
 # Two senders, a switch that joins them, one router, and one receiver. The router's link to `h3` is slow, and before it there
 # is a queue. When the queue is full, the router drops what comes next. (This is called *drop-tail*.)
 #
-# `Link("r1", "h3", ...)` holds for both directions; `reverse={...}` makes the way back so fast that it plays no
+# `Link("r1", "h3", ...)` sets both directions; `reverse={...}` makes the way back so fast that it plays no
 # part. The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021.
 
 # %% id="network" tags=["figure"]
@@ -95,7 +95,7 @@ nl.plots.topology(network, title="Two senders share one link of 5 Mbit/s")
 # and gap: $F = 8 + 14 + 4 + 12 = 38$ bytes.
 #
 # A link that is never idle spends its rate on whole frames. Of each frame only $P$ bytes are data. From this
-# follows $G_\text{max}$, the most data that gets through. It holds as long as the link is busy all the time.
+# follows $G_\text{max}$, the highest goodput. A link reaches it when it is busy all the time.
 
 # %% [markdown] id="limit-text"
 # ### Exercise 1: the limit
@@ -192,10 +192,10 @@ counted_bytes = own.rate_mbps * own.payload_bytes / my_run.flows["goodput_mbps"]
 chapter.check.counted(counted_bytes)
 
 # %% [markdown] id="framing-text"
-# **The explanation.** Our link is no wire, and nor was the lab's, which Mininet made. It is a queue in the Linux kernel, shaped by a program named `tc`.
-# The kernel counts what it keeps of a frame in memory. The rest is made by network hardware, and there is none.
+# **The explanation.** Our link is not a wire. Neither was the lab's, which Mininet made. Such a link is a queue in the Linux kernel, and the program `tc` sets its rate.
+# The kernel counts what it keeps of a frame in memory. Network hardware adds the rest, and here there is none.
 #
-# A rival explains the same staircase: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
+# There is a rival explanation: perhaps the link counts all 38 bytes and is 2.3 % too fast. Your run has tested it, because your
 # datagrams have another size. Such a link of [[rate_mbps]] Mbit/s would carry $1.023 \cdot G_\text{max}$ with $F = 38$, that is
 # [[rival_mbps:.3f]] Mbit/s of your data, and exercise 3 would give [[rival_bytes:.1f]] bytes. You have measured something else: the rival fails. (After the summary it fails at six sizes.)
 #
@@ -255,9 +255,9 @@ slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", i
 experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
-# **Why do they differ?** Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line: there is also the packet that the link is just sending,
-# up to 1.7 ms of it, and the pings wait in the queue as well. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams: the datagrams come
-# at equal intervals and take each place as it becomes free; a ping comes just before or after ("Clockwork", after the summary, tests such an effect with two senders). A lost ping has no dot, so a mean RTT knows nothing of it.
+# **Why do they differ?** Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. A ping also waits for the packet that the link is sending,
+# up to 1.7 ms, and the pings themselves take room in the queue. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
+# at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. ("Clockwork", after the summary, tests such an effect with two senders.) A lost ping has no dot, and it is missing from a mean RTT, too.
 #
 # **A queue hides an overload as long as it has room**: first the wait grows, then datagrams are lost.
 #
@@ -284,8 +284,8 @@ modest_prediction.compare(modest, theory=1 - nl.theory.udp_shares_mbps([1, 9], 5
 
 # %% [markdown] id="shares-why"
 # **Do they differ?** Hardly. Datagrams that come at random moments find the queue full equally often, so both hosts lose the same
-# fraction (Wolff, 1982). The theory is for the long run: in 15 s about 100 datagrams are late rather than lost, 1.1 % of A2's and 0.5 % of A3's, so
-# the interval need not hold it. (Senders with exactly equal intervals are another story: see "Clockwork" after the summary. The published results
+# fraction (Wolff, 1982). The theory is for the long run. In 15 s about 100 datagrams are late rather than lost: 1.1 % of A2's and 0.5 % of A3's. So
+# the theory may lie outside the interval. (Senders with exactly equal intervals are another story: see "Clockwork" after the summary. The published results
 # are there, too.)
 #
 # The lesson is in the row of `h1` in A3: **it did nothing wrong, and it loses half of its data.** Nothing in UDP tells
@@ -324,14 +324,14 @@ def find_rate_mbps(probe):
 chapter.check.search(find_rate_mbps)
 
 # %% [markdown] id="hidden-text"
-# The check used probes on paper. Here is a real path of four links.
+# The check only computed what a probe returns. Now your function probes a real path of four links.
 
 # %% id="hidden"
 print(experiments.on_the_hidden_path(chapter.check.search.take(find_rate_mbps, None), own))
 
 # %% [markdown] id="hidden-why"
 # What leaves a bottleneck leaves it at the bottleneck's rate, so a short burst is enough. Bandwidth tests use such *packet trains* (Dovrolis and others,
-# 2004). The trick has a limit: when others send through the same link, the goodput of your burst is your share (part 3).
+# 2004). The trick has a limit: when others send through the same link, the goodput of your burst is only your share (part 3).
 
 # %% [markdown] id="summary"
 # ## Summary
@@ -339,7 +339,7 @@ print(experiments.on_the_hidden_path(chapter.check.search.take(find_rate_mbps, N
 # 1. A link of rate $R$ carries at most $R \cdot P / (P + 28 + F)$ of data, and $F$ is what *this* link counts: 14 bytes
 #    under `tc`, 38 on a wire.
 # 2. Whatever UDP offers above that is lost; before the loss comes the wait, and a queue hides an overload until it is full.
-# 3. A sender that sends too much takes it from the others as well; a short burst finds an unknown limit without harm.
+# 3. A sender that sends too much harms the others as well. A short burst finds an unknown limit without harm.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -355,7 +355,7 @@ chapter.panel()
 #
 # An explanation found after the fact should be tested on something new. Two experiments tell ours and the rival apart.
 #
-# 1. *Vary the payload.* Forgotten bytes weigh more when datagrams are small. A fast link is too fast for all.
+# 1. *Vary the payload.* Forgotten bytes weigh more when datagrams are small. A link that is too fast is too fast by the same factor for all sizes.
 # 2. *Count the forgotten bytes.* `tc` can be told to add them (here: `framing="ethernet"`). If the explanation is
 #    right, measurement then meets the theory of the wire.
 
@@ -371,7 +371,7 @@ experiments.framing_figure(payloads_bytes, as_tc, as_wire, limit)
 #
 # ## Optional: the loss rate, and 76.43 per cent
 #
-# The staircase beside the formula of part 2. The figure takes the second half of each step, when the queue is full.
+# Here is the staircase beside the formula of part 2. The figure shows the second half of each step, when the queue is full.
 
 # %% id="loss" tags=["figure", "folded"]
 late_loss = experiments.second_half_loss(climb)
@@ -433,7 +433,7 @@ for framing in ("tc", "ethernet"):
 # ## Optional: which mega?
 #
 # The `simpleperf` lab measured three paths with iperf, each at the rate of its slowest link, and lost 7.2 to 7.3 % (two of them are here). Our theory
-# says otherwise. Iperf's datagrams carry 1470 bytes, so 30 Mbit/s take $30 \cdot 1470 / 1512 = 29.17$ Mbit/s: who offers 30 loses 2.8 %.
+# says otherwise. Iperf's datagrams carry 1470 bytes, so a link of 30 Mbit/s carries $30 \cdot 1470 / 1512 = 29.17$ Mbit/s of data: a sender that offers 30 loses 2.8 %.
 #
 # Look at what the lab printed for h1-h4: 26752 datagrams in 10 s. That is $26752 \cdot 1470 \cdot 8 / 10$ bit/s $= 31.46$ Mbit/s, and
 # $30 \cdot 2^{20} = 31.46 \cdot 10^6$. So the M of iperf's `30M` was $1024^2$, and the sender was 4.9 % faster than the lab believed.
@@ -445,8 +445,8 @@ for src, dst, rate, their_mbps, their_loss in (("h1", "h4", 30, 29.1, 0.072), ("
     flow = nl.Udp(src, dst, rate_mbps=rate * mebi, payload_bytes=1470)
     row = nl.run(lab, [flow], duration_s=10).flows.iloc[0]
     print(
-        f"{src}-{dst} at {rate * mebi:.2f} Mbit/s: goodput {row['goodput_mbps']:.2f}, published {their_mbps}; "
-        f"loss {row['loss_rate']:.1%}, in the long run {nl.theory.udp_loss_rate(rate * mebi, rate, 1470):.1%}, "
+        f"{src}-{dst} at {rate * mebi:.2f} Mbit/s: goodput {row['goodput_mbps']:.2f}, published {their_mbps}\n"
+        f"  loss {row['loss_rate']:.1%}, in the long run {nl.theory.udp_loss_rate(rate * mebi, rate, 1470):.1%}, "
         f"published {their_loss:.1%}"
     )
 
@@ -473,9 +473,9 @@ print(
 # %% [markdown] id="more-clockwork"
 # ## Optional: clockwork
 #
-# Let both hosts of part 3 send at exactly equal intervals, `h1` every 8 ms, `h2` every 2 ms (4 Mbit/s) or less. The two are synchronized: `h1` always comes
-# one interval of `h2` after the last datagram of `h2`, and just before the next. The queue is full, so `h1` gets through when a place was freed in
-# this time. The link frees one every 1.667 ms, at moments that drift against both. So theory for `h1`'s goodput is
+# Let both hosts of part 3 send at exactly equal intervals, `h1` every 8 ms, `h2` every 2 ms (4 Mbit/s) or less. The two are synchronized: a datagram
+# of `h1` always comes just before the next one of `h2`, so nearly one interval of `h2` after the last. The queue is full, so `h1` gets through if a place became free in
+# this interval. The link frees one every 1.667 ms, at moments that drift against both. So `h1`'s goodput is in theory
 # $\min(1,\, \text{interval of } h_2 / 1.667\,\text{ms})$ Mbit/s, whatever its fair share is.
 
 # %% id="clockwork"
@@ -494,7 +494,7 @@ print(experiments.clockwork(network, [4, 6, 9]).to_string(index=False))
 # 2. The `epfl` sender uses datagrams of 125 bytes below 50 kbit/s. What is the limit of our link for them? Predict, then measure.
 # 3. A voice call tolerates 20 ms of waiting. How many packets may the queue hold at 5 Mbit/s? Build that link and find the price.
 # 4. Start `h1` of scenario A2 (with `spacing="even"`) 0.5, 1, 1.5 … ms after `h2`. Who loses, as a function of the start?
-# 5. Give the hidden path's slowest link `loss_rate=0.02`. Does your search still find it? Mend it if not.
+# 5. Give the hidden path's slowest link `loss_rate=0.02`. Does your search still find the rate? If not, improve it.
 # 6. **Challenge.** Let `h2` send 10 Mbit/s through the bottleneck while you probe. Can you still find its *rate*, in the budget of exercise 5? Dovrolis
 #    and others look at the distance between packets.
 #

@@ -3,13 +3,13 @@
 #
 # **Two queues, one run each. One lost less. Is it the better queue?**
 #
-# A measurement is a number and a statement: how sure it is. This chapter is about the second.
+# A measurement is a number and a statement of how sure it is. This chapter is about the statement.
 #
 # After this chapter you can
 #
 # 1. give the mean of some runs with its 95 % interval, and say what the interval promises;
 # 2. choose how many runs you need, and compare two settings with few of them;
-# 3. see where a narrow interval lies around a wrong number.
+# 3. notice when a narrow interval lies around a wrong number.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: UDP loss. *Runs on*: any machine on which the next cell says "Ready".
 
@@ -45,9 +45,9 @@ times_prediction = nl.checks.predict("times narrower", my_times, low=1, high=20)
 # ## Part 1: one run is one draw
 #
 # A host sends 4.6 Mbit/s in datagrams of 1000 bytes over a link of 5 Mbit/s. That fits. But the datagrams leave at random moments, and
-# sometimes many come at once. Then the queue before the link is full, and some are lost.
+# sometimes many come at once. Then the queue before the link fills up, and some are lost.
 #
-# We compare two queues. One has room for 20 packets, the other for 22. More room cannot lose more, so we know which one is better. Does
+# We compare two queues. One has room for 20 packets, the other for 22. With more room, no more can be lost. So we know which queue is better. Can
 # a measurement tell?
 
 # %% id="network" tags=["figure"]
@@ -68,7 +68,7 @@ print("Lost datagrams in per cent")
 print(pd.DataFrame({"room for 20": small.to_numpy(), "room for 22": other.to_numpy()}).round(2).to_string())
 
 # %% [markdown] id="rooms-why"
-# Look at the first row only, as somebody who makes one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
+# Look at the first row only. It is what you see if you make one run of each. The larger queue lost *more*: [[1.04 = other.iloc[0] | .2f]] % against [[0.96 = small.iloc[0] | .2f]] %. In
 # [[two = int((small.to_numpy() < other.to_numpy()).sum()) | 2 .. 2]] of the eight rows the order is wrong. We made 64 runs of each and compared every run of one with every run of the other:
 # 61 % of the pairs have the right order. **One run of each is hardly better than a coin toss.**
 #
@@ -117,8 +117,8 @@ chapter.check.interval(interval)
 # %% [markdown] id="twenty-text"
 # ### Twenty intervals
 #
-# What does "95 %" promise? To see it we need a case in which the truth is known. Here is one: a link that loses each datagram by itself, with the
-# chance 0.1. Over it go twenty flows of 200 datagrams each. We repeat that with five seeds. So we have five values of each flow, and
+# What does "95 %" promise? To see it we need a case in which the truth is known. Here is one: a link that loses each datagram independently, with
+# probability 0.1. Twenty flows of 200 datagrams each cross it. We repeat that with five seeds. So we have five values of each flow, and
 # twenty intervals. (They are computed with your function, if it passes its check.)
 
 # %% id="twenty" tags=["figure"]
@@ -136,8 +136,8 @@ student_t = nl.theory.student_t
 times_prediction.compare(of_five / of_twenty, theory=student_t(5) / 5**0.5 / (student_t(20) / 20**0.5))
 
 # %% [markdown] id="twenty-why"
-# **The promise is about the method, not about one interval.** The true value stands still; the intervals jump. In the long run one in twenty misses. Here
-# it is [[one = misses | 1 .. 1]]. That is chance, too: with a chance of [[36 = 100 * 0.95**20 | .0f]] % none of twenty misses, and often two do. Nothing in an interval tells
+# **The promise is about the method, not about one interval.** The true value is fixed; the intervals vary. In the long run one in twenty misses. Here
+# it is [[one = misses | 1 .. 1]]. That is chance, too: with a chance of [[36 = 100 * 0.95**20 | .0f]] % none of twenty misses, and often two do. An interval does not show
 # whether it is one of those that miss. So a paper with twenty honest intervals has, on average, one that is wrong.
 #
 # Four times as many values halve the *standard error*. The interval became [[2.6 = of_five / of_twenty | .1f]] times narrower here, because Student's factor falls as well
@@ -162,7 +162,7 @@ chapter.check.runs(needed_runs)
 # %% [markdown] id="pairs-text"
 # ## Part 3: the same chance for both
 #
-# Back to the two queues. The first table gave them other seeds, so they met other arrivals. Most of the scatter is that of the *arrivals*: a run
+# Back to the two queues. In the first table they had different seeds, so they met different arrivals. Most of the scatter comes from the *arrivals*: a run
 # with a big burst loses much in either queue. So give both queues the same seeds. Then each pair of runs has the same arrivals, datagram for datagram. What differs
 # is the queue alone.
 #
@@ -191,7 +191,7 @@ unpaired, paired = nl.interval(small.to_numpy() - other.to_numpy()), nl.interval
 #
 # ### Exercise 3: three queues, forty runs
 #
-# Which of three queues loses the fewest datagrams? They are called A, B and C, and none of them is one that you know. `chapter.settings.candidate(own, "A")` is a scenario
+# Which of three queues loses the fewest datagrams? They are called A, B and C, and none of them is a queue of part 1. `chapter.settings.candidate(own, "A")` is a scenario
 # with A in it: [[offered_kbps]] kbit/s at random moments over 5 Mbit/s, for 5 s. You may make **40 runs in all**. Hand over a list of three:
 #
 # - `my_tables`, a dictionary with a table of `nl.repeat` for each letter;
@@ -221,13 +221,13 @@ chapter.check.decision(my_decision)
 # %% [markdown] id="wrong-text"
 # ## Part 4: sure, and wrong
 #
-# An interval knows the scatter between your runs. It knows nothing of what all of them have in common. Two traps:
+# An interval shows the scatter between your runs. It does not show an error that all of them share. Here are two traps.
 #
 # ### The warm-up
 #
 # A host offers 6 Mbit/s to a link of 5 Mbit/s. In the long run the queue (room for 200 packets) is full, and each packet waits there for about a third of a second.
-# But each run begins with an empty queue. Eight runs of 6 s, a ping every 50 ms: what is the mean round-trip time? In each row of the table more of
-# the start is left out.
+# But each run begins with an empty queue. Eight runs of 6 s, a ping every 50 ms: what is the mean round-trip time? Each row of the table leaves
+# out more of the start.
 
 # %% id="warm-up"
 warm_up = experiments.warm_up_table(cuts_s=[0, 1, 2, 3])
@@ -236,9 +236,9 @@ rtt_ms = warm_up.set_index("left out (s)")["mean RTT (ms)"]
 half_ms = warm_up.set_index("left out (s)")["half width (ms)"]
 
 # %% [markdown] id="warm-up-why"
-# With nothing left out the interval is [[279 ± 6 = f"{rtt_ms[0]:.0f} ± {half_ms[0]:.0f}" | s]] ms, and what it is meant to tell, the wait in the long run, is [[324 = rtt_ms[2] | .0f]] ms. **The interval is narrow, and far from the truth.** More runs
-# would make it narrower around the same wrong number. This is **bias**: an error that all runs share. The cure is to leave out the start, which is called the *warm-up*. How long
-# it lasts, the run itself tells: from 2 s on it no longer matters how much is left out ([[324 = rtt_ms[3] | .0f]] ms with 3 s).
+# With nothing left out the interval is [[279 ± 6 = f"{rtt_ms[0]:.0f} ± {half_ms[0]:.0f}" | s]] ms. But the mean in the long run, which it should give, is [[324 = rtt_ms[2] | .0f]] ms. **The interval is narrow, and far from the truth.** More runs
+# would make it narrower around the same wrong number. This is **bias**: an error that all runs share. The cure is to leave out the start, which is called the *warm-up*. The run
+# itself shows how long it lasts: from 2 s on it no longer matters how much is left out ([[324 = rtt_ms[3] | .0f]] ms with 3 s).
 #
 # ### A seed that changes nothing
 #
@@ -293,8 +293,8 @@ print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
 # %% [markdown] id="sentence-why"
 # <details><summary><b>A verdict</b> (open it when you have written yours)</summary>
 #
-# The sentence claims too much. A difference of 0.53 % is what single runs give by chance here. Our interval holds 0, so nothing is shown, in either direction: "no difference was found" is not "there is
-# none". Theory has an opinion, by the way: datagrams that come at random moments find the queue full equally often, from either sender (Wolff, 1982).
+# The sentence claims too much. A difference of 0.53 % is what single runs give by chance here. Our interval holds 0, so our runs show nothing, in either direction: "no difference was found" is not "there is
+# none". In theory there is none: datagrams that come at random moments find the queue full equally often, from either sender (Wolff, 1982).
 #
 # </details>
 
@@ -302,8 +302,8 @@ print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
 # ## Summary
 #
 # A mean needs an interval, $h = t_r s/\sqrt r$; in the long run one in twenty of them misses, and half the width costs four times the runs. Compare two settings with the
-# same seeds and take the interval of the differences: what both have in common drops out. An interval knows the scatter of your runs and nothing else, so look
-# for what all of them share: a warm-up, or a seed that changes nothing.
+# same seeds and take the interval of the differences: what both have in common drops out. An interval shows the scatter of your runs and nothing else, so look
+# for errors that all of them share: a warm-up, or a seed that changes nothing.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -327,14 +327,14 @@ chapter.panel()
 # ## Sources
 #
 # - Student, The probable error of a mean, Biometrika 6, 1908.
-# - R. Jain, The Art of Computer Systems Performance Analysis, Wiley, 1991, chapters 12, 13 and 25: intervals, paired observations, warm-up.
+# - R. Jain, The Art of Computer Systems Performance Analysis, Wiley, 1991: intervals and paired observations (chapter 13), warm-up.
 # - R. W. Wolff, Poisson arrivals see time averages, Operations Research 30(2), 1982.
 # - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 2.
 #
 # ## Limits
 #
 # Loss rates near 0 are far from normally distributed, and there the formula is too optimistic. Each run sends a fixed number of datagrams at random moments, so
-# runs scatter less than those of a true Poisson process. Real machines add scatter of their own, which virtual time has not.
+# runs scatter less than those of a true Poisson process. Real machines add scatter of their own, which virtual time does not have.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 print(f"netlab {nl.__version__}; seeds 1 to 16")

@@ -9,7 +9,7 @@
 #
 # 1. compute what arrives when senders ignore losses, over one router or several;
 # 2. say why more sending leads to less arriving, and where in the network the loss happens;
-# 3. say what TCP and a fair queue each repair of it, and what they leave.
+# 3. say which part of the damage TCP repairs, which part a fair queue repairs, and what remains.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: UDP loss. *Runs on*: any machine on which the next cell says "Ready".
 
@@ -28,11 +28,10 @@ print(nl.preflight())
 # %% [markdown] id="network-text"
 # ## The network
 #
-# Two routers, two flows. Host `h1` sends to `h4`, host `h2` sends to `h3`. They share the link between the routers, 1.5 Mbit/s. Behind it each flow has an
-# exit of its own: 1 Mbit/s to `h4`, only 0.5 Mbit/s to `h3`. This is the network of the second part of *lab 5 of TCP/IP Networking*, EPFL, 2021 (`epfl`
-# below), whose results we compare with.
+# Host `h1` sends to `h4`, host `h2` sends to `h3`. They share the link between the routers, 1.5 Mbit/s. Behind it each flow has an
+# exit of its own: 1 Mbit/s to `h4`, only 0.5 Mbit/s to `h3`. The network and the published results are those of `epfl`: the second part of *lab 5 of TCP/IP Networking*, EPFL, 2021.
 #
-# In the lab `h1` has an access link of 1 Mbit/s and `h2` one of 10 Mbit/s. Our senders keep to a rate by themselves, so we leave these two links open: without a rate limit.
+# The lab's access links have 1 and 10 Mbit/s. Our senders keep to a rate by themselves, so here these two links have no limit.
 
 # %% id="network" tags=["figure"]
 network = nl.Topology(
@@ -51,7 +50,7 @@ nl.plots.topology(network, title="h1 sends to h4, h2 sends to h3")
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down three numbers before you see the results. Nobody grades them. Host `h1` sends 1 Mbit/s, host `h2` sends 10 Mbit/s. Both use UDP.
+# Write down three numbers before you see the results. Nobody grades them. By UDP host `h1` sends 1 Mbit/s, host `h2` 10 Mbit/s.
 #
 # - How many Mbit/s of `h1`'s data arrive at `h4`?
 # - How many Mbit/s arrive in all, at `h4` and `h3` together?
@@ -77,12 +76,11 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 # | $\alpha$ | | fraction | acceptance ratio: sent on / arrived, at one link |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives |
 #
-# Why 42 bytes? Each datagram carries 8 bytes of UDP header and 20 of IP header, and these links, shaped by Linux's `tc`, count 14 bytes of Ethernet header
-# (chapter on UDP loss). With $P = 1000$ bytes $u = 1000 / 1042 = 0.9597$.
+# The 42 bytes are 8 of UDP, 20 of IP and 14 of Ethernet header (chapter on UDP loss). With $P = 1000$ bytes $u = 1000 / 1042 = 0.9597$.
 #
 # ## Part 1: what arrives
 #
-# A full *drop-tail* queue drops the next packet, from either sender. So at the shared link every datagram has the same chance, the *acceptance ratio*
+# A full *drop-tail* queue drops the next packet, from either sender. So at the shared link every datagram has the same chance to get through, the *acceptance ratio*
 #
 # $$\alpha = \min\left(1,\; \frac{R u}{X_1 + X_2}\right)$$
 #
@@ -92,8 +90,13 @@ fair_prediction = nl.checks.predict("goodput of h1 with a fair queue", my_fair_m
 # ### Exercise 1: behind two routers
 #
 # `settings.two_udp(own)` has `h1` with 1 Mbit/s beside `h2` with [[pushy_mbps]] Mbit/s, both with [[payload_bytes]] bytes of payload. Is the goodput of `h1` what the formula says?
-# As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: where is $G_1$, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# Another *seed* gives other moments of sending. So repeat the run:
+#
+# 1. `my_table`: `nl.repeat(scenario, seeds=...)` gives a table of all flows. Choose 8 to 30 seeds.
+# 2. `my_interval`: `nl.interval(values)` of `h1`'s goodput, one value for each seed, gives a mean and half of its *95 % interval*.
+# 3. `my_figure`: the goodput of each seed and the interval. `rows.plot(kind="scatter", x=..., y=...)` makes a figure, `figure.add_hrect(y0=..., y1=..., opacity=0.2)` adds an
+#    area to it, `figure.update_yaxes(title_text="... (unit)")` names an axis.
+# 4. `my_verdict`: is $G_1$ `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -106,7 +109,7 @@ my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="What
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of h1 (Mbit/s)")
 theory = min(1, 1.5 * own.payload_bytes / (own.payload_bytes + 42) / (1 + own.pushy_mbps))
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -117,7 +120,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="collapse-text"
 # ### Run it
 #
-# Both send for 40 s of network time, with five seeds. The first 5 s do not count: queues fill.
+# Both send for 40 s, with five seeds. The first 5 s do not count: queues fill.
 
 # %% id="collapse"
 theory_mbps = settings.goodput_mbps
@@ -152,13 +155,13 @@ h1_prediction.compare(collapsed["h1"].mean(), theory=collapse_mbps(10)[0])
 total_prediction.compare(collapsed.sum(axis=1).mean(), theory=collapse_mbps(10).sum())
 
 # %% [markdown] id="collapse-why"
-# Host `h1` asked for 1 Mbit/s, and its path could carry 0.96. It gets [[0.13 = collapsed["h1"].mean() | .2f]]. Both together get [[0.6 = collapsed.sum(axis=1).mean() | .1f]] Mbit/s out of a link that carries 1.44. Yet that
+# The path of `h1` could carry 0.96 Mbit/s. It gets [[0.13 = collapsed["h1"].mean() | .2f]]. Both get [[0.6 = collapsed.sum(axis=1).mean() | .1f]] Mbit/s out of a link that carries 1.44. Yet that
 # link was never idle. What did it carry?
 #
-# ### Exercise 2: count where they are dropped
+# ### Exercise 2: where are packets dropped?
 #
 # Make a run of your own: the same network, `h1` with 1 Mbit/s of UDP, `h2` with **[[my_mbps]] Mbit/s**, at least 30 s. Keep it in `my_run`. Every queue counts
-# what it sends and what it drops (`my_run.queues`: a row for each interface and interval, counted from the start). The cell below the check prints the last
+# what it sends and what it drops (`my_run.queues`). The cell below the check prints the last
 # count of the three queues on the way.
 
 # %% id="my_run"
@@ -174,15 +177,14 @@ chapter.check.my_run(my_run)
 # %% id="graves"
 if my_run is not ...:
     last = my_run.queues.groupby("interface").last()
-    graves = last.loc[["r1-eth2", "r2-eth1", "r2-eth2"], ["sent_packets", "drops"]]
-    graves.index = ["r1 to r2", "r2 to h4", "r2 to h3"]
-    print(graves.to_string())
-    died = graves.loc["r2 to h3", "drops"] / graves.loc["r1 to r2", "sent_packets"]
-    print(f"crossed the shared link and died behind it: {died:.0%}".replace("%", " %"))
+    counts = last.loc[["r1-eth2", "r2-eth1", "r2-eth2"], ["sent_packets", "drops"]]
+    counts.index = ["r1 to r2", "r2 to h4", "r2 to h3"]
+    print(counts.to_string())
+    dropped = counts.loc["r2 to h3", "drops"] / counts.loc["r1 to r2", "sent_packets"]
+    print(f"crossed the shared link and were dropped behind it: {dropped:.0%}".replace("%", " %"))
 
 # %% [markdown] id="graves-why"
-# A third or more of what crosses the shared link is `h2`'s and is dropped at the next router. Each such datagram took a place from `h1` and gave nothing to
-# `h2`. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999).
+# A third or more of what crosses the shared link is dropped at the next router. Each such datagram of `h2` took a place from `h1` for nothing. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999).
 
 # %% [markdown] id="collapse-words"
 # ### Exercise 3: explain it
@@ -210,7 +212,7 @@ if my_run is not ...:
 #
 # ### Exercise 4: find the rate
 #
-# Alone in the network, `h1` gets what its exit lets through: $R_1 u = 0.96$ Mbit/s. At which rate of `h2` does `h1` get only **[[share]] times** *that*? Give the
+# Alone in the network, `h1` gets what its exit lets through: $R_1 u = 0.96$ Mbit/s. At which rate of `h2` does `h1` get only **[[share]] times** as much? Give the
 # rate in Mbit/s of data. Tolerance: 1 %.
 
 # %% id="share"
@@ -229,8 +231,8 @@ chapter.check.share(share_mbps)
 #
 # $$G = R_2 u + \frac{R u}{1 + X_2}$$
 #
-# At $X_2 = 0.5$ the shared link is full and nothing is dropped after it: $G = 1.44$ Mbit/s. Beyond it the total can only fall. One run climbs a staircase of rates,
-# 20 s each, with pauses in which the queues drain.
+# At $X_2 = 0.5$ the shared link is full and nothing is dropped behind it: $G = 1.44$ Mbit/s. Beyond it the total can only fall. One run climbs a staircase of rates,
+# 20 s each, with pauses.
 
 # %% id="sweep"
 rates_mbps = [0.25, 0.4, 0.5, 0.6, 0.75, 1, 1.5, 2, 3, 5, 10]
@@ -260,20 +262,20 @@ for name, part, published in (
 comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
 
 # %% [markdown] id="sweep-why"
-# **Why do they differ?** *Scatter*: which datagram finds the free place is chance. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
+# **Why do they differ?** *Scatter*: chance decides which datagram finds the free place. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
 # `h1`'s: 327, give or take $\sqrt{3600 \cdot \frac{1}{11} \cdot \frac{10}{11}} = 17$, or 5 %. *Below the line at 0.5*: there every link is exactly
-# full. Irregular arrivals leave it idle now and then and overflow its queue at other times. (Random arrivals at a full link with $Q$ = 50 places lose $1/(2Q)$, a per cent: M/D/1.)
+# full. Irregular arrivals leave a link idle now and then and overflow its queue at other times. (At a full link with room for $Q$ = 50 packets a fraction $1/(2Q)$ of random arrivals is lost, a per cent.)
 #
-# **Where is it worst?** $G$ falls on and on, towards 0.48 Mbit/s. There is no worst rate; each is better than the next. But the slope is $-Ru / (1 + X_2)^2$:
+# **Where is it worst?** $G$ falls on and on, towards 0.48 Mbit/s. There is no worst rate; each rate is better than the next higher one. But the slope is $-Ru / (1 + X_2)^2$:
 # just above 0.5 Mbit/s each Mbit/s too much costs 0.64 Mbit/s, at 10 Mbit/s only 0.012. **The first step beyond the fair rate does the most harm.**
 
 # %% [markdown] id="fair-text"
 # ## Part 3: the rates that fit
 #
-# What should the two send? *Max-min fair*: let all rates rise together; a flow that meets a full link stops there. Here that gives `h1` 1 and `h2` 0.5 Mbit/s,
+# *Max-min fair*: let all rates rise together; a flow that meets a full link stops there. Here that gives `h1` 1 and `h2` 0.5 Mbit/s,
 # headers included.
 #
-# Three runs. *First* what the lab did: 1 and 0.5 Mbit/s of data. With headers these are 1.042 and 0.521 Mbit/s, a little too much. *Second* 1 per cent less than
+# *First* what the lab did: 1 and 0.5 Mbit/s of data. With headers these are 1.042 and 0.521 Mbit/s, a little too much. *Second* 1 per cent less than
 # what fits. *Third* nobody tells the senders anything: TCP finds its rate by itself. Theory for TCP: the fair rate times 1448/1514.
 
 
@@ -299,19 +301,17 @@ rows = [
     for place, host in enumerate(("h1", "h2"))
 ]
 print("Goodput in Mbit/s")
-print(pd.DataFrame(rows, columns=["", "theory", "measured", "published"]).round(2).to_string(index=False))
+print(pd.DataFrame(rows, columns=["", "theory", "measured", "published"]).round(2).to_string(index=False, na_rep="-"))
 
 # %% [markdown] id="fair-why"
-# **Why do they differ?** Hardly. TCP's `h1` is about 1 % below its line, and so is the published one. A guess (one run): TCP finds its rate by losing packets, and what `h2` loses at r2 has
+# **Why do they differ?** Hardly. With TCP `h1` is about 1 % below theory, and so is the published value. A guess (one run): TCP finds its rate by losing packets, and what `h2` loses at r2 has
 # crossed the shared link before. **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
-#
-# RFC 2914 asks every protocol for congestion control, and RFC 8085 every program over UDP.
 #
 # ## Part 4: one fair queue
 #
-# Can the network protect itself? Give router r1 a *fair queue* (`fq_codel`, RFC 8290): a queue for each flow, served in turn. The exits keep their plain queues.
+# Can the network help? Give router r1 a *fair queue* (`fq_codel`, RFC 8290): a queue for each flow, served in turn. The exits keep their plain queues.
 # On the shared link each flow then gets its max-min share of $R$. If `h2` wants more than half, `h1` still has 0.75 Mbit/s, of which $0.75u = 0.72$ are data.
-# The exits cut as before.
+# The exits limit each flow as before.
 
 # %% id="fq"
 fq_rates = [0.25, 0.4, 0.6, 1, 3, 10]
@@ -347,7 +347,7 @@ print(
 
 # %% [markdown] id="fq-why"
 # **What it repairs.** The damage has a limit. `h1` keeps [[0.72 = protected.loc[10, "h1"] | .2f]] Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
-# shared link, 0.75 Mbit/s; a third of that is dropped at r2, as before. Router r1 cannot know what r2 will drop. So the total stays at [[1.20 = protected.loc[10].sum() | .2f]] and does not come back to
+# shared link, 0.75 Mbit/s; a third of that is dropped at r2, as before. So the total stays at [[1.20 = protected.loc[10].sum() | .2f]] and does not come back to
 # 1.44 Mbit/s.
 #
 # **Why do they differ?** By [[about a per cent = max(abs(protected.loc[rate].sum() / settings.fair_queue_mbps(rate).sum() - 1) for rate in fq_rates) | 0.005 .. 0.014]] at most. At 10 Mbit/s the last line says why: `fq_codel` also drops when packets have waited longer than a target (CoDel; 15 ms here). With a target that
@@ -357,9 +357,9 @@ print(
 # ### Exercise 5: rescue the network
 #
 # Find a third way. Neither sender changes: UDP at 1 and at 10 Mbit/s. All queues are plain. Build the network again with **one link slower** (none faster), so that
-# `h1` gets at least 0.95 Mbit/s and both together at least 1.40 Mbit/s. Copy the cell from above, or use
-# `nl.topologies.two_routers(access_mbps=..., middle_mbps=..., exit_mbps=...)`; our network is `two_routers(access_mbps=(None, None))`, the pair being `h1`'s and
-# `h2`'s access link. The check computes; the cell below it measures.
+# `h1` gets at least 0.95 Mbit/s and both together at least 1.40 Mbit/s. Use
+# `nl.topologies.two_routers(access_mbps=..., middle_mbps=..., exit_mbps=...)`; our network is `two_routers(access_mbps=(None, None))`, where the pair has the rates of
+# `h1`'s and `h2`'s access link. The cell below the check measures.
 
 # %% id="rescue"
 rescued = nl.topologies.two_routers(access_mbps=(None, 0.5))  # SOLUTION
@@ -373,16 +373,15 @@ if isinstance(rescued, nl.Topology):
     print(f"measured: h1 {got.iloc[0]:.2f}, h2 {got.iloc[1]:.2f}, together {got.sum():.2f} Mbit/s")
 
 # %% [markdown] id="rescue-why"
-# What must be dropped should be dropped early, before it takes a place from others. But who sets that rate? Somebody had to know the
-# exit behind two routers. Congestion control does this by itself: the news of the loss goes back to the *sender*,
-# the earliest place of all.
+# What must be dropped should be dropped early, before it takes a place from others. But who sets the rate of the slower link? Somebody had to know the
+# exit behind two routers. Congestion control does this by itself: the news of the loss goes back to the *sender*.
 
 # %% [markdown] id="summary"
 # ## Summary
 #
 # 1. A packet that is dropped late has already taken its place from others: so more sending leads to less arriving, and the first step beyond the fair rate does the most harm.
-# 2. A fair queue limits the damage to a flow's fair share; it cannot know which packets will die further on.
-# 3. The waste must be cut before the shared link. A slower access link can do it, if somebody knows the right rate; a sender that slows down when packets are lost finds the rate by itself.
+# 2. A fair queue limits the damage to a flow's fair share; it cannot know which packets will be dropped further on.
+# 3. The excess must be dropped before the shared link. A slower access link can do it, if somebody knows the right rate. A sender that slows down when packets are lost finds the rate by itself.
 
 # %% [markdown] id="published-text"
 # ## What the lab measured
@@ -404,7 +403,7 @@ rows = [
 print(pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"]).round(3).to_string(index=False))
 
 # %% [markdown] id="published-why"
-# The published 0.145 Mbit/s lie a tenth above theory. The next optional part finds one possible reason.
+# The published 0.145 Mbit/s lie a tenth above theory. The optional part "A share by exact timing" finds one possible reason.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -419,11 +418,11 @@ chapter.panel()
 # ## Optional: a share by exact timing
 #
 # Our `h1` got about 0.13 Mbit/s, as theory says. The lab measured 0.145, a tenth more. Is it chance? The lab's loss of 85.5 % is counted
-# over a whole run, and our seeds differ by a few per cent. So look for a reason.
+# over a whole run, and our seeds differ by a few per cent only. So look for a reason.
 #
 # Our senders are irregular: datagrams leave at random moments. A simple program sends like a clock. Take
-# two clocks: `h2` sends a datagram every 0.8 ms, `h1` one every 8 ms. The shared link needs 1042 bytes' time for each
-# datagram, the *service time* $s = 1042 \cdot 8 / 1500 = 5.557$ ms. So a place in its queue becomes free every
+# two clocks: `h2` sends a datagram every 0.8 ms, `h1` one every 8 ms. On the shared link a datagram takes the time of 1042 bytes,
+# the *service time* $s = 1042 \cdot 8 / 1500 = 5.557$ ms. So a place in its queue becomes free every
 # 5.557 ms, and the next datagram to arrive takes it.
 #
 # ### An optional exercise
@@ -475,9 +474,9 @@ nl.plots.Comparison(
 )
 
 # %% [markdown] id="clockwork-rival-text"
-# The law holds. (The small gaps lie a little above it: in each step of 6 s the first 50 datagrams find an empty queue.) The largest share is
+# The formula holds. (The small gaps lie a little above it: in each step of 6 s the first 50 datagrams find an empty queue.) The largest share is
 # $0.8 / 5.557 = 0.144$ Mbit/s, a loss of 85.6 %. Published: 0.145 and 85.5 %. So clockwork *can* explain the tenth, if the lab's `h1` happened to send just before `h2`.
-# Whether it was so we cannot know from here. The lab had two more things: RED, a queue that drops early and at random, and
+# Whether it did, we cannot know. The lab had two more things: RED, a queue that drops early and at random, and
 # access links of 1 and 10 Mbit/s. Here they are. Senders are irregular again, except in the third line.
 
 # %% id="others"
@@ -490,7 +489,7 @@ print(others.round(3).to_string())
 # eight seeds can tell, and clocks leave it [[0.145 = others.iloc[2].mean() | .3f]], as before. So RED (this one at least) is not the reason for 0.145, and does not speak against clocks.
 #
 # *The access links* are full, so each sends its frames like a clock, whatever its sender does: a frame every 8.336 ms and every 0.8336 ms. The shared link needs 5.557 ms, two thirds of 8.336. So
-# the order of the start comes again and again for the whole run, and the seed decides: `h1` gets [[next to nothing = others.iloc[3].min() | 0 .. 0.02]] or
+# the order at the start repeats for the whole run, and the seed decides: `h1` gets [[next to nothing = others.iloc[3].min() | 0 .. 0.02]] or
 # [[three to four times its share = others.iloc[3].max() / others.iloc[0].mean() | 3 .. 4]]. Floyd and Jacobson (1992) call it a *phase effect*. A lab that measures once sees one of these.
 
 # %% [markdown] id="open"
@@ -502,20 +501,20 @@ print(others.round(3).to_string())
 # 3. Both send by clockwork, `h2` at 9.9 Mbit/s instead of 10. The gap of the optional exercise now wanders. Predict `h1`'s
 #    goodput, then measure it.
 # 4. Put the fair queue before both exits of r2 instead of r1. Predict before you run it: what changes?
-# 5. **Challenge.** Build a ring of five routers, their links 1 Mbit/s, with a host at each (open links). Each host sends
+# 5. **Challenge.** Build a ring of five routers, their links 1 Mbit/s, with a host at each (its link has no rate limit). Each host sends
 #    $x$ Mbit/s of UDP to the host two routers further on, always in the same direction. What does
 #    `nl.theory.fifo_network` say for large $x$? Show that the total now falls to *zero*, like $1/x$, and explain why
 #    our two routers could not do that. Measure at 0.4, 1 and 2 Mbit/s, then at 8: what does the optional part say about the last?
-#    (Le Boudec, section 1.1, has the ring.)
+#    (Le Boudec's tutorial has the ring.)
 #
 # ### Reading
 #
 # - J. Nagle, *Congestion Control in IP/TCP Internetworks*, RFC 896, 1984. The name, and the first warning.
 # - V. Jacobson, *Congestion Avoidance and Control*, ACM SIGCOMM, 1988. What happened in 1986, and TCP's answer.
 # - S. Floyd, K. Fall, *Promoting the Use of End-to-End Congestion Control in the Internet*, IEEE/ACM Transactions
-#   on Networking, 1999. Collapse from undelivered packets; section II has a network like this one.
-# - S. Floyd, *Congestion Control Principles*, RFC 2914, 2000.
-# - L. Eggert, G. Fairhurst, G. Shepherd, *UDP Usage Guidelines*, RFC 8085, 2017.
+#   on Networking, 1999. Collapse from undelivered packets, in a network like this one.
+# - S. Floyd, *Congestion Control Principles*, RFC 2914, 2000. It asks for congestion control in every protocol.
+# - L. Eggert, G. Fairhurst, G. Shepherd, *UDP Usage Guidelines*, RFC 8085, 2017. It asks for the same in every program over UDP.
 # - T. Hoeiland-Joergensen and others, *The Flow Queue CoDel Packet Scheduler and Active Queue Management Algorithm*,
 #   RFC 8290, 2018.
 # - S. Floyd, V. Jacobson, *On Traffic Phase Effects in Packet-Switched Gateways*, Internetworking: Research and
@@ -530,7 +529,7 @@ print(others.round(3).to_string())
 # propagation delay, one aggressor. The Internet has thousands of flows on a link, and a single one seldom does this much
 # harm. Our irregular senders are random in a well-defined way; the optional part shows how much another pattern changes. The lab's
 # routers used RED with ECN, whose settings it does not give; ours drop at the end of a plain queue. The collapse of 1986
-# was one of repeated packets and is not reproduced here. `h1`'s goodput under attack depends on the seed by 3 to 5 per cent.
+# was one of repeated packets and is not reproduced here. `h1`'s goodput beside 10 Mbit/s depends on the seed by 3 to 5 per cent.
 #
 # ## Versions and seed
 

@@ -4,12 +4,12 @@
 # **What do they do to TCP and to UDP?**
 #
 # Students of ITS 413 (SIIT, Thammasat University; here `siit`) delayed packets by up to 3 s. They concluded that delay
-# and jitter cost throughput and lose packets. Is that so? (They also measured Wi-Fi: that is a [chapter of its own](16_wifi.ipynb).)
+# and jitter reduce throughput and cause losses. Is that so? (They also measured Wi-Fi: that is a [chapter of its own](16_wifi.ipynb).)
 #
 # After this chapter you can
 #
 # 1. say what a long delay really costs TCP, and what it does not cost UDP;
-# 2. show that a loss was your tool's and not the network's;
+# 2. show that a loss came from your tool and not from the network;
 # 3. say why TCP takes a late packet for a lost one, and what SACK, RACK and DSACK do about it.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: UDP loss. *Runs on*: any machine on which the next cell says "Ready".
@@ -44,7 +44,7 @@ twice_prediction = nl.checks.predict("share sent twice", my_sent_twice, low=0, h
 # %% [markdown] id="network-text"
 # ## Part 1: delay
 #
-# On a cable of 100 Mbit/s packets from `h1` to `h2` are delayed by $D$, those back are not. So $D$ is also the
+# On a cable of 100 Mbit/s packets from `h1` to `h2` are delayed by $D$, those on the way back are not. So $D$ is also the
 # round-trip time $T$. As in the lab, UDP offers 54.2 Mbit/s, and TCP sends for 10 s.
 
 # %% id="network" tags=["figure"]
@@ -83,15 +83,15 @@ loss_prediction.compare(by_delay["udp_loss"].iloc[-1], theory=0)
 # %% [markdown] id="delay-why"
 # UDP does not notice. What is sent arrives, later.
 #
-# TCP suffers, most of all above 300 ms, and the dashed line knows by how much. (Goodput counts from the first data on, which arrive
-# two delays after the start; iperf divides by all 10 s.) A TCP sender does not know what the path takes. It begins
+# TCP suffers, most of all above 300 ms, and the dashed line (theory) says by how much. (Goodput counts from the first data on, which arrive
+# two delays after the start; iperf divides by all 10 s.) A TCP sender does not know how much the path carries. It begins
 # with a *window* of 10 segments, the most that may be in flight without an acknowledgement. Then the window doubles in each round-trip time. (This
-# is *slow start*.) In round $k$, counted from 0, it has $10 \cdot 2^k$ segments. The path takes
+# is *slow start*.) In round $k$, counted from 0, the window is $10 \cdot 2^k$ segments. The path carries
 #
 # $$\frac{G \cdot 10^6 \cdot T}{8 \cdot M}$$
 #
 # segments in one round-trip time ($G$ in Mbit/s, $T$ in s). From the first round on whose window is at least that, the path is full,
-# and TCP no longer pays for the delay. It holds if nothing is lost before, and if neither host limits the window.
+# and TCP no longer pays for the delay. This holds if nothing is lost before, and if neither host limits the window.
 #
 # ### Exercise 1: how long until the path is full?
 #
@@ -140,7 +140,7 @@ netem_prediction.compare(losses[-1])
 
 # %% [markdown] id="buffer-text"
 # There it is. A long wire needs no memory: the packets are on it. netem must keep each packet for the whole
-# delay, and its buffer has room for only so many. That is a suspect, no proof.
+# delay, and its buffer has room for only so many. That is a suspect, not a proof.
 #
 # ### Exercise 2: a measurement of your own
 #
@@ -189,7 +189,7 @@ print(experiments.udp_with_jitter(10).astype(float).round(2).to_string())
 # one that was sent later. UDP leaves that to the application.
 #
 # TCP promises the order. The receiver keeps what came early, and with each early segment it sends a *duplicate acknowledgement*: "I still wait for
-# number 5." Is number 5 lost or late? The sender cannot know. Its answers have changed with time:
+# number 5." Is number 5 lost or late? The sender cannot know. The sender's answer has changed over the years:
 #
 # - **1990s** (*fast retransmit*): after three duplicates it is lost. Send it again and halve the window.
 # - **SACK** (RFC 2018, 1996): the receiver also says *which* later segments it has. So the sender knows what is missing.
@@ -197,8 +197,8 @@ print(experiments.udp_with_jitter(10).astype(float).round(2).to_string())
 # - **DSACK** (RFC 2883, 2000): the receiver reports what came *twice*. Then the sender sees that it was wrong, undoes the cut of its window,
 #   and RACK waits longer.
 #
-# One flow of Reno (the classic TCP, chapter 6) with a window of 150 kB: enough to fill the link, too little to fill its queue. So **no packet is lost in this network** (column `dropped`), and every segment
-# sent again is sent for nothing. (You need not know the acronyms: the table shows what each adds.)
+# One flow of Reno (the classic TCP, chapter 6) with a window of 150 kB: enough to fill the link, too little to fill its queue. So **no packet is lost in this network** (column `dropped`), and every retransmission is
+# unnecessary. (You need not know the acronyms: the table shows what each adds.)
 
 # %% id="jitter" tags=["figure"]
 found = experiments.tcp_with_jitter([5, 10], seeds=(1, 2, 3, 4, 5))
@@ -245,7 +245,7 @@ twice_prediction.compare(old["sent_again"].mean())
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# 1. Set $V$ to 2, 3, 4 ms in `experiments.tcp_with_jitter`. Where does the old TCP begin to suffer, and how many segments overtake then?
+# 1. Set $V$ to 2, 3, 4 ms in `experiments.tcp_with_jitter`. From which $V$ on does the old TCP suffer, and how many segments overtake others then?
 # 2. Give the TCP flow of part 1 a window of 1 MB (`window_bytes`). What does a delay of 300 ms cost now, in the long run? (See the chapter BDP.)
 #
 # ### Reading
@@ -260,8 +260,8 @@ twice_prediction.compare(old["sent_again"].mean())
 #
 # Linux raises the count of three duplicates when it notices reordering; for the TCP of the 1990s we had to forbid that (`tcp_max_reordering=3`). It uses
 # RACK whenever SACK is on, so this page cannot tell the two apart.
-# Time was virtual; what a busy processor does to delay is not shown. netem draws each packet's delay by itself; on a real path neighbours have similar delays, so fewer
-# overtake.
+# Time was virtual; what a busy processor does to delay is not shown. netem draws each packet's delay independently. On a real path packets sent one after the other have similar delays, so fewer
+# overtake each other.
 #
 # ## Versions and seed
 

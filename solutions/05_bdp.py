@@ -5,7 +5,7 @@
 #
 # After this chapter you can
 #
-# 1. take the round-trip time of a path apart, and compute it;
+# 1. name the parts of a path's round-trip time, and compute them;
 # 2. say from window, rate and round-trip time how fast a transfer will be, and what limits it;
 # 3. find the window that fits a path, and say what a larger or a smaller one costs.
 #
@@ -135,21 +135,21 @@ rtt_prediction.compare(chapter.settings.settled_rtt_ms(by_window[-1]), theory=30
 
 # %% [markdown] id="cable-why"
 # Below $B$ a faster link changes next to nothing: **a window limits by waiting, and a faster link does not make the path
-# shorter.** Above $B$ a larger window changes no goodput. The bytes that do not fit into the pipe wait in a queue, and everyone on this link waits with them: the
+# shorter.** Above $B$ a larger window changes no goodput. The bytes that do not fit onto the path wait in a queue, and everyone on this link waits with them: the
 # round-trip time is now the time that the link needs for a whole window.
 #
 # ### Exercise 2: not alone
 #
-# Now somebody else is there. `chapter.settings.beside_somebody(own)` is a path of [[rate_mbps]] Mbit/s with
+# `chapter.settings.beside_somebody(own)` is a path of [[rate_mbps]] Mbit/s with
 # [[delay_ms]] ms each way, a transfer with a window of [[half_kb]] kB, and a UDP flow whose datagrams leave at random moments. Together they do not fill the
 # link. Does the transfer still get $W / T_0$? Another *seed* gives other moments, so repeat it:
 #
 # 1. `my_table`: `nl.repeat(scenario, seeds=...)` gives one table of all flows. You choose the seeds: 8 to 30.
-# 2. `my_interval`: `nl.interval(values)` of the transfer's goodput, one value for each seed, gives a mean and half of its *95 % interval*. If you did all
-#    this again and again, 95 of 100 such intervals would hold the true mean.
-# 3. `my_figure`: draw the goodput of each seed and the interval. `rows.plot(kind="scatter", x=..., y=...)` makes a figure, `figure.add_hrect(y0=..., y1=..., opacity=0.2)` adds an
+# 2. `my_interval`: `nl.interval(values)` of the transfer's goodput, one value for each seed, gives a mean and half of its *95 % interval*. (Of 100 such
+#    intervals about 95 hold the true mean.)
+# 3. `my_figure`: the goodput of each seed and the interval. `rows.plot(kind="scatter", x=..., y=...)` makes a figure, `figure.add_hrect(y0=..., y1=..., opacity=0.2)` adds an
 #    area to it, `figure.update_yaxes(title_text="... (unit)")` names an axis.
-# 4. `my_verdict`: where is $8 W / T_0$, seen from your interval? Write `"above"`, `"inside"` or `"below"`.
+# 4. `my_verdict`: is $8 W / T_0$ `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -158,11 +158,11 @@ my_table = nl.repeat(chapter.settings.beside_somebody(own), seeds=10)
 my_rows = my_table[my_table["kind"] == "tcp"]
 my_interval = nl.interval(my_rows["goodput_mbps"])
 mean, half = my_interval
-my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")
+my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="A window beside UDP")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 theory = 8 * own.half_kb / (2 * own.delay_ms)
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -207,18 +207,18 @@ chapter.check.waiting(waiting_ms)
 # 2. *Delayed acknowledgements.* The receiver acknowledges every second segment; the first of two waits for the second.
 # 3. *Segmentation offload.* Linux hands several segments on as one, to save work. Split before the link, the last waits for the others.
 #
-# The table takes away the third, then the second. For the first there is a formula.
+# The table removes the third, then the second. For the first there is a formula.
 
 # %% id="suspects"
-print("Cycle of a window of 126 kB; theory is a segment's way there and its acknowledgement's way back")
+print("Cycle of a window of 126 kB; theory: a segment's way and its acknowledgement's way back")
 print(experiments.suspects_table().to_string(index=False))
 
 # %% [markdown] id="suspects-why"
-# Nothing is left. **The time that counts is the transfer's own, and it is longer than a ping's.**
+# Nothing is left of the gap. **The time that counts is the transfer's own, and it is longer than a ping's.**
 #
 # ### Exercise 4: explain it
 #
-# Your uncle has bought 1 Gbit/s. His old computer allows a receive window of 256 kB. From a server 200 ms away (there and back) he gets a hundredth.
+# Your uncle has bought 1 Gbit/s. His old computer allows a receive window of 256 kB. From a server 200 ms away (there and back) he gets a hundredth of that.
 
 # %% [markdown] id="uncle-words"
 # Write four to six sentences. What limits his download, and at how many Mbit/s? Why did his old line of 100 Mbit/s give him the same? Name two
@@ -272,9 +272,9 @@ print("Goodput in Mbit/s; segments sent again")
 print(experiments.transfer_table(lab, one_by_one).to_string(index=False))
 
 # %% [markdown] id="transfers-why"
-# On single *links* all agree within two per cent. On *paths* all are below, and [[segments were sent again = bool((experiments.transfer_table(lab, one_by_one)["sent again"].iloc[3:] > 0).all())]].
+# On single *links* all agree within two per cent. On *paths* all are below theory, and [[segments were sent again = bool((experiments.transfer_table(lab, one_by_one)["sent again"].iloc[3:] > 0).all())]].
 #
-# There is a second window. TCP does not know the path, so the sender keeps a *congestion window*. It grows until pipe ($B$)
+# There is a second window. TCP does not know the path, so the sender keeps a *congestion window*. It grows until path (the *pipe*, $B$)
 # and queue ($Q$) are full and a segment is dropped. CUBIC, Linux's usual congestion control, then goes on with 70 % of it. If that is less than the pipe
 # holds, the link has idle times; so there are none when
 #
@@ -288,7 +288,7 @@ experiments.queue_figure(by_room)
 
 # %% [markdown] id="queue-why"
 # **Why do they differ?** After 25 s the goodput comes within 0.1 % of the limit with [[53 = experiments.enough_room(by_room) | .0f]] places, and not with 50; the formula says [[57 = experiments.formula_room_packets() | .0f]].
-# With 53 places 70 % of pipe and queue are 2 % less than the pipe, for a part of the time only: (a guess) too small a gap to see. In the first 25 s the goodput is lower: slow start and its losses are in it.
+# With 53 places 70 % of pipe and queue is 2 % less than the pipe, and only for a part of the time. (A guess: this gap is too small to see.) In the first 25 s the goodput is lower, because it includes slow start and its losses.
 #
 # So there is a third answer: **a short queue makes the window small.**
 
@@ -298,7 +298,7 @@ experiments.queue_figure(by_room)
 # 1. A transfer sends one window in each round-trip time of its own (a little longer than a ping's), until the link is full: the
 #    window limits below the BDP, the link above it.
 # 2. What is more than the pipe holds is in the queue and makes everyone wait; what is more than pipe and queue hold is lost.
-# 3. The window is the smaller of what the receiver allows and what the sender trusts the path with.
+# 3. The window is the smaller of two: the receive window and the sender's congestion window.
 
 # %% [markdown] id="published-text"
 # ## What the labs measured, beside ours
@@ -335,7 +335,7 @@ print(experiments.granted_buffers([83, 100, 125, 150, 175, 5000]).to_string(inde
 #
 # Is that enough for the lab's cable? The link's limit is 94.15 Mbit/s of data, and in 16.13 ms these are 190 kB. So its largest window was just enough in theory; with a cycle of 17.3 ms or more, as measured, it was not.
 #
-# Which share is it today? Fix the buffer as the lab did, send exactly as in part 2, and compute the window from the goodput. In the last row the kernel has its way.
+# Which share is it today? Fix the buffer as the lab did, send exactly as in part 2, and compute the window from the goodput. In the last row the kernel chooses the buffer.
 
 # %% id="share"
 print(experiments.buffer_table([168, 256]).to_string(index=False))
@@ -346,7 +346,7 @@ print(experiments.buffer_table([168, 256]).to_string(index=False))
 #
 # ## Optional: four delays, one at a time
 #
-# To see one delay alone, the others must be nothing. To `h2`, `h3` and `h4` there is only propagation (1, 5 and 25 ms, the way back is free). To `h5` there is only a link of 1 Mbit/s: a single ping
+# To see one delay alone, the others must be zero. To `h2`, `h3` and `h4` there is only propagation (1, 5 and 25 ms, the way back is free). To `h5` there is only a link of 1 Mbit/s: a single ping
 # has transmission alone, a ping half a millisecond after a burst of $n$ frames of 8 ms waits $8n - 0.5$ ms. The routers only process.
 
 # %% id="delays" tags=["figure"]
@@ -357,7 +357,7 @@ comparison
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# 1. A satellite in geostationary orbit makes $T_0 = 600$ ms. Which buffer must you ask for to fill 50 Mbit/s with a kernel that promises 62 % of twice of it?
+# 1. A satellite in geostationary orbit makes $T_0 = 600$ ms. Which buffer must you ask for to fill 50 Mbit/s with a kernel that doubles your number and promises 62 % of the result?
 #    Build the path and test your answer (`sysctls` of `nl.Scenario`, `net.ipv4.tcp_rmem`).
 # 2. Read `cat /proc/sys/net/ipv4/tcp_rmem` on your own machine. Up to which RTT can it fill 1 Gbit/s?
 # 3. Repeat the figure of part 3 with `congestion="reno"`, which halves its window. From which queue on is the link never idle?

@@ -60,11 +60,11 @@ nl.plots.topology(network, title="h1 and h2 share the slow link to h3")
 # | $p$ | `loss_rate` | fraction | packets lost / packets sent |
 #
 # A full segment has 1514 bytes on this link. A sender keeps a *congestion window*, $W$: the most segments that may be in flight.
-# Each *acknowledgement* (ACK) says how far the receiver has everything, and lets new segments out.
+# Each *acknowledgement* (ACK) says up to where the receiver has all data, and lets new segments out.
 #
 # ## Part 1: watch a window
 #
-# TCP Reno for 15 s. After 10 s the neighbour sends 200 Mbit/s for 0.3 s; nearly all that meets this burst is lost. The
+# TCP Reno for 15 s. After 10 s the neighbour sends 200 Mbit/s for 0.3 s; nearly every packet that meets this burst is lost. The
 # window is read every 20 ms.
 
 # %% id="watch" tags=["figure"]
@@ -75,14 +75,14 @@ chapter.settings.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=3
 # %% [markdown] id="watch-why"
 # Read it from left to right.
 #
-# - **Slow start.** Each ACK lets the window grow by a segment, so it doubles in each round trip, far above what path and
+# - **Slow start.** Each ACK lets the window grow by a segment, so the window doubles in each round trip. It grows far above what path and
 #   queue hold (the upper dashed line), until the sender hears of a loss. Dozens of segments are lost at once.
 # - **Fast retransmit.** The receiver repeats its last ACK for each segment that comes after a gap. After three such *duplicate ACKs*
 #   the segment is sent again at once.
 # - **Fast recovery.** Until the gap is filled the sender goes on with about half of the window.
 # - **Congestion avoidance.** Above a threshold the window grows by one segment in each round trip, until the queue overflows and a
 #   loss halves it: *additive increase, multiplicative decrease* (AIMD).
-# - **Timeout.** In the burst the repairs are lost too. A timer expires (in Linux 0.2 s at least above the round trip),
+# - **Timeout.** In the burst the repairs are lost too. A timer expires (in Linux at least 0.2 s longer than the round trip),
 #   and the sender begins again with a window of one.
 #
 # (The kernel reports the phases: `ca_state` in `run.intervals`.)
@@ -113,7 +113,7 @@ chapter.check.cost(loss_cost_segments)
 
 # %% [markdown] id="cost-run-text"
 # Now measure it: 30 s over 5, 10 and 20 Mbit/s with a queue of two packets. The table counts the losses, the segments sent from
-# one to the next, and those that the link could have carried on top: the cost. (Column `c` is for part 6.)
+# one loss to the next, and those that the link could have carried in addition: the cost. (Column `c` is for part 6.)
 
 # %% id="cost-run"
 price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
@@ -123,11 +123,11 @@ print(losses.round(2).to_string(index=False))
 cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
-# **Why do they differ?** Twice the rate costs [[three to four times = (losses["cost"] / losses["cost"].shift()).iloc[1:].between(3, 4).all()]] as much, near the square's four. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than the theory. A guess
+# **Why do they differ?** Twice the rate costs [[three to four times = (losses["cost"] / losses["cost"].shift()).iloc[1:].between(3, 4).all()]] as much, near the four that the square gives. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than theory says. A guess
 # at a part of it: in fast recovery the sender works for a round trip with about half a window, before the climb even begins. That is about $W/2$
 # segments more (8, 17 and 33). The rest we do not know.
 #
-# So one lost packet is worth more than a hundred others, and its price grows with the square of what is in flight.
+# So at 10 Mbit/s one lost packet costs more than a hundred others, and its price grows with the square of what is in flight.
 #
 # ## Part 3: make a loss free
 #
@@ -213,7 +213,7 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # %% [markdown] id="stall-words"
 # ### Exercise 4: explain it
 #
-# Why does Reno, the better one, nearly stop for ten seconds, and Tahoe does not? Say what happens at the end of slow start, how each of the
+# Why does Reno nearly stop for ten seconds, while the older Tahoe does not? Say what happens at the end of slow start, how each of the
 # two repairs it, and which numbers of the table show it. Four to six sentences.
 # <!-- BEGIN SOLUTION -->
 # Slow start doubles the window in each round trip, so when the queue overflows, about a hundred segments of one window are lost. Reno
@@ -245,7 +245,7 @@ print(
 #
 # ## Part 6: loss rate and goodput
 #
-# The sawtooth holds a famous formula. From one loss to the next a sender without a queue delivers $\frac38 W^2$ segments: the
+# A famous formula follows from the sawtooth. From one loss to the next a sender without a queue delivers $\frac38 W^2$ segments: the
 # area under the tooth. One of them is lost, so $p = 8 / (3 W^2)$. The mean window is $\frac34 W$. Put together:
 #
 # $$\text{goodput} = \frac{M}{T} \cdot \frac{c}{\sqrt p}, \qquad c = \sqrt{3/2} = 1.22$$
@@ -257,7 +257,7 @@ print(
 # much. Then $c = 1.31$ (Ott and others, 1996). And if $p$ is large, the window is so small that three duplicate ACKs often cannot come:
 # the sender must wait for timeouts. PFTK (Padhye and others, 1998) adds these.
 #
-# We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is a draw;
+# We run Reno under random loss over 100 Mbit/s and 40 ms. Eight to ten flows run at once. They do not fill the link, so each is an independent draw;
 # the bars are 95 % intervals of their mean. BBR has one run of 4 s for each loss rate.
 
 # %% id="random" tags=["figure"]
@@ -270,18 +270,18 @@ rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
-# **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]]. It is below 1.31. (A guess: the theory gives no time to recovery.)
+# **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]]. It is below 1.31. (A guess: the theory leaves out the time that recovery takes.)
 # At 0.03 and 0.1 the formula with 1.31 is too high, [[by a tenth to a third = bool((1.31 / random["c"].iloc[3:]).between(1.07, 1.36).all())]], although a flow has [[six timeouts in 45 s or fewer = float(random["timeouts"].max()) | 3 .. 6.5]].
 # PFTK is too low there, [[by a quarter to nearly a half = bool((1 - random["pftk_mbps"] / random["reno_mbps"]).iloc[3:].between(0.2, 0.5).all())]].
 #
 # BBR lies far above all of them: it does not take a loss for congestion.
 #
-# ### Exercise 5: hold the formula against your own runs
+# ### Exercise 5: compare the formula with your own runs
 #
-# `chapter.settings.random_loss(own)` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Is the formula's goodput, with
-# $c = 1.31$ and $T$ of the empty path, what it gets?
+# `chapter.settings.random_loss(own)` is one Reno flow over a round trip of [[lossy_ms]] ms with [[lost_per_thousand]] of 1000 packets lost at random. Does it get the formula's goodput, with
+# $c = 1.31$ and $T$ of the empty path?
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: where is the formula's goodput, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# interval, and `my_verdict`: is the formula's goodput `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -293,7 +293,7 @@ my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps", title="Ren
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 theory = nl.theory.mathis_mbps(1448, own.lossy_ms, own.lost_per_thousand / 1000, c=nl.theory.MATHIS_RANDOM_C)
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -306,8 +306,8 @@ chapter.check.repeated(my_finding)
 #
 # 1. A loss halves Reno's window $W$, and it takes $W/2$ round trips to climb back: one lost packet costs $W^2/8$ others, unless a queue
 #    of one BDP fills the gap.
-# 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC gives way less, BBR looks at
-#    rate and delay instead; and losses of many segments at once want SACK.
+# 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC reduces its window less, BBR looks at
+#    rate and delay instead; and when many segments are lost at once, a sender needs SACK.
 # 3. Under random loss goodput is proportional to $1/\sqrt p$ and to $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
 #    30 to 40 % on timeouts decide.
 
@@ -319,7 +319,7 @@ chapter.check.repeated(my_finding)
 # | the assignment says | here |
 # |---|---|
 # | Tahoe, window 64 000, segments of 128: goodput rises with the queue, but not up to the largest | it rises up to the largest |
-# | Reno is worse in two settings: window, queue, segment (8000, 2000, 128) and (64 000, 64 000, 128) | so it is, and for window 64 000 and segment 128 at each queue |
+# | Reno is worse in two settings: window, queue, segment (8000, 2000, 128) and (64 000, 64 000, 128) | it is, and with window 64 000 and segment 128 it is worse at each queue |
 #
 
 # %% id="claims"
@@ -332,7 +332,7 @@ print(chapter.settings.claims().round(2).to_string(index=False))
 # One flow, 12 s, 10 Mbit/s.
 #
 # 1. Find the smallest queue that keeps CUBIC above 99 % at 20 ms. By which factor is it smaller than Reno's?
-# 2. Give BBR, then Reno, a queue of 5 packets. Who needs it?
+# 2. Give BBR, then Reno, a queue of 5 packets. Which of the two needs a longer queue?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
@@ -341,7 +341,7 @@ chapter.panel()
 # ## Optional: change the path under a running flow
 #
 # The window fits the path that it has met. **How long does it take until it fits another one?** One Reno flow over the path of part 1 has run
-# for 10 s. Press *Play*, move a slider while it runs, and *Pause* when you want to look; every change is marked. *Slower* helps with what is quick.
+# for 10 s. Press *Play*, move a slider while it runs, and *Pause* when you want to look; every change is marked. *Slower* helps to see quick changes.
 #
 # - *Try*: set the rate to 5 Mbit/s. When the curves are regular again, set it to 50. Then, at 10, set a loss rate of 0.01.
 # - *Look for*: after which of the two changes of the rate is the link soon full again, and after which does it stay half empty for seconds? What does the
@@ -358,7 +358,7 @@ nl.widgets.live(
 # %% [markdown] id="ten-text"
 # ## Optional: ten flows, and luck
 #
-# Part III of `ece6110` let ten equal flows share the slow link, each started at a random moment of the first 0.1 s. It drew once for each
+# Part III of `ece6110` let ten equal flows share the slow link, each started at a random moment of the first 0.1 s. It made one run for each
 # control, found very unequal shares, and asked in its conclusion for more draws. Here are eight for each: window and queue of 64 000 bytes,
 # segments of 512 bytes.
 
@@ -382,12 +382,12 @@ print(
 
 # %% id="ten-windows"
 print(
-    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows, with delayed ACKs and each segment acknowledged"
+    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows,\nwith delayed ACKs and with each segment acknowledged"
 )
 print(chapter.settings.ten_windows().round(3).to_string(index=False))
 
 # %% [markdown] id="ten-windows-why"
-# Thirteen segments still pass: 75 140 bytes, 1140 more than the rule has. 900 of them are the time that a segment itself needs on three links: the
+# With thirteen segments, 75 140 bytes, nothing is lost yet: 1140 more than the rule allows. 900 of them follow from the time that a segment itself needs on three links: the
 # empty round trip is 87.2 ms, not 80, so the path holds 10 900 bytes. 240 bytes are left, less than half a segment. *Delayed ACKs* (one
 # for two segments) are not the reason: with each segment acknowledged at once 13 pass and 14 do not, just the same.
 #
@@ -397,7 +397,7 @@ print(chapter.settings.ten_windows().round(3).to_string(index=False))
 # 2. Two flows, Reno and BBR, share the path of part 1. Then with a queue of 10 and of 200 packets. Who gets what?
 # 3. Redo part 6 with CUBIC at round trips of 40 and 200 ms. Where does it leave Reno's line? (RFC 9438, section 4.3, says when.)
 # 4. **Challenge.** Write `phase(cwnd, ssthresh, retransmits)`, which names the phases from these three series alone, and compare with what the
-#    kernel says. Where can it not know?
+#    kernel says. Where can it not tell?
 #
 # ### Reading
 #

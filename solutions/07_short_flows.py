@@ -71,8 +71,8 @@ slow_prediction.compare(page_ms[10], theory=nl.theory.short_flow_ms(100_000, 10,
 fast_prediction.compare(page_ms[1000], theory=nl.theory.short_flow_ms(100_000, 1000, 100))
 
 # %% [markdown] id="pages-why"
-# **A hundred times the rate saves [[an eighth = 1 - page_ms[1000] / page_ms[10] | 0.11 .. 0.14]] of the time.** The last columns say why: even at 10 Mbit/s the link is busy for only [[21 = pages["busy (%)"].iloc[0] | .0f]] % of it. Who
-# makes the page wait? The capture at 100 Mbit/s shows it.
+# **A hundred times the rate saves [[an eighth = 1 - page_ms[1000] / page_ms[10] | 0.11 .. 0.14]] of the time.** The last columns say why: even at 10 Mbit/s the link is busy for only [[21 = pages["busy (%)"].iloc[0] | .0f]] % of it. What does
+# the page wait for? The capture at 100 Mbit/s shows it.
 
 # %% id="bursts" tags=["figure"]
 captured = experiments.captured_page(rate_mbps=100)
@@ -81,7 +81,7 @@ nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: 
 )
 
 # %% [markdown] id="bursts-text"
-# Each upright stroke is a burst of segments. Between two bursts the sender waits for acknowledgements: it has sent what its window allows. This is **slow start**. The
+# Each vertical stroke is a burst of segments. Between two bursts the sender waits for acknowledgements: it has sent what its window allows. This is **slow start**. The
 # sender does not know the path, so it begins with $W_0$ = 10 segments. Each acknowledged segment lets two others go, so each round trip sends
 # twice as much as the one before: 10, 20, 40.
 #
@@ -98,7 +98,7 @@ nl.plots.time_sequence(captured.packets, title="A page of 100 kB at 100 Mbit/s: 
 #
 # (A page that a client has to *ask* for takes another half, because the request must get there first. That makes $j + 1$.)
 #
-# *When it holds*: nothing is lost, the path is empty, and the link is so fast that it never is what one waits for. As a function of the size it is a staircase.
+# *When it holds*: nothing is lost, the path is empty, and the link is so fast that the transfer never waits for it. As a function of the size the time is a staircase.
 #
 # ### Exercise 1: write it
 #
@@ -122,8 +122,8 @@ chapter.check.stairs(stairs_ms)
 # %% [markdown] id="rates-text"
 # ### Twelve sizes, three links
 #
-# Sizes from 1 kB to 1 MB, one transfer after the other. Theory here is more than your stairs: once a window takes the link longer than a
-# round trip, the link is busy, and from then on the rate decides (`nl.theory.short_flow_ms`). Both axes are logarithmic.
+# Sizes from 1 kB to 1 MB, one transfer after the other. Theory here adds the rate to your stairs: once the link needs longer than a round trip to send a
+# window, it is busy all the time, and from then on the rate decides (`nl.theory.short_flow_ms`). Both axes are logarithmic.
 
 # %% id="rates" tags=["figure"]
 by_rate = experiments.transfers(rates_mbps=[10, 100, 1000])
@@ -140,16 +140,16 @@ print(wide.round(0).astype(int).to_string())
 
 # %% [markdown] id="rates-why"
 # Up to 14 kB a transfer fits into the first window, and a link of 10 Mbit/s is as good as one of 1000: at most [[12 = wide.loc[14000, 10] - wide.loc[14000, 1000] | .0f]] ms apart. A kilobyte more costs a round trip
-# on each. At 1 Gbit/s the stairs go up to the end: they are your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
+# on each. At 1 Gbit/s the stairs go on to the end, and they agree with your function to within [[1 % = float((wide[1000] / wide["your stairs"] - 1).abs().max()) | 0 .. 0.01]]. At 10 Mbit/s they end where a window fills the path: at about
 # $R T_0$, here [[83 = nl.theory.bdp_bytes(10, 100) / 1514 | .0f]] packets. Beyond that the curve is a line, and there a faster link helps.
 #
-# So the answer to the question of this chapter: **a short transfer waits for round trips, and the rate of the link is not one of them.** A shorter
-# path helps, fewer rounds help.
+# So the answer to the question of this chapter: **a short transfer waits for round trips, not for the rate of the link.** A shorter
+# path helps, and fewer rounds help.
 #
 # ## Part 3: a larger first step
 #
 # Fewer rounds: let the first window be larger. `nl.Tcp(..., initial_window_segments=30)` does it. (In Linux the window belongs to a route: `ip route change ... initcwnd 30`.) It was 1 for
-# long, then 2 to 4 (RFC 3390, 2002). RFC 6928 (2013, an experimental one) allows 10, and Linux takes 10. Here are 3, 10 and 30 at 100 Mbit/s.
+# a long time, then 2 to 4 (RFC 3390, 2002). RFC 6928 (2013, experimental) allows 10, and Linux uses 10. Here are 3, 10 and 30 at 100 Mbit/s.
 
 # %% id="windows" tags=["figure"]
 by_window = experiments.transfers(rates_mbps=[100], windows=[3, 10, 30])
@@ -165,7 +165,7 @@ print((100 * gain).round(0).astype(int).to_string())
 
 # %% [markdown] id="published"
 # **What was published.** Before the RFC, Dukkipati and others (2010) tried ten segments on Google's own servers, with real users. They report that the average time of an
-# answer became about 10 % shorter, most where the round trip is long. Our table says from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] %, by size. Why is theirs so much less than our best? A guess: a large part of their answers fit into three segments, and there
+# answer became about 10 % shorter, most where the round trip is long. Our table says from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] %, depending on the size. Why is theirs so much less than our best? A guess: a large part of their answers fit into three segments, and there
 # the first window makes no difference, as in our first row; and slow start is not all that a user waits for.
 #
 # ### Exercise 2: a window for a deadline
@@ -181,7 +181,7 @@ chapter.check.window(initial_window)
 
 # %% [markdown] id="window-text"
 # Now your page at 100 Mbit/s with an initial window of 10, of one segment less than yours, yours, and 45. Once with a long queue before the link, and once with one that
-# holds 20 packets. (Without an answer of yours, 12 stands in for it.)
+# holds 20 packets. (As long as you have no answer, the table takes 12.)
 
 # %% id="window-run"
 window = int(chapter.check.window.take(initial_window, 12))
@@ -204,7 +204,7 @@ largest = tried.iloc[-1]
 # ### Exercise 3: a staircase of your own
 #
 # Measure one. Build a network with the hosts `h1` and `h2`, [[rate_mbps]] Mbit/s and a delay of [[delay_ms]] ms on each way. Send six TCP transfers or more from `h1` to `h2`, each with another
-# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. It is done when your transfers stand on at least four different stairs. Keep the run as `my_run`,
+# `num_bytes`, and each started when the one before is over (`start_s=...`). Nothing may be lost. Your transfers must lie on at least four different stairs. Keep the run as `my_run`,
 # and print its `completion_s` beside your function.
 
 # %% id="staircase"
@@ -263,8 +263,8 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 # %% [markdown] id="lost-text"
 # ### The second experiment
 #
-# Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has sixteen segments, ten in the first burst and six in the last, and the link is cut for a moment when the chosen packet
-# passes. (Read this after you have written your answer.)
+# (Read this after you have written your answer.) Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has sixteen segments, ten in the first burst and six in the last, and the link is cut for a moment when the chosen packet
+# passes.
 
 # %% id="lost"
 lost = experiments.lost_table()
@@ -272,9 +272,7 @@ print(lost.round(0).to_string(index=False))
 more_ms = lost.set_index("lost")["more (ms)"]
 late = experiments.late_pages(seeds=5)
 late_interval = nl.interval(late)
-print(
-    f"pages of the crowd that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {late_interval.half_width:.1f} %"
-)
+print(f"pages that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {late_interval.half_width:.1f} %")
 
 # %% [markdown] id="lost-why"
 # - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
@@ -282,19 +280,19 @@ print(
 # - **The last segment** has nothing behind it. The sender waits [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all, then sends it again without being asked: a *tail loss probe* (RFC 8985). No timeout is counted.
 # - **The SYN** costs [[1.0 = more_ms["the SYN"] / 1000 | .1f]] s: the first timer (RFC 6298, section 2), which knows nothing of the path.
 #
-# How often? A handshake fails at once when its SYN or its SYN-ACK is lost: a chance of $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %. The crowd's five seeds give an interval that [[holds it = bool(abs(late_interval.mean - 1.99) <= late_interval.half_width)]].
+# How often? A handshake fails at once when its SYN or its SYN-ACK is lost: a chance of $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %. The interval of five seeds [[holds it = bool(abs(late_interval.mean - 1.99) <= late_interval.half_width)]].
 # So on a path that loses one packet in a hundred, one page in fifty takes five times as long for this reason alone, whatever the link's rate.
 
 # %% [markdown] id="summary"
 # ## Summary
 #
 # A short transfer takes $T_0(j + \frac12)$: round trips, and the link's rate decides only once a window fills the path. A larger initial window saves rounds and sends a larger burst into
-# a queue that nobody has measured. What makes a page several times slower is a loss behind which nothing comes, because then only a timer can tell: 0.4 s for the last segment, a whole second for the SYN.
+# a queue that nobody has measured. A page becomes several times slower if nothing follows the lost packet, because then only a timer can tell: 0.4 s for the last segment, a whole second for the SYN.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
 #
-# One transfer, and theory's curve for the same link. Begin with 100 kB. Halve the round-trip time, then double the rate: which one helps? Then look for the size from which on it is the other way round. With a queue of 20 places, which initial window is the best one?
+# One transfer, and theory's curve for the same link. Begin with 100 kB. Halve the round-trip time, then double the rate: which one helps? Then look for the size from which on the other one helps more. With a queue of 20 places, which initial window is the best one?
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
 chapter.panel()
@@ -317,7 +315,7 @@ chapter.panel()
 # - M. Allman, V. Paxson and E. Blanton, TCP congestion control, RFC 5681, 2009, section 3.1: slow start.
 # - V. Paxson and others, Computing TCP's retransmission timer, RFC 6298, 2011, section 2.
 # - Y. Cheng and others, The RACK-TLP loss detection algorithm for TCP, RFC 8985, 2021, section 7: tail loss probes.
-# - J. Kurose and K. Ross, Computer Networking, third edition, 2004, section 3.7: the same formula, derived.
+# - J. Kurose and K. Ross, Computer Networking, third edition: the same formula, derived.
 #
 # ## Limits
 #

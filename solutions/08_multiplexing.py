@@ -28,7 +28,7 @@ print(nl.preflight())
 # The network has three links in a row: L1 with 40 Mbit/s and 10 ms, L2 with 30 and 20, L3 with 20 and 10. Write down two numbers before you
 # see the results. Nobody grades them.
 #
-# - Two hosts send by TCP over L1 and L2. The empty path takes 60 ms there and back. How long is the round trip, on average, meanwhile?
+# - Two hosts send by TCP over L1 and L2. The empty path takes 60 ms there and back. How long is the mean round trip while they send?
 # - One flow crosses all three links and meets others on each, six flows in all. An equal share of the narrowest link is 6.4 Mbit/s of data.
 #   How much does TCP Reno give the long flow?
 
@@ -147,9 +147,9 @@ print(chapter.settings.shares_table(runs).round(2).to_string(index=False, na_rep
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
 # fair share lies within each of their intervals: as far as these draws can tell, no flow is favoured. It does not average out within 25 s,
 # because TCP corrects its rate only at losses, and with CUBIC some seconds lie between two of them. **A published share is one more draw.**
-# Four of the lab's nine lie between our least and our most. For those of experiments 2 and 3 that do not, see the optional part after the summary.
+# Four of the lab's nine lie between our smallest and our largest. For those of experiments 2 and 3 that do not, see the optional part after the summary.
 #
-# ## Part 3: how long they wait
+# ## Part 3: how long packets wait
 #
 # A packet that finds $n$ others before it waits until they are gone. TCP fills the queue before its bottleneck until it overflows. So the longest
 # round trip is the empty path and one full queue:
@@ -161,9 +161,9 @@ print(chapter.settings.shares_table(runs).round(2).to_string(index=False, na_rep
 # ### Exercise 2: measure it
 #
 # `chapter.settings.transfer_and_ping(own.room_packets)` has a transfer from `h1` to `h4`, a ping beside it ten times a second, a queue of [[room_packets]] packets before L2, and a
-# call of 1 Mbit/s (UDP, datagrams at random moments) over L2 too. Is the longest ping (column `rtt_max_ms`) a full queue's $T_\text{full}$?
+# call of 1 Mbit/s (UDP, datagrams at random moments) over L2 too. Is the longest ping (column `rtt_max_ms`) as long as $T_\text{full}$?
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: where is $T_\text{full}$, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# interval, and `my_verdict`: is $T_\text{full}$ `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -176,7 +176,7 @@ my_figure = my_rows.plot(kind="scatter", x="seed", y="rtt_max_ms", title="The lo
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Round trip (ms)")
 theory = 60 + 8 * 1514 * own.room_packets / 30_000
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -216,7 +216,7 @@ print(waits.round(1).to_string(index=False))
 rtt_prediction.compare(waits["mean"][0])
 
 # %% [markdown] id="lab-why"
-# **Why do they differ?** The longest waits lie within one or two per cent of one full queue. (The latest is h7-h9: a guess is that some of its packets wait
+# **Why do they differ?** The longest waits lie within one or two per cent of one full queue. (The largest difference is that of h7-h9. A guess: some of its packets wait
 # before L3, too.) With the lab's rooms the gap to the published means is about 5 % at most, for all nine. Our means are mostly the higher ones. A guess: some of
 # the lab's pings, which were started by hand, met a queue that was not yet full.
 #
@@ -232,15 +232,15 @@ rtt_prediction.compare(waits["mean"][0])
 # | h7-h5 | L2 | 40 ms |
 # | h8-h9, h6-h9 | L3 | 20 ms |
 #
-# Max-min is one answer to what each should get; the chapter "Fair by which measure?" has others. And the *square root* of the chapter on congestion control
+# Max-min is one answer to what each should get; the chapter "Fair by which measure?" has others. And the *square-root formula* of the chapter on congestion control
 # says what Reno will take: a rate proportional to $1/(T_i \sqrt{p_i})$, where a flow's loss rate $p_i$ is the sum of its links' loss rates.
-# The table below has the six rates at which this holds and the links are full.
+# The table below has the six rates at which this holds and the links are full (column `square root`).
 
 # %% [markdown] id="crossing-text"
 # Three experiments, five draws each. *Drop-tail*: Reno with the queues as they are. *RED* (Random Early Detection): Reno with longer
 # queues that drop at random before they are full, each packet with the same small chance. *Fair queues* (`fq_codel`): CUBIC, and in each router a queue for each flow, served in turn.
 #
-# Before you run it: which of the three comes closest to max-min, and which closest to the square root?
+# Before you run it: which of the three comes closest to max-min, and which closest to the square-root formula?
 
 # %% id="crossing" tags=["figure"]
 crossed = chapter.settings.crossing(draws=5)
@@ -259,13 +259,13 @@ long_prediction.compare(
 # %% [markdown] id="crossing-why"
 # **Fair queues** bring all six flows to max-min within [[a few per cent = float((chapter.settings.crossing_table(crossed)["fair queues"] / chapter.settings.crossing_table(crossed)["max-min"] - 1).abs().max()) | 0 .. 0.035]]. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
-# **RED** brings the long flow nearer to the square root's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All together carry less than
-# theory has. RED drops before the links are full: the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could.)
+# **RED** brings the long flow nearer to the formula's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All six together carry less than
+# in theory, because RED drops before the links are full: the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could.)
 #
-# **Drop-tail** gives the long flow [[a third of the 2 Mbit/s = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, and
-# not the rest. The last table has the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
+# **Drop-tail** gives the long flow [[a third of the 2 Mbit/s = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, but
+# not the rest. The last table explains the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory
 # the long flow is cut, per segment, as often as three flows with one link each together. With drop-tail it is cut [[about eight times = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[0]) | 6.5 .. 9.5]] as often; the interval (`+-`, five draws) leaves
-# no doubt that it is several times. By the square root the rate falls by $\sqrt{8}$ then: from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
+# no doubt that it is several times. By the square-root formula the rate then falls by a factor of $\sqrt{8}$, from 2 to 0.7 Mbit/s, which is near the measurement. With RED it is cut [[about twice = float(chapter.settings.cuts_table(crossed)["h1-h9 / sum"].iloc[1]) | 1.5 .. 2.5]] as often.
 #
 # A full queue does not drop at random. It drops what comes at the wrong moment, and the packets of some flows come at the wrong moment again and again. Floyd and Jacobson (1992)
 # call this a *bias*. A little randomness makes it smaller; here RED does not remove it.
@@ -278,7 +278,7 @@ long_prediction.compare(
 # <!-- BEGIN SOLUTION -->
 # The six flows together carry [[79 = chapter.settings.crossing_table(crossed).loc["together", "drop-tail"] | .0f]] Mbit/s with drop-tail and 62 with fair queues, because a bit for h1-h9 takes a place on three links that could carry
 # three bits of others. So what you lose, others gain, and more than you lose.
-# But you get 0.7, and nobody intended that: Reno's own square root would leave you 2.0, and the rest comes from the drop-tail queues, which
+# But you get 0.7, and nobody intended that: Reno's own square-root formula would leave you 2.0, and the rest comes from the drop-tail queues, which
 # make you cut your window about eight times as often, per segment, as flows with one link. With RED you would get [[1.6 = chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] | .1f]]. I choose fair queues: you get 6.2
 # and no flow gets less, and the price is a smaller total. (Another choice is as good if it says whose gain it prefers.)
 #
@@ -294,8 +294,8 @@ long_prediction.compare(
 #
 # 1. When flows share a bottleneck, their sum is nearly fixed and the shares are not: equal flows get equal shares on average only, and a single measurement is one draw.
 # 2. How long packets wait follows from the one queue that fills.
-# 3. Fair queues lead to max-min; Reno's square root leaves a flow with a long round trip and many links less; and drop-tail queues
-#    add a bias that the square root does not explain.
+# 3. Fair queues lead to max-min; by the square-root formula Reno leaves less to a flow with a long round trip and many links; and drop-tail queues
+#    add a bias that the formula does not explain.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -335,7 +335,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 # 1. Add h2-h5 and h3-h6 to experiment 4. Compute the fair shares and the longest round trips before you run it.
 # 2. Give the six flows the queues of part 4 with CUBIC instead of Reno. Whose share changes, and is it the round trip or the number of links?
 # 3. Run part 4 with fair queues and a `target_ms` of 5, 20 and 100 (`aqm_options`). Which flow pays for a short target?
-# 4. **Challenge.** Three routers with two links of 10 Mbit/s, one flow over both, one over each. `nl.theory.alpha_fair_mbps` maximises $\sum x_i^{1-a}/(1-a)$.
+# 4. **Challenge.** Three routers with two links of 10 Mbit/s, one flow over both, one over each. `nl.theory.alpha_fair_mbps` maximizes $\sum x_i^{1-a}/(1-a)$.
 #    Which $a$ do TCP's measured shares have, with drop-tail, with RED, with fair queues? (Mo and Walrand, 2000.)
 #
 # ### Reading
@@ -353,7 +353,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 #
 # All this ran through Linux's own TCP and queues, but time was virtual: nothing but our random starts disturbs the timing of the packets, so drop-tail's bias may be
 # stronger here than elsewhere. The shares of single flows are draws. They repeat exactly with the same seed and kernel; with another kernel they differ as much as from draw to draw. All flows were
-# long; most real ones end before they have found their share. The square root is for small loss rates that are the same for all flows on a link.
+# long; most real ones end before they have found their share. The square-root formula is for small loss rates that are the same for all flows on a link.
 #
 # ## Versions and seed
 

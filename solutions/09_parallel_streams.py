@@ -137,7 +137,7 @@ print(f"eight connections: {windowed[8]:.0f} Mbit/s; the link carries {limit_mbp
 # Now your own measurement, on another path: **[[run_mbps]] Mbit/s and a round trip of [[run_delay_ms]] ms**
 # (`settings.wan(delay_ms, rate_mbps=...)`; its `delay_ms` is the whole round trip, because the way back has none). Let *one* connection
 # from `h1` to `h2` fill it. Compute the window that allows just this link's $L$.
-# Give `nl.Tcp` that many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, in the way of `one_run` above,
+# Give `nl.Tcp` that many `window_bytes` (a whole number), or up to a tenth more. Run it for 3 s, like `one_run` above,
 # and keep the run in `my_run`.
 
 # %% id="my_run"
@@ -162,7 +162,7 @@ chapter.check.my_run(my_run)
 # square-root formula (chapter on congestion control; 1.31 is its constant for random losses) one connection gets
 # $1.31 \cdot 8M / (T\sqrt{p})$, whatever the link could carry. At 1 % and 20 ms that is 7.59 Mbit/s.
 #
-# Random losses hit each connection by itself. When one halves its window, the others go on. So the sum is K times one
+# Random losses hit each connection independently. When one halves its window, the others go on. So the sum is K times one
 # (Hacker, Athey and Noble, 2002), until the link is full. We test it with 1 to 16 Reno connections at 50 Mbit/s, 20 ms, 1 % of loss
 # behind a queue of 83 packets (one BDP). A *seed* decides which packets are lost, so another seed is another draw. With one
 # or two connections there are few losses, and chance counts more: these have three seeds each (dots may lie on one another).
@@ -184,8 +184,8 @@ nl.plots.Comparison(
 ).add("measured", [k for k, _ in hacker.index], hacker, np.linspace(1, 16, 151), hacker_mbps)
 
 # %% [markdown] id="hacker-why"
-# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost: about half of the
-# difference (a table after the summary). *At the knee* (at about 6), where the link becomes full, the formula has a corner. A guess: real windows go up and down like a saw. At times
+# **Why do they differ?** *Left*: the round trip is a little longer than 20 ms, and 1 % of what is sent is lost. That explains about half of the
+# difference (see the table after the summary). *At the knee* (at about 6), where the link becomes full, the formula has a corner. A guess: real windows go up and down in a sawtooth. At times
 # they send less than the link carries, and that time is never made up. *Right*: [[1 % below = hacker[16, 1] / slow_limit_mbps | 0.98 .. 0.996]], since a packet lost after the queue has taken its time on the link. (For 4 to 16
 # connections this is one seed.)
 #
@@ -195,8 +195,8 @@ nl.plots.Comparison(
 # ### What the lab measured
 #
 # `lab9` loses 1 % on its link of 10 Gbit/s. It reports 7590 Mbit/s for one connection and 9600 for eight, and concludes that
-# parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. One connection is a *thousand times* off. (That looks like a slip of units. It is none: the digits agree by
-# accident, since with the other constant, 1.22, the formula gives 7.09.)
+# parallel streams help where losses are many. The formula says 7.59 and 61 Mbit/s. For one connection the lab's number is a *thousand times* too large. (That looks like an error of units, but the digits agree by
+# accident: with the other constant, 1.22, the formula gives 7.09.)
 #
 # The lab's pages give three suspects.
 #
@@ -244,7 +244,7 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 # <details><summary><b>Why do they differ?</b> (Open it when you have written yours.)</summary>
 #
 # Without the delay a round trip is 400 times shorter, so TCP recovers from a loss 400 times faster: [[nearly 3 Gbit/s = suspects["measured"][3] | 2600 .. 3000]]. With super-segments
-# one random draw covers dozens of frames. As many segments are lost as before, but in fewer *loss events*, and the goodput is [[about twice as high = suspects["measured"][4] / suspects["measured"][3] | 1.5 .. 2.4]]. Both together are needed. The third we
+# one random draw covers dozens of frames. As many segments are lost as before, but in fewer *loss events*, and the goodput is [[about twice as high = suspects["measured"][4] / suspects["measured"][3] | 1.5 .. 2.4]]. Both together are needed. The third suspect we
 # cannot judge: [[the intervals of Reno and CUBIC overlap = bool(abs(suspects["measured"][4] - suspects["measured"][5]) < suspects["+-"][4] + suspects["+-"][5])]]. The published 7590 is [[more than either mean = bool(suspects["measured"].iloc[4:6].max() < 7590)]], but [[single runs of both reach it = bool(suspects["most"].iloc[4:6].min() > 7590)]]
 # (column `most`). The lab had one run, and prints neither its congestion control nor the round trip during the test.
 #
@@ -260,7 +260,7 @@ lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 #
 # Case 5 of *Simpleperf* (portfolio 1 of DATA2410, OsloMet, 2023; `simpleperf` below) tests it in a network with nine hosts: `h1`
 # opens two connections, `h2` and `h3` one each, for 25 s. All four cross two links, one after the other: 40 Mbit/s from router `r1`
-# to `r2`, then 30 Mbit/s from `r2` to `r3`. The second is the narrow one, so theory says four quarters of its 28.69 Mbit/s of data.
+# to `r2`, then 30 Mbit/s from `r2` to `r3`. The second is the narrow one, so theory says a quarter of its 28.69 Mbit/s of data for each.
 #
 # We take four draws: in each the senders start at other moments within the first second. A *95 % interval* says how sure a mean
 # is: if we did all this again and again, 95 of 100 such intervals would hold the true mean. The column `+-` is half of its width.
@@ -289,7 +289,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
 # **Why do they differ?** The shares are random. Which flow a loss hits is chance, and 25 s are some 270 round trips of 92 ms (60 ms and the queue),
-# too few for chance to even out. (Their sum may pass 28.69: each counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about half
+# too few for chance to even out. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The intervals contain the quarter or come near it; the published four scatter no more than ours. `h1` has about half
 # of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
 
@@ -304,11 +304,11 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 #
 # ### Exercise 3: who pays?
 #
-# Now `h1` opens [[greedy]]: `settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)`. By the rule the link is full, and all connections
-# get the same. Is that what `h2` gets?
+# Now `h1` opens [[greedy]]: `settings.free_or_taken(own.greedy, own.neighbours, own.free_loss_rate)`. By the rule the link is then full, and all connections
+# get the same. Does `h2` get its part?
 #
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: where is the rule's value, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# interval, and `my_verdict`: is the rule's value `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -321,7 +321,7 @@ my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="What
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of h2 (Mbit/s)")
 theory = own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours)
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -362,7 +362,7 @@ comparison.add("h2", free_ks, free["h2"], np.linspace(1, 16, 151), lambda k: own
 comparison
 
 # %% [markdown] id="free-why"
-# **Why do they differ?** Left of the knee both lie 7 to 15 % under theory, as in part 2 (a table is after the summary). Near the knee the sum of the windows is at
+# **Why do they differ?** Left of the knee both lie 7 to 15 % below theory, as in part 2 (see the table after the summary). Near the knee the sum of the windows is at
 # times more than the link, so `h2` may begin to lose a little earlier than the formula says. (Three seeds cannot show it.) But the shape is the answer to the
 # chapter's question. On the left `h1` gains one connection's worth with each connection, and `h2` loses little. On the right `h1`
 # gains less and less, and `h2` pays for it.
@@ -480,7 +480,7 @@ shares.figure.update_xaxes(tickvals=[1, 2, 4, 8, 16], ticktext=["1", "2", "4", "
 # ## Optional: the bill
 #
 # On a full link the connections make the losses themselves. Read the square-root formula the other way round, with 1.22, as if these
-# losses were periodic (which we have not shown): each of $N$ connections must lose what holds it to $L/N$, so $p = \frac{3}{2}\left(\frac{8 N M}{T L}\right)^2$.
+# losses were periodic (which we have not shown): each of $N$ connections must lose so much that it gets $L/N$, so $p = \frac{3}{2}\left(\frac{8 N M}{T L}\right)^2$.
 # Twice the connections, four times the losses, for all that share the link. The runs above have counted the drops:
 
 
@@ -529,7 +529,7 @@ print(pd.DataFrame.from_dict(rows, orient="index", columns=["formula", "measured
 #
 # Everything here ran through Linux's own TCP and queues, but time was virtual: a host that is too slow for 10 Gbit/s does not exist here,
 # and `lab9` may have met that too. All connections of a run are alike and last the whole time; real ones come and go. The neighbours never
-# answer with more connections of their own; in the world they do. The 8 MiB of part 1 are inferred from the lab's result. Losses were
+# answer with more connections of their own; on the Internet they do. The 8 MiB of part 1 are inferred from the lab's result. Losses were
 # random and independent; real ones come in bursts (open exercise 3).
 #
 # ## Versions and seed

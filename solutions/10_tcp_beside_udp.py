@@ -3,13 +3,13 @@
 #
 # **What happens to the flow that slows down?**
 #
-# TCP slows down when packets are lost: it is *responsive*. UDP is not: it sends what the program asks for. Put both on one link. What does
-# each get?
+# TCP slows down when packets are lost: it is *responsive*. UDP is not: it sends what the program asks for. What does
+# each get on one link?
 #
 # After this chapter you can
 #
 # 1. compute what UDP leaves to TCP, and plan a UDP rate that leaves enough;
-# 2. say how far the loss-throughput formula of TCP can be trusted, and what decides beyond;
+# 2. say how far the square-root formula can be trusted, and what decides where it fails;
 # 3. give the router a queue that protects TCP.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: UDP loss, Congestion control. *Runs on*: any machine on which the next
@@ -29,10 +29,10 @@ print(nl.preflight())
 # ## The network
 #
 # Hosts `h1` and `h2`, joined by switch `s1`, send to `h3` through router `r1`. Its link to `h3` has 5 Mbit/s; all others are fast. Before
-# the slow link is a drop-tail queue: 100 packets, and what comes when it is full is dropped. Three flows share it:
+# the slow link is a drop-tail queue with room for 100 packets. Three flows share it:
 #
 # - a *sensor* at `h1`, UDP, 1 Mbit/s of data, 1000 bytes in each datagram;
-# - a *video* at `h2`, UDP, the same datagrams, at a rate that we choose;
+# - a *video* at `h2`, UDP, the same datagrams;
 # - a software *update* at `h2`, TCP (CUBIC, Linux's default), as fast as it can.
 #
 # This is part 1.4 of lab 5 of *TCP/IP Networking*, EPFL, 2021. Its cases B1, B2 and B3 have a video of 0.5, 4 and 9 Mbit/s.
@@ -81,8 +81,8 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 #
 # ## Part 1: what is left
 #
-# Let UDP never give way. Then TCP ends up with what UDP leaves. A datagram of $P$ bytes takes $P + 42$ bytes of this link
-# (8 UDP, 20 IP, 14 Ethernet). A segment with 1448 bytes of data takes 1514 (32 TCP, 20 IP, 14 Ethernet).
+# UDP never slows down, so TCP ends up with what UDP leaves. A datagram of $P$ bytes takes $P + 42$ bytes of this link.
+# A segment with 1448 bytes of data takes 1514.
 #
 # So UDP's data $X$ leave TCP
 #
@@ -92,7 +92,7 @@ b3_prediction = nl.checks.predict("TCP in B3", my_b3_kbps, unit="kbit/s", low=0,
 #
 # Let the video send [[beside_mbps]] Mbit/s: `chapter.settings.beside(own.beside_mbps)` is the scenario of 40 s. Compare the goodput of TCP with $G$.
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: where is $G$, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# interval, and `my_verdict`: is $G$ `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -105,7 +105,7 @@ my_figure = my_rows.plot(kind="scatter", x="seed", y="goodput_mbps", title="TCP 
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of TCP (Mbit/s)")
 theory = (5 - (1 + own.beside_mbps) * 1.042) * 1448 / 1514
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -116,8 +116,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="sweep-text"
 # ### Run it
 #
-# Seven rates of the video, 40 s of network time each; the first 10 s do not count. `seeds` says with which seeds each rate
-# runs: B2 and B3 have five, to see what is chance.
+# Seven rates of the video, 40 s each; the first 10 s do not count. B2 and B3 have five seeds, to see what is chance.
 
 # %% id="sweep"
 left = chapter.settings.left_mbps
@@ -169,8 +168,7 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 # ### Exercise 2: plan the video
 #
 # The update has [[update_mb]] MB (10⁶ bytes) and must be finished in [[update_minutes]] minutes. How fast may the video
-# send at most, in Mbit/s of data? Sensor and datagrams of 1000 bytes as above. Compute; the cell below the check then runs
-# it once. Tolerance: 0.5 %.
+# send at most, in Mbit/s of data? Sensor and datagrams as above. Tolerance: 0.5 %.
 
 # %% id="video"
 my_video_mbps = ...
@@ -191,12 +189,12 @@ if my_video_mbps is not ...:
 # %% [markdown] id="formula-text"
 # ## Part 2: a formula and its limits
 #
-# TCP's rate follows from the losses that it sees, says the *square-root formula* (chapter on congestion control):
+# By the *square-root formula* (chapter on congestion control) TCP's rate follows from the losses that it sees:
 #
 # $$G = \frac{M}{T}\sqrt{\frac{3}{2p}}$$
 #
 # The lab puts in the video's loss rate, TCP's round-trip time, and $M = 2896$ bytes, twice our 1448. Its capture shows two segments in
-# one, because the kernel hands them on together and cuts them just before the link (*segmentation offload*). With 1.22 for
+# one (*segmentation offload*, chapter on UDP loss). With 1.22 for
 # $\sqrt{3/2}$ this gives:
 #
 # | case | loss rate | round trip | formula | measured |
@@ -204,7 +202,7 @@ if my_video_mbps is not ...:
 # | B2 | 22 % | 60 ms | 1004 kbit/s | 920 kbit/s |
 # | B3 | 52 % | 54 ms | 726 kbit/s | 45 kbit/s |
 #
-# Why is it right once and wrong by a factor of 16 then? Look at TCP's window, read four times a second.
+# Why is the formula nearly right in B2, and wrong by a factor of 16 in B3? Look at TCP's window, read four times a second.
 
 # %% id="windows-figure" tags=["figure"]
 cases = {"B1": 0.5, "B2": 4, "B3": 9}
@@ -217,10 +215,10 @@ windows = nl.sweep(
 chapter.settings.windows_figure(windows, "TCP's congestion window in three cases")
 
 # %% [markdown] id="windows-why"
-# In B1 the window is CUBIC's saw. When the start is over, between which numbers of segments does it move in B2, and in B3? (The axis is logarithmic.) Keep
+# In B1 the window is CUBIC's sawtooth. When the start is over, between which numbers of segments does it move in B2, and in B3? (The axis is logarithmic.) Keep
 # them for exercise 4.
 #
-# TCP notices a loss in two ways (chapter on congestion control): by three duplicate acknowledgements, or by its *retransmission timer*.
+# TCP notices a loss in two ways: by three duplicate acknowledgements, or by its *retransmission timer*.
 # In Linux the first timer takes a round trip and at least 0.2 s more: with the lab's 60 ms it takes 260 ms, with a full queue longer. If the segment is lost again, the
 # timer *doubles* (RFC 6298): 0.26, 0.52, 1.04 seconds, in Linux up to two minutes.
 #
@@ -247,11 +245,11 @@ chapter.check.wait(wait_ms)
 # ### Run it
 #
 # A path with a known loss rate: 60 ms, no queue, no UDP, each segment lost at random. Reno, because the formula was derived for
-# Reno's saw; CUBIC's has another shape. Four connections at once: four draws.
+# Reno's sawtooth; CUBIC's has another shape. Four connections at once: four draws.
 #
-# - *square root* is the formula above, with 1.31 instead of 1.22, because losses at random moments are less even than a saw's; *too high* says how many times;
+# - *square root* is the formula above, with 1.31 instead of 1.22, because losses at random moments are less even than those of a sawtooth; *too high* says how many times;
 # - *timeouts per loss* is timeouts divided by segments sent again;
-# - *mean wait (s)* is your formula with a first timer of 260 ms; "-": it has no end.
+# - *mean wait (s)* is your formula with a first timer of 260 ms; "-" means that it is infinite.
 
 # %% id="losses" tags=["folded"]
 losses = chapter.settings.loss_table()
@@ -263,19 +261,19 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # %% [markdown] id="losses-why"
 # **Why do they differ?**
 #
-# - *Up to 2 %* there is hardly a timeout. The square root is right [[within a sixth = float((losses["square root"] / losses["measured"] - 1).iloc[:2].abs().max()) | 0 .. 0.167]].
-# - *5 to 10 %*: still few, but the windows are small. The square root is too high [[by a quarter to a half = bool((losses["square root"] / losses["measured"]).iloc[2:4].between(1.2, 1.55).all())]].
+# - *Up to 2 %* there is hardly a timeout. The formula is right [[within a sixth = float((losses["square root"] / losses["measured"] - 1).iloc[:2].abs().max()) | 0 .. 0.167]].
+# - *5 to 10 %*: still few, but the windows are small. The formula is too high [[by a quarter to a half = bool((losses["square root"] / losses["measured"]).iloc[2:4].between(1.2, 1.55).all())]].
 # - *20 to 30 %*: it is wrong by [[a factor of two to more than three = bool((losses["square root"] / losses["measured"]).iloc[4:6].between(1.9, 4).all())]].
 # - *From 40 % on* the goodput falls off a cliff. At 50 % the formula is [[more than ten times = float((losses["square root"] / losses["measured"]).iloc[7]) | 10 .. 100]] too high.
 #
-# **The square-root formula is for losses of a few per cent. Up to 10 % it is too high, by a half at most.** Why there is a cliff, and where, your own formula can tell you.
+# **The square-root formula is for losses of a few per cent. Up to 10 % it is too high, by a half at most.** Your own formula says why there is a cliff, and where.
 
 # %% [markdown] id="b3-words" tags=["minutes-13"]
 # ### Exercise 4: explain B3 in your own words
 #
 # The lab writes about B3: the formula is "completely wrong here", the window is almost always one, "thus TCP is always in
 # slow start". Explain to a fellow student in three or four sentences why the formula gives 726 kbit/s and TCP only 45: what
-# the formula assumes about the window, what TCP really waits for, and why more than half of the packets lost is a special
+# the formula assumes about the window, what TCP really waits for, and why a loss rate of one half is a special
 # place.
 #
 # <!-- BEGIN SOLUTION -->
@@ -296,16 +294,16 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # %% [markdown] id="my-run-text"
 # ## Part 3: a queue that protects
 #
-# A router need not serve packets in the order in which they come. A *fair queue* keeps a queue for each flow and serves them in turn. The option `aqm`
+# A *fair queue* keeps a queue for each flow and serves them in turn. The option `aqm`
 # (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue: `nl.topologies.three_pcs(rate_mbps=5, aqm="...")`. Three serve flows in turn:
-# `fq`, `sfq` (*stochastic fairness queueing*) and `fq_codel` (which also keeps each queue short). They share their room between the flows.
+# `fq`, `sfq` (*stochastic fairness queueing*) and `fq_codel` (which also keeps each queue short). In each of them all flows share the room of the queue.
 #
 # One of them does not protect here. Which one, do you think? The result should be *max-min fair*: a flow that asks for less than an equal share gets all that it asks for,
 # and the others share the rest equally.
 #
 # ### Exercise 5: save TCP
 #
-# Make a run of your own: the same three senders, a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
+# Run the same three senders, a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
 # least 30 s. Change the queue alone (its kind, and its room if you like), so that TCP gets at least 1.7 Mbit/s and the sensor loses nearly
 # nothing. Keep what `nl.run(...)` returns in `my_run`.
 
@@ -326,7 +324,7 @@ if my_run is not ...:
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. Beside UDP that does not give way, TCP gets what is left, and where nothing is left it gets almost nothing.
+# 1. Beside UDP, which does not slow down, TCP gets what is left. Where nothing is left, it gets almost nothing.
 # 2. The square-root formula is for losses of a few per cent; from 40 % on what counts is how long the timers wait, and at one half
 #    only the longest timer limits their mean wait.
 # 3. What decides is the queue: drop-tail favours flows that do not respond to losses, a fair queue protects flows that ask for less than their share.
@@ -358,13 +356,13 @@ print("Goodput of one connection in kbit/s")
 print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 
 # %% [markdown] id="lines-why"
-# PFTK is too low at 5 to 10 %: it lets a loss cost the rest of its round. (A guess: selective acknowledgements save that in Linux.) At 20 to 30 %
-# it is nearer than the square root, and too low. It stops doubling too early and is several times too high at 60 %.
+# PFTK is too low at 5 to 10 %: in its model a loss costs the rest of its round. (A guess: selective acknowledgements save that in Linux.) At 20 to 30 %
+# it is nearer than the square-root formula, but too low. At 60 % it is several times too high, because its timer stops doubling too early.
 #
 # *Waiting* is a half or less of the measurement at 40 % (a guess: a second segment in flight still helps), and about half
 # of it at 50 and 60 %. There single waits of up to two minutes decide, and four connections differ by a lot.
 #
-# Linux's newer loss detection, RACK (RFC 8985), does with fewer than three duplicate acknowledgements.
+# Linux's newer loss detection, RACK (RFC 8985), needs fewer than three duplicate acknowledgements.
 
 # %% [markdown] id="whose-text"
 # ## Optional: whose loss rate?
@@ -399,7 +397,7 @@ print(pd.DataFrame({name: seen(run) for name, run in cases.items()}).T.round(2).
 # One run of each case: only large differences count. TCP loses more than the video. A guess: TCP sends two segments back to back, and the second one finds the
 # queue fuller than the first. With *RED*, which drops at random before the queue is full (the lab's routers had it on), the two
 # are nearer to each other in B2. RED also keeps the queue short: the round trip is some 60 ms as in the lab, not 160, and TCP gets
-# more in B2. Not yet the lab's 920. A guess: its segments of 2896 bytes (*segmentation offload*: the kernel
+# more in B2. That is still less than the lab's 920. A guess: its segments of 2896 bytes (*segmentation offload*: the kernel
 # cuts them later) make twice the rate by the formula. We have not tested that.
 
 # %% [markdown] id="cable-text"
@@ -413,7 +411,7 @@ print(pd.DataFrame({name: seen(run) for name, run in cases.items()}).T.round(2).
 # One thing is different: the slow link is the sender's own, so its queue is in the sender's kernel. A program that sends UDP
 # *waits* when its socket's send buffer is full of packets that have not left yet. Nothing is dropped.
 #
-# We run 1 to 4 UDP flows with the usual buffer (212 992 bytes); one with half of it, and one with twice; and one that never waits: its
+# We run 1 to 4 UDP flows with the usual buffer (212 992 bytes). Then we run one flow with half of it, and one with twice. The last flow never waits: its
 # buffer is so large that the queue drops, as in part 1.
 
 # %% id="cable"
@@ -429,7 +427,7 @@ cable_prediction.compare(cable_table.loc[("usual", 1), "TCP"], theory=settings.c
 settings.crowd_figure(cable_table.loc["usual"], "TCP and UDP flows from one host, 100 Mbit/s")
 
 # %% [markdown] id="cable-why"
-# There are the report's two sentences: 95 Mbit/s in all, and TCP above each UDP flow. No priority is needed for that. Packets leave a
+# These are the report's two results: 95 Mbit/s in all, and TCP above each UDP flow. No priority is needed for that. Packets leave a
 # first-in first-out queue in the proportion in which they are in it (Little's law), so a flow that keeps more there gets more. Theory
 # counts 88 packets of TCP in the queue and 46 of each UDP flow, both measured here, not derived. (Linux lets one connection keep two
 # segments of up to 64 kB in its own host's queue, *TCP small queues*; 88 packets are just that. Whether the lab's kernel did so we do not know: see Limits.)
@@ -522,7 +520,7 @@ print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]
 # UDP here sends at random moments, like many sources at once; a single clockwork sender locks in phase with the link and can
 # take nearly all (chapter on congestion collapse). Five seeds are few: TCP in B3 delivers some dozens of segments a run, and
 # its mean is known to a factor of two or three at best. The lab's laptops had a kernel before TCP small queues (a guess, from its
-# commands); what TCP kept in the queue there was then bounded by the receive window. The two numbers of packets held are
+# commands); what TCP kept in the queue there was then bounded by the receive window. The 88 and 46 packets are
 # those of our kernel.
 #
 # ## Versions and seed

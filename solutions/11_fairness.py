@@ -29,7 +29,7 @@ print(nl.preflight())
 # - `h1` and `h2` send to `h3` with TCP Reno, over one link of 5 Mbit/s. From `h1` the round-trip time is 800 ms, from
 #   `h2` it is 300 ms, when the queue is empty. How many Mbit/s does `h1` get?
 # - One flow crosses two links of 5 Mbit/s, one after the other. On each of the links there is one other flow. All three
-#   are equally far. How many Mbit/s does the flow over both links get?
+#   have the same round-trip time. How many Mbit/s does the flow over both links get?
 
 # %% id="predict"
 my_far_mbps = 1.3  # SOLUTION
@@ -42,7 +42,7 @@ long_prediction = nl.checks.predict("goodput of the flow over two links", my_lon
 # ## Part 1: what distance costs
 #
 # The network and the published results are those of `epfl`: lab 5 of *TCP/IP Networking*, EPFL, 2021. The delay is on
-# the way back: the acknowledgements to `h1` are 800 ms late, those to `h2` 300 ms.
+# the way back: the acknowledgements to `h1` are delayed by 800 ms, those to `h2` by 300 ms.
 
 # %% id="network" tags=["figure"]
 network = chapter.settings.two_distances(queue="drop-tail", far_ms=800, near_ms=300)
@@ -62,7 +62,7 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # ### Growth and losses in balance
 #
 # Reno is **AIMD**: additive increase, multiplicative decrease. Each round-trip time adds one segment to the window,
-# so it grows by $1/T$ a second. Each loss takes half. A flow that notices $n$ losses a second is in balance when
+# so it grows by $1/T$ a second. Each loss takes half of the window. A flow that notices $n$ losses a second is in balance when
 #
 # $$\frac{1}{T} = n\,\frac{W}{2}, \qquad\text{so}\qquad W = \frac{2}{nT} \quad\text{and}\quad G \propto \frac{W}{T} \propto \frac{1}{n\,T^2}.$$
 #
@@ -70,12 +70,12 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 #
 # - **Synchronized losses**: both flows lose packets at the same time. Both have the same $n$, so $G \propto 1/T^2$: $e = 2$.
 # - **Random losses**: each packet is lost independently, with the same chance $p$. A flow that sends more loses more often, $n \propto p\,G$. Then
-#   $G \propto 1/(p\,G\,T^2)$. Multiply by $G$ and take the root: $G \propto 1/(T\sqrt p)$, so $e = 1$. This is the loss-throughput formula.
+#   $G \propto 1/(p\,G\,T^2)$. Multiply by $G$ and take the root: $G \propto 1/(T\sqrt p)$, so $e = 1$. This is the square-root formula (chapter on congestion control).
 #
 # **CUBIC**, Linux's default, counts time, not round trips, so distance costs less. With synchronized losses $G \propto 1/T$: $e = 1$. With random losses
 # $G \propto T^{-1/4} p^{-3/4}$: $e = \tfrac14$. (The reason comes after the summary.)
 #
-# All of this holds for long flows without timeouts, and CUBIC's part for long paths: on short ones it grows as Reno does.
+# All of this holds for long flows without timeouts, and CUBIC's part on long paths only: on short ones it grows as Reno does.
 #
 # Two flows that fill a link share its limit in the ratio $G_\text{far}/G_\text{near} = (T_\text{near}/T_\text{far})^e$.
 
@@ -83,7 +83,7 @@ nl.plots.topology(network, title="A far and a near sender share one link")
 # ### One run
 #
 # Four minutes of network time with Reno and a **drop-tail** queue, which drops what finds no room. It takes about two
-# seconds. The first minute is left out of the means: it has slow start in it.
+# seconds. The first minute is left out of the means, because it includes slow start.
 
 # %% id="one-draw" tags=["figure"]
 reno = [nl.Tcp("h1", "h3", congestion="reno"), nl.Tcp("h2", "h3", congestion="reno")]
@@ -100,7 +100,7 @@ far_prediction.compare(one_run.goodput_mbps(after_s=60).iloc[0], theory=share(li
 # The theory printed here is the published one: $e = 1$, a full link, and no queueing. The run is far from it. Look at
 # the windows: when the queue is full, often *both* flows are cut within a second or two. (The next table counts the cuts.)
 #
-# One run is one draw. Which packet finds the queue full is chance, and four minutes hold few losses. So we draw six times,
+# One run is one draw. Which packet finds the queue full is chance, and four minutes hold few losses. So we make six runs,
 # with other starting moments and another seed, and give each mean with its **95 % interval**.
 #
 # We do it with both senders and with two queues. The second is a **gentle RED** (Random Early Detection): it drops
@@ -116,14 +116,14 @@ experiments.parts_figure(found, share)
 print(experiments.parts_table(found).to_string(index=False))
 
 # %% [markdown] id="many-why"
-# **Why do they differ?** Three columns of the table say it.
+# **Why do they differ?** Three columns of the table say why.
 #
 # *Cuts* is how often a loss cut the window, on average per run. With drop-tail the near flow sends two to five times as much, and
 # yet both are cut about equally often: the losses are synchronized. With the gentle RED Reno's near flow sends more and is cut more often, in proportion, as
-# with random losses. CUBIC's near flow sends only a third more there, and its cuts cannot show it; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
+# with random losses. CUBIC's near flow sends only a third more there, and its cuts cannot show this; its exponent does. The exponents lie near the four of theory, and the intervals say how sure that is.
 #
-# *Queueing* is what the queue adds to the round-trip time, the same to both. Propagation alone is in the ratio
-# 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make it [[2.1 to 2.2 = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_rtt_ms", "near_rtt_ms"] ].mean().eval("far_rtt_ms / near_rtt_ms")).between(2.05, 2.25).all())]]: a long queue makes distances more alike. So
+# *Queueing* is what the queue adds to the round-trip time, the same for both flows. Propagation alone is in the ratio
+# 800 / 300 = 2.67. With drop-tail 130 to 160 ms of waiting make this ratio [[2.1 to 2.2 = bool((found.query("queue == 'drop-tail'").groupby("congestion")[ ["far_rtt_ms", "near_rtt_ms"] ].mean().eval("far_rtt_ms / near_rtt_ms")).between(2.05, 2.25).all())]]: a long queue makes distances more alike. So
 # theory must use $T$ as it is under load, and the figure does.
 #
 # *Both* is what the two flows carry together. With the gentle RED Reno leaves [[about a seventh = 1 - float(found.query("congestion == 'reno' and queue == 'gentle RED'")[ ["far_mbps", "near_mbps"] ].sum(axis=1).mean()) / 4.78 | 0.12 .. 0.17]] of the link's 4.78 Mbit/s idle: a
@@ -136,7 +136,7 @@ print(experiments.parts_table(found).to_string(index=False))
 # `chapter.settings.far_and_near(own)` has two Reno flows behind the gentle RED: the far one with [[far_ms]] ms, the near one with [[near_ms]] ms. How many times as
 # much as the far flow does the near one get? Theory for random losses ($e = 1$) says $T_\text{far}/T_\text{near}$, both as measured under load (column `rtt_ms`, mean of your seeds).
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the
-# interval, and `my_verdict`: where is theory, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# interval, and `my_verdict`: is theory `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -149,9 +149,9 @@ my_interval = nl.interval(my_ratios)
 mean, half = my_interval
 my_figure = my_ratios.plot(kind="bar", title="What distance costs")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Goodput near / far")
+my_figure.update_yaxes(title_text="Goodput near / far").update_layout(showlegend=False)
 theory = (my_rtts["h1"] / my_rtts["h2"]).mean()
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -179,7 +179,7 @@ nl.plots.topology(crossing, title="One flow over two slow links, one flow on eac
 #   Put that into $G \propto 1/(T\sqrt p)$. (The chapter on multiplexing has these rates for six flows.)
 # - **CUBIC's own**: the same with CUBIC's formula for random losses, $G \propto T^{-1/4} p^{-3/4}$.
 #
-# The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum* (of what, is said after the summary).
+# The last two hold where each packet is lost independently, with the same chance. We call them the sender's own *optimum*. (After the summary: an optimum of what?)
 #
 # The table has theory for two links of 5 Mbit/s and 300 ms for all.
 
@@ -229,7 +229,7 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 # <details><summary><b>The verdict</b> (open it when you have written yours)</summary>
 #
 # Reno's interval excludes three of the notions, and its own optimum is near: the table's 0.71 is inside, the stroke's 0.68 just outside. CUBIC's lies between
-# proportional fairness and its own optimum. (A guess: the formulas want each packet lost with the same chance, and a RED that averages drops in bursts.) Ten draws gave 0.51 ± 0.04, thirty 0.55 ± 0.03: with ten, proportional fairness
+# proportional fairness and its own optimum. (A guess: the formulas assume that each packet is lost with the same chance, but RED averages its queue and so drops in bursts.) Ten draws gave 0.51 ± 0.04, thirty 0.55 ± 0.03: with ten, proportional fairness
 # would have seemed right. So the "Yes" was not shown: one run of 0.59 cannot tell 0.50 from 0.59.
 #
 # </details>
@@ -241,7 +241,7 @@ ratios = {sender: nl.interval(rows["ratio"]) for sender, rows in shared.groupby(
 # delay of all that `h2` sends. Both short flows pass it once in each round trip (one with its data, one with its
 # acknowledgements), the long flow never does.
 #
-# Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which `h2_delay_ms`, in the
+# Your network has a round-trip time of [[base_rtt_ms]] ms: each host delays what it sends by half of that. Which `h2_delay_ms`, in
 # place of `h2`'s half, makes all three goodputs equal? Part 1 has Reno's formula for random losses. Leave queueing out. Compute it;
 # do not search by trying, because single runs differ by 10 % by chance. Tolerance: 1 %.
 
@@ -261,9 +261,9 @@ print(f"round-trip times under load: long {design['long_ms'].mean():.0f} ms, sho
 print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):.2f}")
 
 # %% [markdown] id="design-why"
-# The folded cell runs Reno with your delay. (With a wrong or no answer, with all delays equal.) With a right one theory
+# The folded cell runs Reno with your delay. (If your answer is wrong or missing, all delays are equal.) With the right one theory
 # with the queues says about 0.9 (the last line): the long flow waits in two queues, the short ones in one, and you left that out. Does the interval of sixteen draws hold 1? Does it
-# hold the ratio with queues? For the printed network [[it excludes 1 = bool(abs(nl.interval(design["ratio"]).mean - 1) > nl.interval(design["ratio"]).half_width)]] and [[holds 0.9 = bool(abs(nl.interval(design["ratio"]).mean - experiments.own_ratio(design, "reno")) <= nl.interval(design["ratio"]).half_width)]]: the design misses equality by what was left out, and theory knows by how much.
+# hold the ratio with queues? For the printed network [[it excludes 1 = bool(abs(nl.interval(design["ratio"]).mean - 1) > nl.interval(design["ratio"]).half_width)]] and [[holds 0.9 = bool(abs(nl.interval(design["ratio"]).mean - experiments.own_ratio(design, "reno")) <= nl.interval(design["ratio"]).half_width)]]: the design misses equality by what was left out, and theory says by how much.
 #
 # ## Part 3: a queue that is fair
 #
@@ -276,10 +276,10 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 # Show it. Build the network of part 2 with `chapter.settings.crossing(...)`: both slow links [[rate_mbps]] Mbit/s, a
 # round-trip time of [[base_rtt_ms]] ms. You choose the queue of both slow links: `aqm=` is a discipline's name in quotes, as `aqm="fifo"`;
 # `queue_packets=` is its room, a whole number, as `queue_packets=100`: enough for a flow alone to keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
-# serve flows in turn; not each of them will do here.
+# serve flows in turn; not all of them work here.
 #
 # Send the three flows for 60 s at least, with any congestion control. Keep the run as `my_run`, and print its goodputs. (It takes
-# two seconds.) It is done when from 20 s on the three goodputs lie within 5 % of each other and both links are 93 % full. The check
+# two seconds.) From 20 s on the three goodputs must lie within 5 % of each other, and both links must be 93 % full. The check
 # says which conditions hold; each has its points.
 
 # %% id="fair_run"
@@ -300,7 +300,7 @@ chapter.check.fair_run(my_run)
 # Distance costs a TCP flow goodput as $T^{-e}$, and $e$ depends on the sender and on which flows notice a loss: 2 and 1 for
 # Reno, 1 and ¼ for CUBIC, with synchronized and with random losses. Over several bottlenecks each sender has an optimum of its own, which is
 # neither max-min nor proportional fairness, and only intervals show which of them a measurement allows. A queue for each
-# flow gives max-min fairness whatever the senders do; what should be equal, flows, connections or hosts, no formula says.
+# flow gives max-min fairness whatever the senders do. No formula says what should be equal: flows, connections or hosts.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -322,7 +322,7 @@ chapter.panel()
 # $1/n$, so $W \propto 1/n^3$ and $G \propto W/T \propto 1/(n^3 T)$. With synchronized losses $n$ is the same for both, so $e = 1$. With random losses $n \propto p\,G$
 # gives $G^4 \propto 1/(p^3 T)$: $G \propto T^{-1/4} p^{-3/4}$, so $e = \tfrac14$.
 #
-# ## Optional: what a sender's own optimum is the best of
+# ## Optional: in which sense a sender's shares are an optimum
 #
 # Proportional fairness makes the sum of $\log G$ over all flows as large as it can be. Reno's own shares make another sum as small
 # as it can be, that of $1/(T^2 G)$. A flow that gets little makes this sum large, so small flows count more in it than in the
@@ -402,9 +402,9 @@ experiments.lot_figure()
 #
 # ## Limits
 #
-# Two or three flows are few: with hundreds, losses become more and more random. Six draws give wide intervals; a fact that needs a
-# narrower one needs more of them. `epfl` says that ECN was on; its CUBIC did not use it (its question 51), so here
-# nothing is marked. Its delays were made on the hosts' interfaces; ours are in the wires.
+# Two or three flows are few: with hundreds, losses become more and more random. Six draws give wide intervals; a finer statement needs
+# more of them. `epfl` says that ECN was on; its CUBIC did not use it (its question 51), so here
+# nothing is marked. Its delays were made on the hosts' interfaces; ours belong to the links.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = one_run.settings

@@ -71,9 +71,9 @@ nl.plots.topology(network, title="Everything waits in one queue")
 # ### Exercise 1: a call beside a download
 #
 # `h1` downloads, `h2` makes a call over the same link: `chapter.settings.call_beside_download(own)` has [[rate_mbps]] Mbit/s and a drop-tail queue of [[queue_packets]] packets.
-# The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. Is it that of a full queue?
+# The column `delay_ms` of the call is the mean delay of its datagrams, nearly all of it in the queue. Is it the wait behind a full queue?
 # As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice, `my_interval` of `nl.interval`, `my_figure` with the value of each seed and the
-# interval, and `my_verdict`: where is the wait behind a full queue, seen from your interval? `"above"`, `"inside"` or `"below"`.
+# interval, and `my_verdict`: is the wait behind a full queue `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -86,7 +86,7 @@ my_figure = my_rows.plot(kind="scatter", x="seed", y="delay_ms", title="A call b
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Delay of the call (ms)")
 theory = 8 * 1514 * own.queue_packets / (1000 * own.rate_mbps)
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -122,8 +122,8 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_que
 # **Why do they differ?** Theory is the wait behind a *full* queue; CUBIC gives up three tenths of its window at a
 # loss, so the queue is between seven tenths and full. The published round-trip times go from 2000 to 5000 ms. A queue
 # of 1000 full frames cannot hold a packet for more than 2422 ms. But the lab's captures show segments of 2986 bytes: with
-# **segmentation offload** two frames travel as one packet and count as one. 1000 of those take twice as long. That is
-# likely the reason: `netlab replicate` measures a queue of 2000 frames too, and finds a mean of about 4200 ms. It is a guess.
+# **segmentation offload** two frames travel as one packet and count as one. 1000 of those take twice as long. A guess:
+# this is the reason. (`netlab replicate` also measures a queue of 2000 frames, and finds a mean of about 4200 ms.)
 #
 # ## Part 2: marks instead of losses
 #
@@ -138,8 +138,8 @@ rtt_prediction.compare(round(late_rtt_ms, -2), theory=round(experiments.full_que
 # | TCP, from the receiver | ECE | a marked packet came |
 # | TCP, from the sender | CWR | understood, the window is smaller now |
 #
-# Three must take part: the queue, the sender and the receiver. Let us look at the packets before the receiver. The
-# lab's RED may mark now. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed (see the code), and DCTCP. Which of
+# Three must take part: the queue, the sender and the receiver. Let us look at the packets just before the receiver. Now the
+# lab's RED may mark. There are three senders: CUBIC as Linux ships it, CUBIC with one setting changed (see the code), and DCTCP. Which of
 # them makes the queue mark?
 
 # %% id="capture"
@@ -211,7 +211,7 @@ chapter.check.ecn_run(my_run)
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
 # marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
 # goodput must be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
-# [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so think before you try: how many packets hold the path full, and by how many does the window swing?
+# [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so think before you try: how many packets fill the path, and by how many does the window swing?
 # Keep the run as `best_run`.
 
 # %% id="threshold_run"
@@ -245,7 +245,7 @@ print(experiments.together(seeds=(1, 2, 3, 4, 5)).to_string(index=False))
 # %% [markdown] id="together-why"
 # In one queue DCTCP takes nearly everything. (With ECN a CUBIC flow would be marked and not dropped, and would still give up three tenths each time. We have not run that.) So DCTCP stayed in data centres, where one owner sets all senders. **L4S** (RFC 9330) is the
 # way out: two queues, one for senders that answer each mark a little, one for all others. **DualPI2** (RFC 9332) couples
-# them: it marks the first as often as makes both kinds of sender about equally fast, and serves it first. In the table both get a share of the same order, and
+# them: it serves the queue for small answers first, and marks it so often that both kinds of sender become about equally fast. In the table both get a share of the same order, and
 # DCTCP still waits little. The sender made for L4S is called Prague; this kernel has DualPI2 and not Prague, so we use DCTCP. (It
 # marks its packets 10 where L4S says 01; the option `any_ecn` lets DualPI2 take both.)
 #
@@ -275,14 +275,14 @@ print(experiments.pages_table(compared).to_string(index=False))
 page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 
 # %% [markdown] id="compared-why"
-# The top left corner is the goal: a full link and quick pages. The line goes to the slowest of the ten pages. Behind the long drop-tail queue a page takes
-# [[more than twenty times = float(compared["page_s"].iloc[0]) / experiments.page_times_s(alone)[0] | 20 .. 40]] as long as alone. A tiny drop-tail queue has hardly any wait, and leaves [[about a tenth = float(1 - compared["full"].iloc[2]) | 0.07 .. 0.13]] of the link idle.
+# The top left corner is the goal: a full link and quick pages. From each symbol a line goes to the slowest of its ten pages. Behind the long drop-tail queue a page takes
+# [[more than twenty times = float(compared["page_s"].iloc[0]) / experiments.page_times_s(alone)[0] | 20 .. 40]] as long as alone. Behind a tiny drop-tail queue packets hardly wait, but it leaves [[about a tenth = float(1 - compared["full"].iloc[2]) | 0.07 .. 0.13]] of the link idle.
 # A queue of one BDP is not bad for the download, but *all* others wait with it, and its slowest page takes [[more than twice = float(compared["slowest_s"].iloc[1] / compared["page_s"].iloc[1]) | 2 .. 20]] as long as its median
 # one. (A guess: a full queue drops packets of the page too, and a page of 70 packets feels each loss.)
 #
 # Look at the two columns of waits. With RED, PIE and CoDel all others wait about as long as the download. With fq_codel and CAKE
 # the others wait [[a millisecond or so = float(compared["other_wait_ms"].iloc[7:9].max()) | 0 .. 1.7]]: the download waits in a queue of its own.
-# A page takes [[less than twice = float(compared["page_s"].iloc[[3, 5, 6, 7, 8] ].max()) / experiments.page_times_s(alone)[0] | 1 .. 2]] as long as alone, and so it does with RED and CoDel. ECN changes little here. (A guess: losses are few, and ECN only saves the retransmissions.)
+# A page takes [[less than twice = float(compared["page_s"].iloc[[3, 5, 6, 7, 8] ].max()) / experiments.page_times_s(alone)[0] | 1 .. 2]] as long as alone, and with RED and CoDel, too. ECN changes little here. (A guess: losses are few, and ECN only saves the retransmissions.)
 #
 # Pages of DCTCP beside a download of DCTCP are [[slower than with CoDel = bool(compared["page_s"].iloc[9] > compared["page_s"].iloc[5])]], though [[they wait less = bool(compared["other_wait_ms"].iloc[9] < compared["other_wait_ms"].iloc[5])]]. A guess: they
 # share a step with the download, are marked in their first round trips, and leave slow start too early. We did not test it. These are
@@ -291,7 +291,7 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 # %% [markdown] id="summary"
 # ## Summary
 #
-# A drop-tail queue is as full as TCP can make it, and all packets wait in it; a queue that speaks early, by a drop or better by a mark,
+# A drop-tail queue is as full as TCP can make it, and all packets wait in it; a queue that signals early, by a drop or better by a mark,
 # keeps nearly the same goodput at a small part of the delay. Marks need the sender to ask, the queue to mark and the receiver to
 # echo; a sender that answers *how many* marks came (DCTCP, L4S) keeps a link full with a few packets waiting, but needs a queue of its own
 # beside others. A queue for each flow protects each flow from all queues but its own.
@@ -300,9 +300,9 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 # ## Optional: explore
 #
 # The panel is part 4 with one number: for drop-tail the room in the queue, for the others the wait that they aim at, both in
-# milliseconds of the link's time. Move a slider, and the experiment runs again; earlier runs stay, fainter.
+# milliseconds of the link's time. Move a slider, and the experiment runs again; earlier runs stay in the figure, but fainter.
 #
-# 1. Drop-tail: come down from 100 ms. What is the smallest room with which 99 % of the link are in use? Compare it with 0.43 of the
+# 1. Drop-tail: start at 100 ms and go down. What is the smallest room with which 99 % of the link are in use? Compare it with 0.43 of the
 #    round trip (part 3), for round trips of 20 and of 40 ms.
 # 2. CoDel at that wait: is the link as full, and the page as fast? And at its default of 5 ms?
 # 3. Now `fq_codel`, and let its target grow to 100 ms: who waits, and who does not?
@@ -311,15 +311,15 @@ page_prediction.compare(round(compared["page_s"].iloc[0], 1))
 chapter.panel()
 
 # %% [markdown] id="live-text"
-# ## Optional: take the rate away from a running queue
+# ## Optional: make the link slow while a queue is running
 #
-# CoDel is told a time, not a number of packets. **What does it do with a queue that was right, when the link becomes slow?** A download (CUBIC) has run for
+# CoDel's setting is a time, not a number of packets. **What does it do when the link suddenly becomes slow?** A download (CUBIC) has run for
 # 10 s over 20 Mbit/s. Press *Play* and move the sliders while it runs; every change is marked.
 #
 # - *Try*: set the rate to 2 Mbit/s. Wait until the queue is calm, and set it to 20 again. Then write `"fifo"` for
 #   `"codel"` in the cell, run it again, and do the same.
 # - *Look for*: how many packets are CoDel's 5 ms at each of the two rates? How high does the queue stand when the rate has just fallen, and how
-#   many seconds does CoDel need to have it down again? (It drops packets one at a time, the second 100 ms after the first.) How long do packets wait behind
+#   many seconds does CoDel need to bring it down again? (It drops packets one at a time, the second 100 ms after the first.) How long do packets wait behind
 #   drop-tail, with room for 1000 of them?
 
 # %% id="live" tags=["nbval-ignore-output", "figure"]
@@ -333,7 +333,7 @@ nl.widgets.live(
 # %% [markdown] id="open"
 # ## Open exercises
 #
-# - BBR needs no queue to speak up. Send it through the long drop-tail queue: where does it lie in the figure, and what happens to
+# - BBR needs no signal from a queue. Send it through the long drop-tail queue: where does it lie in the figure, and what happens to
 #   pages of CUBIC beside it?
 # - The panel has one download. Let four run behind drop-tail: which room fills the link now, and why less?
 # - Test the guess about DCTCP's pages: which measurement would refute it?
@@ -344,14 +344,14 @@ nl.widgets.live(
 # - S. Floyd and V. Jacobson, Random Early Detection gateways, IEEE/ACM Transactions on Networking 1(4), 1993.
 # - RFC 3168 (ECN), RFC 7567 (why queues should be managed), RFC 8289 (CoDel), RFC 8290 (fq_codel), RFC 8033 (PIE), RFC 8257
 #   (DCTCP), RFC 9330 and 9332 (L4S, DualPI2).
-# - M. Alizadeh and others, Data Center TCP (DCTCP), ACM SIGCOMM 2010, equations 8 to 13.
+# - M. Alizadeh and others, Data Center TCP (DCTCP), ACM SIGCOMM 2010.
 # - T. Høiland-Jørgensen, D. Täht and J. Morton, Piece of CAKE, IEEE LANMAN 2018.
 # - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 4.
 #
 # ## Limits
 #
 # One download and one neighbour; a home has more. DualPI2's step is 3 ms here, five frames of this link, because 1 ms
-# are less than two frames, and DCTCP then gets less than its share. RED is set as each part says; other settings give other
+# is less than two frames, and DCTCP then gets less than its share. RED is set as each part says; other settings give other
 # waits. A ping is not a game or a call, but it waits as they do.
 
 # %% id="versions" tags=["nbval-ignore-output"]

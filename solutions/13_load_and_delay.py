@@ -32,7 +32,7 @@ print(nl.preflight())
 # half of the time, a datagram takes 2.5 ms on average: 0.83 ms of waiting and 1.67 ms on the link.
 #
 # - How many ms does it take on average when the link is busy 95 % of the time?
-# - You measure that for 2 s, again and again with other random moments. The longest of 40 such results is how many times the shortest?
+# - You measure that for 2 s, again and again with other random moments. You divide the longest of 40 such results by the shortest. What do you get?
 
 # %% id="predict"
 my_delay_ms = 5.0  # SOLUTION
@@ -74,7 +74,7 @@ nl.plots.topology(network, title="One link, one queue")
 #
 # ### The wait
 #
-# A packet comes at a random moment. Two things stand before it.
+# A packet comes at a random moment. Two things are ahead of it.
 #
 # - *The queue.* It holds $\lambda w$ packets on average, by Little's law. Each takes $\sigma$. Together: $\lambda w \sigma = \rho w$.
 # - *The packet on the link.* There is one with probability $\rho$. Then $q$ is left of it on average. Together: $\rho q$.
@@ -88,7 +88,7 @@ nl.plots.topology(network, title="One link, one queue")
 # What is $q$? That depends on the sizes. There are two clear cases.
 #
 # - **M/M/1**: sizes are random (exponentially distributed). Such a time has no memory: what is left has the mean of the whole, $q = \sigma$.
-# - **M/D/1**: all sizes are equal. You come at any moment of the transmission. What is left on average? That is yours to say.
+# - **M/D/1**: all sizes are equal. You come at any moment of the transmission. What is left on average? That is for exercise 1.
 #
 # (The first letter says that packets come at random moments, each independent of all others: a **Poisson process**. The second is for the sizes, the 1 for one link.)
 # The formulas hold for a long run and a queue that never overflows. Then no packet is lost.
@@ -144,7 +144,7 @@ seen = {key: nl.interval(rows["delay_ms"]) for key, rows in found.groupby(["kind
 # The last column is Little's law with the whole delay: at 50 % there is [[less than one packet = 0.5 / 1.6672 * seen["one size", 0.5].mean < 1]], at 95 % there are [[ten = 0.95 / 1.6672 * seen["one size", 0.95].mean | 9.5 .. 10.5]].
 # The link does the same work for each of them.
 #
-# Now look at the intervals. That at 95 % is [[32 times as wide = seen["one size", 0.95].half_width / seen["one size", 0.5].half_width | 25 .. 40]] as that at 50 %, although its runs are three times as long. Why?
+# Now look at the intervals. The one at 95 % is [[32 times as wide = seen["one size", 0.95].half_width / seen["one size", 0.5].half_width | 25 .. 40]] as the one at 50 %, although its runs are three times as long. Why?
 
 # %% [markdown] id="length-text"
 # ## Part 2: how long must a run be?
@@ -153,12 +153,12 @@ seen = {key: nl.interval(rows["delay_ms"]) for key, rows in found.groupby(["kind
 #
 # $$\theta = \frac{\rho\,(1+c^2)\,\sigma}{(1-\rho)^2},$$
 #
-# its **relaxation time**: for our link [[3 ms at 50 % = nl.theory.relaxation_ms(0.5, 1.6672) | 2.5 .. 3.5]], [[150 ms at 90 % = nl.theory.relaxation_ms(0.9, 1.6672) | 149 .. 151]] and [[0.63 s at 95 % = nl.theory.relaxation_ms(0.95, 1.6672) / 1000 | 0.63 .. 0.64]]. (From the theory of diffusion; the source is Whitt.) A run of length $d$ has about $d/\theta$
-# independent pieces, however many packets are in it. So its mean wait scatters from run to run, with a standard deviation of about
+# its **relaxation time**: for our link [[3 ms at 50 % = nl.theory.relaxation_ms(0.5, 1.6672) | 2.5 .. 3.5]], [[150 ms at 90 % = nl.theory.relaxation_ms(0.9, 1.6672) | 149 .. 151]] and [[0.63 s at 95 % = nl.theory.relaxation_ms(0.95, 1.6672) / 1000 | 0.63 .. 0.64]]. (A diffusion approximation; the source is Whitt.) A run of length $d$ has about $d/\theta$
+# independent pieces, however many packets are in it. So its mean wait scatters from run to run, with a relative standard deviation of about
 #
 # $$\frac{s}{w} = \sqrt{\frac{2\theta}{d}} \quad\text{(any number of packets)},\qquad \sqrt{\frac{\theta}{d}} \quad\text{(the same number in each run)}.$$
 #
-# `nl.Udp` sends the same number in each run, at random moments, so the second holds here. (Why a half goes away is said after the summary.)
+# `nl.Udp` sends the same number in each run, at random moments, so the second holds here. (After the summary: why the factor 2 goes away.)
 #
 # We measure 95 % with runs of three lengths: 40 of 2 s, 16 of 8 s and the eight of 32 s from above.
 
@@ -176,9 +176,9 @@ times_prediction.compare(short.max() / short.min())
 #
 # - *Chance.* Single runs of 2 s give from [[8.6 = short.min() | .1f]] to [[26 ms = short.max() | 25.5 .. 26.5]]. Each has more than a thousand packets, and yet it has only [[three = 2000 / nl.theory.relaxation_ms(0.95, chapter.settings.SERVICE_MS) | 2.5 .. 3.5]] relaxation times.
 #   Theory's scatter is for runs that are much longer than $\theta$: for 2 s it is too large, for the two others [[it is within a third of what is measured = all(abs(rows["delay_ms"].std() / rows["delay_ms"].mean() / ((1 - 1.667 / 17.51) * (0.6335 / seconds) ** 0.5) - 1) < 1 / 3 for seconds, rows in lengths.groupby("seconds") if seconds > 2)]].
-# - *Bias.* The mean of the 40 short runs is [[13.3 = short.mean() | .1f]] ms, and its interval [[excludes = nl.interval(short).mean + nl.interval(short).half_width < 17.5]] the [[17.5 ms = experiments.theory_ms("one size", 0.95) | 17.45 .. 17.55]] of theory. More short runs would not mend that: they would only make the interval around
-#   the wrong number smaller. Two things make it so: a run begins with an empty queue, and it has the same number of packets as the others, so that a lasting excess of packets, which
-#   makes the longest queues, cannot be in it. A simulation of the queue tells them apart (4000 runs of 2 s each): 15.1 ms with the empty beginning alone, 15.8 ms with the same number alone, 13.5 ms with both, and
+# - *Bias.* The mean of the 40 short runs is [[13.3 = short.mean() | .1f]] ms, and its interval [[excludes = nl.interval(short).mean + nl.interval(short).half_width < 17.5]] the [[17.5 ms = experiments.theory_ms("one size", 0.95) | 17.45 .. 17.55]] of theory. More short runs would not cure that: they would only make the interval around
+#   the wrong number smaller. There are two reasons. A run begins with an empty queue. And each run has the same number of packets, so none has the lasting excess of packets that
+#   makes the longest queues. A simulation of the queue tells them apart (4000 runs of 2 s each): 15.1 ms with the empty beginning alone, 15.8 ms with the same number alone, 13.5 ms with both, and
 #   17.6 ms with neither. In longer runs both matter less. The intervals of the two others [[hold 17.5 ms = all(abs(nl.interval(rows["delay_ms"]).mean - 17.51) <= nl.interval(rows["delay_ms"]).half_width for seconds, rows in lengths.groupby("seconds") if seconds > 2)]], but that of 8 s does so only because it is
 #   wide: 60 runs gave 15.6 ± 0.8 ms.
 #
@@ -191,8 +191,7 @@ times_prediction.compare(short.max() / short.min())
 # half of its 95 % interval is at most 3 % of the mean? Choose how long and how often. Make a plan first: what is $\theta$ here, and which $d$ gives one run a scatter of 3 %?
 # 1500 s of network time in all are enough, which is some seconds of yours.
 #
-# As before: `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of `nl.interval` of its column `delay_ms`, `my_figure` with each value and the interval, and `my_verdict`: where
-# is theory, seen from your interval? `"above"`, `"inside"` or `"below"`. (In real time 30 % will do.)
+# As before: `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of `nl.interval` of its column `delay_ms`, `my_figure` with each value and the interval, and `my_verdict`: is theory `"above"` your interval, `"inside"` it or `"below"` it? (In real time 30 % will do.)
 
 # %% id="busy"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -204,7 +203,7 @@ my_figure = my_table.plot(kind="scatter", x="seed", y="delay_ms", title="Mean de
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Mean delay (ms)")
 theory = mean_delay(own.busy_rate_mbps, 1000, chapter.settings.offered_mbps(0.9, own.busy_rate_mbps))
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -278,7 +277,8 @@ late_now = experiments.late_of_calls(own, number)
 late_next = experiments.late_of_calls(own, number + 1)
 load = number * 50 * (own.call_bytes + 42) * 8 / own.line_rate_mbps / 1e6
 print(
-    f"{number} calls keep the line busy for {100 * load:.0f} % of the time: {late_now} % are late; with one more {late_next} % (5 runs each)"
+    f"{number} calls keep the line busy for {100 * load:.0f} % of the time\n"
+    f"late: {late_now:.2f} %; with one call more {late_next:.2f} % (5 runs each)"
 )
 
 # %% [markdown] id="calls-why"
@@ -305,12 +305,12 @@ chapter.panel()
 # %% [markdown] id="clock-text"
 # ## Optional: calls that keep time
 #
-# Real calls send by a clock: one datagram each 20 ms. As many calls as the line can carry at all, each with its clock and begun at a random moment:
+# Real calls send by a clock: one datagram each 20 ms. Here are as many calls as the line can carry at all. Each has its own clock and starts at a random moment.
 
 # %% id="clock"
 most = int(own.line_rate_mbps * 1e6 / (50 * (own.call_bytes + 42) * 8))
 clocked = experiments.late_of_calls(own, most, spacing="even", duration_s=5)
-print(f"{most} calls by the clock: {clocked} % are late (5 runs)")
+print(f"{most} calls by the clock: {clocked:.2f} % are late (5 runs)")
 
 # %% [markdown] id="clock-why"
 # [[None is late = clocked.mean == 0]], where random moments would make the line useless. Within 20 ms each call sends exactly once, so never more than [[11 = float(most) | .0f]] packets stand in the queue. It is not the load that makes packets wait,
@@ -331,7 +331,7 @@ print(f"{most} calls by the clock: {clocked} % are late (5 runs)")
 #
 # - Take `aqm="fq"` for the slow link in exercise 4 and put one TCP download beside the calls. How many calls fit now?
 # - The queue has room for 10 000 packets here. Give it 20. Which share is lost at 90 %, and what does theory for a long queue say about it?
-# - Draw $s/w$ over $d$ for 80 % on two logarithmic axes. Where does the root end to hold?
+# - Draw $s/w$ over $d$ for 80 % on two logarithmic axes. From where on does the square root no longer hold?
 # - **Challenge.** Write bursts: several `nl.Udp` with short `duration_s`. Which load gives 17.5 ms then?
 #
 # ## Sources
@@ -339,14 +339,14 @@ print(f"{most} calls by the clock: {clocked} % are late (5 runs)")
 # - A. K. Erlang, The theory of probabilities and telephone conversations, Nyt Tidsskrift for Matematik B 20, 1909: M/D/1.
 # - J. Little, A proof for the queuing formula L = λW, Operations Research 9(3), 1961.
 # - D. Bertsekas and R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 3: all the waits of this page.
-# - H. Tijms, A First Course in Stochastic Models, Wiley, 2003, section 9.2: the exponential tail.
+# - H. Tijms, A First Course in Stochastic Models, Wiley, 2003: the exponential tail.
 # - W. Whitt, Planning queueing simulations, Management Science 35(11), 1989: how long a run must be.
 # - V. Paxson and S. Floyd, Wide-area traffic: the failure of Poisson modeling, IEEE/ACM Transactions on Networking 3(3), 1995: what real traffic does.
 #
 # ## Limits
 #
-# No published lab of this course has measured this, so there is no number of somebody else beside ours. Real packets do not come at independent random moments, least of all those of TCP, which slows down when
-# a queue grows. The queue here never overflows; a real one drops. Sizes are seven, not all.
+# No published lab of this course has measured this, so there is no published number beside ours. Real packets do not come at independent random moments, least of all those of TCP, which slows down when
+# a queue grows. The queue here never overflows; a real one drops. There are seven sizes of packets here, and many more in real traffic.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = nl.run(network, [nl.Ping("h1", "h2", count=1)], duration_s=1).settings

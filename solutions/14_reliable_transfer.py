@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # Build a reliable transfer
 #
-# **The network loses, doubles and delays. How do you deliver everything once, in order, and fast?**
+# **The network loses, duplicates and delays packets. How do you deliver everything once, in order, and fast?**
 #
 # After this chapter you can
 #
@@ -61,7 +61,7 @@ nl.plots.topology(network, title="A path that loses 2 % of the data")
 #
 # - `program.read(1000)` (the sender): the next piece of data, `b""` when there is no more;
 # - `program.send(data)`: a datagram to the other end;
-# - `program.set_timer(at_s)`: call `on_timer` at this moment; `None` is off. There is one timer. `program.now_s` is now;
+# - `program.set_timer(at_s)`: call `on_timer` at this moment; `None` switches it off. There is one timer. `program.now_s` is the time now;
 # - `program.deliver(piece)` (the receiver): hand a piece to the application.
 #
 # Bytes in Python: `bytes([7])` is one byte of value 7, `data[0]` the value of the first byte, `data[1:]` the rest. A byte holds 0 to 255.
@@ -72,8 +72,8 @@ nl.plots.topology(network, title="A path that loses 2 % of the data")
 # `programs.TIMEOUT_S` (0.25 s): then it sends the piece again. The receiver answers each datagram with one byte. Which byte is up to you.
 #
 # The check runs your classes over a small path in Python, 50 ms each way, that loses exactly what a **schedule** says: "data 3" is the third datagram that the sender
-# sends, "ack 2" the second one that the receiver sends. It says which schedule your classes do not survive. To watch one,
-# print in your methods and call `my_wait(pieces=5, lost=["ack 2"])`.
+# sends, "ack 2" the second one that the receiver sends. It says which schedule your classes do not survive. To watch a run,
+# put `print` into your methods and call `my_wait(pieces=5, lost=["ack 2"])`.
 
 
 # %% id="stop_and_wait"
@@ -146,7 +146,7 @@ print(f"stop-and-wait: {one} Mbit/s in {experiments.SEEDS} runs")
 #
 # ### Exercise 2: the window's goodput
 #
-# Write the function for a path without losses. `rtt_ms` is the path's alone: the datagram's own time on the link comes on top. Each datagram has 42 bytes of headers
+# Write the function for a path without losses. `rtt_ms` is that of the path alone: add the datagram's own time on the link. Each datagram has 42 bytes of headers
 # beside `payload_bytes` of data. A worked number: a window of [[worked_window]], [[worked_rate_mbps]] Mbit/s, [[worked_rtt_ms]] ms and 1000 bytes give [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.5 %.
 
 
@@ -166,7 +166,7 @@ chapter.check.window(window_mbps)
 # ### Exercise 3: go-back-N
 #
 # The receiver stays as simple as before: `programs.InOrderReceiver` delivers the piece that it waits for, drops all others, and answers each datagram with the number of
-# the piece that it **waits for next**. So an ACK speaks for all pieces before it.
+# the piece that it **waits for next**. So an ACK acknowledges all pieces before it.
 #
 # Write the sender. It keeps up to `window` pieces in flight. Its one timer is for the *oldest* of them: when it runs out, all that is in flight is sent again. An ACK that moves the window starts the timer
 # anew. Numbers wrap after 255, and an old ACK may come late.
@@ -257,7 +257,7 @@ chapter.check.selective_repeat(my_selective)
 #
 # *Without losses* a piece takes the longer of two times: its own on the link, $\sigma$, or its share of a round trip, $(T_0+\sigma)/W$.
 #
-# *Go-back-N.* What is sent after a lost piece is dropped. So each loss costs all of the time until the piece goes again: the timer, and nearly a round trip before it,
+# *Go-back-N.* The receiver drops all pieces after a lost one. So each loss costs all of the time until the piece is sent again: the timer, and nearly a round trip before it,
 # because the timer starts anew with the last ACK that moves the window, $(1-\frac1W)(T_0+\sigma)$ after the piece was sent. Together
 #
 # $$G = \frac{8P}{\max\left(\sigma, \frac{T_0+\sigma}{W}\right) + \frac{p}{1-p}\left(\tau + \left(1-\tfrac1W\right)(T_0+\sigma)\right)}.$$
@@ -271,7 +271,7 @@ chapter.check.selective_repeat(my_selective)
 #
 # ### Run it
 #
-# Your own classes, over the kernel's UDP, with four windows and five seeds each, 5 s long.
+# Your own classes run over the kernel's UDP, with four windows and five seeds each, for 5 s.
 
 # %% id="windows" tags=["figure"]
 back = chapter.check.go_back_n.take(my_back, experiments.GO_BACK_N)
@@ -288,15 +288,15 @@ print(f"pieces twice, missing or wrong in all {len(found)} runs: {found['errors'
 # **Do they differ?** Go-back-N [[agrees with its theory in all four intervals = all(abs(each.mean - experiments.theory_mbps("go-back-N", float(window))) <= each.half_width for (name, window), each in seen.items() if name == "go-back-N")]]. From 16 to 32 pieces it gains little: the time after losses is what counts.
 #
 # Selective repeat is far below its formula for large windows: at 32 it has [[1.2 = seen["selective repeat", 32].mean | .1f]] of [[1.9 = float(experiments.theory_mbps("selective repeat", 32.0)) | .1f]] Mbit/s. One suspect is in the code: the window of `SelectiveSender` counts from the *oldest* piece in flight. If that one is lost,
-# the window stands still until it has come, although the places behind it are free. Give the receiver room for 127 early pieces, and let the window count only what is in flight:
+# the window stands still until it has arrived, although the places behind it are free. Give the receiver room for 127 early pieces, and let the window count only what is in flight:
 
 # %% id="span"
 wide = experiments.with_wide_span([32])
 print(experiments.span_table(found, wide).to_string(index=False))
 
 # %% [markdown] id="span-why"
-# Now it has [[1.83 = experiments.intervals(wide)["wide span", 32].mean | .2f]] Mbit/s, which is [[within 4 % of the formula = abs(experiments.intervals(wide)["wide span", 32].mean / experiments.theory_mbps("selective repeat", 32.0) - 1) < 0.04]], where before a third was missing: it was the window that stood still. The textbook's formula leaves that out. It is the price of a small buffer at the
-# receiver. (And it is why the numbers must be twice as many as the window: with 256 numbers a window of 128 is the largest. Exercise 4's last schedule shows what an old piece does otherwise.)
+# Now it has [[1.83 = experiments.intervals(wide)["wide span", 32].mean | .2f]] Mbit/s, which is [[within 4 % of the formula = abs(experiments.intervals(wide)["wide span", 32].mean / experiments.theory_mbps("selective repeat", 32.0) - 1) < 0.04]], where before a third was missing: it was the window that stood still. The formula leaves that out. It is the price of a small buffer at the
+# receiver. (There must be twice as many numbers as pieces in the window: with 256 numbers a window of 128 is the largest. Exercise 4's last schedule shows what an old piece does otherwise.)
 #
 # ## Part 3: beside Linux's TCP
 #
@@ -305,8 +305,7 @@ print(experiments.span_table(found, wide).to_string(index=False))
 # `chapter.settings.beside(own)` is Linux's TCP (CUBIC) over such a path: [[rate_mbps]] Mbit/s, 100 ms, [[loss_percent]] % of the segments lost. What does it get? Compare it with the
 # *link's* limit in the formula of selective repeat, for datagrams of 1000 bytes: $(1-p)$ of what the link carries.
 #
-# `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of `nl.interval` of its `goodput_mbps`, `my_figure` with each value and the interval, and `my_verdict`: where is that limit, seen from your interval?
-# `"above"`, `"inside"` or `"below"`.
+# `my_table` of `nl.repeat` with 8 to 30 seeds, `my_interval` of `nl.interval` of its `goodput_mbps`, `my_figure` with each value and the interval, and `my_verdict`: is that limit `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="beside"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -318,7 +317,7 @@ my_figure = my_table.plot(kind="scatter", x="seed", y="goodput_mbps", title="TCP
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput (Mbit/s)")
 limit = own.rate_mbps * 1000 / 1042 * (1 - own.loss_percent / 100)
-my_figure.add_hline(y=limit)
+my_figure.add_hline(y=limit, annotation_text="the limit")
 my_verdict = "above" if limit > mean + half else "below" if limit < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -356,13 +355,13 @@ print(f"TCP alone: {tcp_mbps['alone']} Mbit/s; beside selective repeat: {tcp_mbp
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Numbers, ACKs and a timer make a transfer reliable, if each handles the case that nobody thinks of: the lost ACK, the late ACK, the number that comes round again. A window fills the path; after a loss go-back-N pays with all
-# that is in flight, selective repeat with a buffer, and its window stands still if the buffer is small. TCP is all of this, and it also slows down for others.
+# Numbers, ACKs and a timer make a transfer reliable, if each handles the case that nobody thinks of: the lost ACK, the late ACK, the number that is used again. A window fills the path. After a loss go-back-N sends again all
+# that is in flight; selective repeat needs a buffer instead, and its window stands still if the buffer is small. TCP does all of this, and it also slows down for others.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
 #
-# netlab's own two transfers over the path of this chapter. Where does a larger window stop to help? Take selective repeat and a window of 64: what does the title say is sent in vain, and how long
+# netlab's own two transfers over the path of this chapter. From which window on does a larger one no longer help? Take selective repeat and a window of 64: how much is sent in vain (see the title), and how long
 # does a piece wait in the queue then? Compare with the timer.
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]
@@ -388,7 +387,7 @@ chapter.panel()
 # ## Limits
 #
 # No published lab of this course has measured this. The path loses data only, and each datagram with the same chance; real losses come together. ACKs are lost in the schedules
-# alone. Time is virtual: computing costs none, so a slow program is as good as a fast one here. The schedules find usual faults, not all: passing them is no proof.
+# alone. Time is virtual: computing costs none, so a slow program is as good as a fast one here. The schedules find common faults, not all: passing them is no proof.
 
 # %% id="versions" tags=["nbval-ignore-output"]
 settings = nl.run(network, [nl.Ping("h1", "h2", count=1)], duration_s=1).settings

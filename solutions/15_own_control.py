@@ -13,7 +13,7 @@
 # 3. show with an interval that one control is better than another, and say where that ends.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: BDP; Congestion control. *Runs on*: any machine on which the next cell says "Ready"
-# with the library kernel, a browser's tab too: only that kernel asks your classes.
+# with the library kernel (a browser tab, too). Only that kernel can ask your classes.
 
 # %% id="imports" tags=["nbval-ignore-output"]
 import netlab as nl
@@ -27,7 +27,7 @@ print(nl.preflight())
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# A link of 10 Mbit/s, an RTT of 40 ms while nobody waits, room for 200 packets. One flow whose window never changes. Write down two numbers
+# A link of 10 Mbit/s, an RTT of 40 ms with an empty queue, and room for 200 packets. There is one flow, and its window never changes. Write down two numbers
 # before you see the results. Nobody grades them.
 #
 # - With a window of 10 segments: how many Mbit/s of data arrive?
@@ -59,13 +59,13 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # | $t_f$ | `frame_ms` | ms | time in which the link sends a full frame (1448 bytes of data, 66 of headers): $8 \cdot 1514 / (1000 R)$ |
 # | $G$ | `goodput_mbps` | Mbit/s | application data that arrives, each byte once |
 #
-# **Little's law**: what is under way is the rate times the time that each part of it spends there. As long as the window is smaller than
-# what the path holds, nobody waits: $T = T_0$, and $G$ grows with $W$. Once the link is full it sends one frame in each $t_f$, and
-# all $W$ of them are ahead of an acknowledgement: $T = W t_f$. So
+# **Little's law**: the data in flight is the rate times the round-trip time. As long as the window is smaller than
+# what the path holds, no packet waits: $T = T_0$, and $G$ grows with $W$. Once the link is full it sends one frame in each $t_f$. Between a
+# segment and its acknowledgement it sends all $W$ frames of a window: $T = W t_f$. So
 #
 # $$T = \max\left(T_0,\; W t_f\right).$$
 #
-# This holds for a flow alone whose window stands still. **Power** is $G/T$: more is better. Kleinrock (1979) showed that for such a link
+# This holds for a single flow with a fixed window. **Power** is $G/T$: more is better. Kleinrock (1979) showed that for such a link
 # its peak is at the window that just fills the path.
 
 # %% [markdown] id="delay-text"
@@ -89,8 +89,8 @@ chapter.check.delay(rtt_ms)
 # %% [markdown] id="fixed-text"
 # ### Run it
 #
-# This is a congestion control. `on_start` gets the flow, whose window any method may set at any time. `on_ack` and `on_loss` are there and do
-# nothing: what a class leaves out, netlab does as Linux's Reno does.
+# This is a congestion control. `on_start` gets the flow. Any method may set the flow's window at any time. `on_ack` and `on_loss` are there
+# and do nothing: what a class leaves out, netlab does as Linux's Reno does.
 #
 # ```python
 # class Window:
@@ -127,7 +127,7 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=func
 #
 # ### Exercise 2: the best window
 #
-# Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms while nobody waits. Which fixed window has the greatest power? You may run five
+# Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
 # windows at most, so think first: `chapter.settings.steady(own.rate_mbps, own.base_rtt_ms)` is the network,
 # `nl.Tcp("h1", "h3", congestion=chapter.settings.Window(20))` a flow. Tolerance: 6 %, or two segments where that is more.
 
@@ -141,7 +141,7 @@ chapter.check.best(best_window)
 # ## A window that moves
 #
 # Nobody tells a sender the rate and the RTT of its path. It has to find out, and to leave room for others. The oldest rule that does
-# both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two flows that do so come closer with each loss, because
+# both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two such flows come closer with each loss, because
 # halving takes more from the larger one and adding gives both the same (Chiu and Jain, 1989).
 #
 # ### Exercise 3: AIMD
@@ -187,7 +187,7 @@ chapter.check.aimd(Aimd)
 # %% [markdown] id="landmarks-text"
 # ## Landmarks
 #
-# Now a path whose rate moves: the trace `walk_4g`, a walk with a telephone, 10 s of it. (It is drawn by a program of netlab's, not measured.) Where do
+# Now a path whose rate moves: the trace `walk_4g`, 10 s of a walk with a mobile phone. (A program of netlab made the trace; it was not measured.) Where do
 # Linux's own controls lie? CUBIC is Linux's default; BBR goes by the rate that arrives, Vegas by delay; DCTCP by marks, of which there are none here, so it is
 # another Reno. Delay is the 95th percentile of the RTT, on a logarithmic axis: good is right and below.
 
@@ -205,12 +205,12 @@ print(experiments.table(found))
 # ### Exercise 4: something that looks at delay
 #
 # Write `Mine`, a control that keeps the queue short. `ack.rtt_ms` is the RTT of this acknowledgement (None without a sample), `ack.rtt_min_ms` the shortest
-# so far. What of the window waits in the queue? By Little's law about $W\,(1 - T_\text{min}/T)$ segments. One rule that works: grow by one
+# so far. Which part of the window waits in the queue? By Little's law about $W\,(1 - T_\text{min}/T)$ segments. One rule that works: grow by one
 # segment for each RTT while this is below a few, else shrink by one. You may do something else entirely: `ack.delivery_rate_mbps` is the rate that arrives,
 # `flow.pacing_mbps` spreads what is sent.
 #
-# It is right when it has 1.5 times CUBIC's power on `walk_4g` and on each of the three traces (`train` and `crowded_wifi` too) 0.6 times its
-# goodput, and when two of it share a steady link with a fairness index above 0.8 and keep 30 ms of queue at most. The check takes some seconds.
+# The check wants 1.5 times CUBIC's power on `walk_4g`, and 0.6 times CUBIC's goodput on each of the three traces (`train` and `crowded_wifi` are the
+# others). Two flows of `Mine` on a steady link must reach a fairness index above 0.8 and keep at most 30 ms of queue. The check takes some seconds.
 
 
 # %% id="mine"
@@ -265,9 +265,9 @@ for trace in chapter.settings.TRACES[1:]:
 #
 # ### Exercise 5: show it
 #
-# Repeat it with 8 to 30 seeds of your choice. Take of each seed the power of `Mine` over that of `Aimd`: `goodput_mbps / rtt_ms` of `h2` over the same
-# of `h1`. As in the chapter BDP: `my_table` of `nl.repeat`, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the interval, and
-# `my_verdict`: where is 1 (no difference), seen from your interval? `"above"`, `"inside"` or `"below"`.
+# Repeat it with 8 to 30 seeds of your choice. For each seed divide the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) by that of `Aimd`
+# (`h1`). As in the chapter BDP: `my_table` of `nl.repeat`, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the interval, and
+# `my_verdict`: is 1 (no difference) `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -281,7 +281,7 @@ my_interval = nl.interval(my_ratios)
 mean, half = my_interval
 my_figure = my_ratios.plot(kind="bar", title="Is Mine better than Aimd on a lossy link?")
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
-my_figure.update_yaxes(title_text="Power, Mine / Aimd")
+my_figure.update_yaxes(title_text="Power, Mine / Aimd").update_layout(showlegend=False)
 my_verdict = "above" if mean + half < 1 else "below" if mean - half > 1 else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -292,7 +292,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="beside-text"
 # ## Where it fails
 #
-# A control meets others. Ten seconds of `Mine` beside CUBIC, on the steady link with its deep queue.
+# A control shares links with others. Here are ten seconds of `Mine` beside CUBIC, on the steady link with its deep queue.
 
 # %% id="beside" tags=["figure"]
 beside = nl.run(
@@ -321,13 +321,13 @@ nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control
 # ## Summary
 #
 # A window below the bandwidth-delay product wastes rate, a window above it makes delay, and power has its peak between. Controls that wait for losses fill any queue;
-# those that look at delay keep it short and starve beside the others. That one is better holds for networks and neighbours that were tried, with an
-# interval, and says little of others.
+# those that look at delay keep it short and starve beside the others. "This one is better" needs an interval, and
+# it holds for the networks and neighbours that were tried.
 
 # %% [markdown] id="contest-text"
 # ## Optional: the contest
 #
-# `netlab contest` lets the classes of a course compete on networks that nobody has seen: rates that wander and jump, losses, deep queues, CUBIC, a twin. Hand in this
+# `netlab contest` lets the classes of a course compete on networks that nobody has seen: rates that wander and jump, losses, deep queues, CUBIC, a second flow of the same class. Hand in this
 # notebook, or a file with one class; the last class with such methods is taken. `docs/contest.md` has the score.
 
 # %% [markdown] id="panel-text"
@@ -342,8 +342,8 @@ chapter.panel()
 # ## Optional: what was published
 #
 # Pantheon (Yan and others, USENIX ATC 2018) drew controls in this plane over paths in the real Internet, delay as the 95th percentile, as here. Its
-# authors found that no control was the best on all paths. Our three opponents of the contest show the same on seven small networks. Their figures cannot be compared with ours number by number:
-# their paths were real, and ours are drawn.
+# authors found that no control was the best on all paths. Our three opponents of the contest show the same on seven small networks. Their results cannot be compared with ours number by number:
+# their paths were real, and a program made ours.
 
 # %% [markdown] id="open"
 # ## Open exercises
@@ -364,7 +364,7 @@ chapter.panel()
 #
 # ## Limits
 #
-# Time was virtual: a slow class costs no network time, as in a real host it would. The traces are drawn. Runs of 10 s are short; slow start is in them.
+# Time was virtual: a slow class costs no network time, as in a real host it would. A program made the traces. Runs of 10 s are short, and include slow start.
 #
 # ## Versions and seed
 

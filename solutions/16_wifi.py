@@ -46,15 +46,15 @@ wifi_prediction = nl.checks.predict("TCP over 54 Mbit/s of Wi-Fi", my_wifi_mbps,
 # |---|---|---|
 # | DIFS | 28 | everybody listens: is the medium free? |
 # | backoff | $7.5 \cdot 9$ on average | 0 to 15 slots of 9 µs, drawn at random, so that two seldom start together |
-# | preamble | 20 | the receiver tunes in |
+# | preamble | 20 | the receiver synchronizes |
 # | the frame | 4 for each symbol | a symbol has $4R$ bits; the frame has $8 (P + 64) + 22$ bits |
 # | signal extension | 6 | a peculiarity of 802.11g |
-# | SIFS | 10 | the receiver turns round |
+# | SIFS | 10 | the receiver switches to sending |
 # | ACK | 34 | "it came": each frame is acknowledged at once, because frames get lost on the air |
 #
 # $P$ (`payload_bytes`) is the application data of a datagram in bytes, $R$ (`rate_mbps`) the rate of the bits in a frame in Mbit/s. The 64 bytes are UDP 8, IP 20, and 36 for
-# the wireless frame; the 22 bits are the standard's own. A symbol is sent whole, so their number is rounded up. The sum is $A$ (in µs), and the goodput $G = 8 P / A$ (in Mbit/s).
-# It holds for one sender that always has a packet waiting, without noise, and for rates of 24 Mbit/s or more.
+# the wireless frame; the 22 bits are the standard's SERVICE and tail bits. A symbol is sent whole, so the number of symbols is rounded up. The sum is $A$ (in µs), and the goodput $G = 8 P / A$ (in Mbit/s).
+# This holds for one sender that always has a packet waiting, without noise, and for rates of 24 Mbit/s or more.
 #
 # ### Exercise 1: the ceiling
 #
@@ -118,7 +118,7 @@ payload_bytes = chapter.check.payload.take(my_payload_bytes, 1472)
 print(f"{own.target_mbps} Mbit/s wanted, measured {confirmed_mbps:.1f}")
 
 # %% [markdown] id="tcp-air-text"
-# ## Part 2: TCP, whose way back is the same air
+# ## Part 2: TCP's acknowledgements need the same air
 #
 # A cable has a pair of wires for each direction. On the air TCP's acknowledgements wait for the same medium as its data. A TCP receiver sends one
 # for every two segments (*delayed ACK*), and each takes 181.5 µs. The simple budget is two data frames and one acknowledgement ($M$ = 1448 bytes,
@@ -142,18 +142,17 @@ wifi_prediction.compare(tcp_mbps, theory=theory_mbps)
 
 # %% [markdown] id="tcp-air-why"
 # **Why do they differ?** The receiver acknowledges a little more often than each second segment. Sometimes both stations draw the same slot: their frames
-# *collide*, and both try again with twice as many slots. And both count their backoffs at the same time, which saves some. The formula
+# *collide*, and both try again with twice as many slots. And both count their backoffs at the same time, which saves time. The formula
 # with all three agrees within [[a per cent = abs(tcp_mbps / theory_mbps - 1) | 0 .. 0.012]].
 
 # %% [markdown] id="repeated-text"
 # ### Exercise 3: two senders
 #
-# Now `h1` and `h2` both send UDP, as much as the air takes: `chapter.settings.two_senders()`, half a second long. Collisions cost time, and counting backoffs side by side saves some.
-# G. Bianchi (2000) computed the sum of both from the rules: `nl.theory.wifi_saturation(2, 1472).goodput_mbps`. For that he took one thing as simpler than it is: a station that
-# hears another one stops counting its backoff, and his formula has this only on average. Does it matter? As in the chapter How sure are you?:
+# Now `h1` and `h2` both send UDP, as much as the air carries: `chapter.settings.two_senders()`, half a second long. Collisions cost time, and counting backoffs side by side saves some.
+# G. Bianchi (2000) computed the sum of both from the rules: `nl.theory.wifi_saturation(2, 1472).goodput_mbps`. His model makes one thing simpler: a station that
+# hears another one stops counting its backoff, and the model has this only on average. Does it matter? As in the chapter How sure are you?:
 # `my_table` of `nl.repeat` with 8 to 30 seeds of your choice; for each seed the sum of both goodputs, `my_table.groupby("seed")["goodput_mbps"].sum()`;
-# `my_interval` of `nl.interval`, `my_figure` with the sums and the interval, and `my_verdict`: where is Bianchi's number, seen from your interval?
-# `"above"`, `"inside"` or `"below"`.
+# `my_interval` of `nl.interval`, `my_figure` with the sums and the interval, and `my_verdict`: is Bianchi's number `"above"` your interval, `"inside"` it or `"below"` it?
 
 # %% id="repeated"
 my_table = my_interval = my_figure = my_verdict = ...
@@ -166,7 +165,7 @@ my_figure = my_sums.reset_index().plot(kind="scatter", x="seed", y="goodput_mbps
 my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
 my_figure.update_yaxes(title_text="Goodput of both (Mbit/s)")
 theory = nl.theory.wifi_saturation(2, 1472).goodput_mbps
-my_figure.add_hline(y=theory)
+my_figure.add_hline(y=theory, annotation_text="theory")
 my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
@@ -212,8 +211,8 @@ print("TCP over 802.11g at 54 Mbit/s, in Mbit/s; published: 14.4")
 print(experiments.tcp_over_air().round(1).to_string(index=False))
 
 # %% [markdown] id="published-why"
-# Protection for 802.11b is enough to explain the lab's result: between its two preambles lies 14.4. It is no proof. A slower rate (24 Mbit/s), frames
-# repeated because of noise, or neighbours on channel 3 would do it too. What the table shows: a TCP that gets what the rules of the medium leave can have 14.4 Mbit/s and less.
+# Protection for 802.11b is enough to explain the lab's result: between its two preambles lies 14.4. This is not a proof. A slower rate (24 Mbit/s), frames
+# repeated because of noise, or neighbours on channel 3 would do it too. The table shows that TCP can have 14.4 Mbit/s and less, although it gets all that the rules of the medium leave.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -241,8 +240,8 @@ for error_rate in (0, 0.2, 0.5):
     )
     flow, station = run.flows.iloc[0], run.more["stations"].iloc[0]
     print(
-        f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost, mean delay {flow['delay_ms']:.2f} ms, "
-        f"jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram"
+        f"{error_rate:.0%} of the frames lost: {flow['loss_rate']:.2%} of the datagrams lost\n"
+        f"  mean delay {flow['delay_ms']:.2f} ms, jitter {flow['jitter_ms']:.2f} ms, {station['errors'] / station['frames']:.2f} repetitions for each datagram"
     )
 
 # %% [markdown] id="open"

@@ -4,7 +4,7 @@
 # An experiment says everything beforehand and gives results afterwards. A *live network* is built once and then waits
 # for you: type at its hosts, change its links, start traffic, look, and go on.
 #
-# After these pages you can
+# After this page you can
 #
 # 1. run commands in hosts and start servers in the background;
 # 2. start traffic of netlab's own, change or cut a link meanwhile, and see what happens;
@@ -51,7 +51,7 @@ ping -c 3 h2
 # %host r1 ip -brief address
 
 # %% [markdown] id="python-text"
-# In Python, a command gives its text back, and an exit code with it.
+# In Python, a command returns its output as text, with its exit code.
 
 # %% id="python"
 said = lab["h1"].run("ping -c 5 -i 0.2 -q h2")
@@ -133,7 +133,7 @@ nl.plots.time_sequence(capture.packets)
 # %% [markdown] id="close-text"
 # ## Close it
 #
-# `lab["h1"].terminal()` offers a terminal in a host: it says what to type in one of JupyterLab's. While it is open, network time follows
+# `lab["h1"].terminal()` opens a terminal in a host: it prints what to type in a terminal of JupyterLab. While it is open, network time follows
 # wall-clock time.
 #
 # A lab that you do not close ends with the notebook's kernel and leaves nothing behind. In a script, use
@@ -141,7 +141,7 @@ nl.plots.time_sequence(capture.packets)
 # `netlab mininet script.py` runs a Mininet script without root.
 #
 # With root, `NETLAB_ENGINE=native` gives the same commands on the kernel of your machine, in real time. What is different there: time goes on
-# while you think and cannot be slowed, output does not repeat, closing a terminal freezes nothing, and what you type is root's on your
+# while you think and cannot be slowed, output does not repeat, closing a terminal freezes nothing, and what you type runs as root on your
 # own files.
 
 # %% id="close"

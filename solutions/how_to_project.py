@@ -32,7 +32,7 @@ print(nl.preflight())
 # %% [markdown] id="prediction"
 # ## 2. The prediction
 #
-# The paper's equation 6 gives the least utilization, here for half of the rule's queue, for the rule's, and for twice as much. It assumes
+# The paper also gives the least utilization, here for half of the rule's queue, for the rule's, and for twice as much. It assumes
 # independent losses. With 4 flows I do not expect those: a full queue drops packets of several flows at once. So I predict
 # that 16 flows stay above the bound, and that 4 flows fall below it.
 #
@@ -54,7 +54,7 @@ print(pd.DataFrame(bound, index=TIMES).round(3).to_string())
 # %% [markdown] id="experiment"
 # ## 3. The experiment
 #
-# Four senders are 50 to 150 ms away (RTT), 100 ms in the mean, and send Reno, of which the rule speaks. When each begins is drawn from the seed:
+# Four senders are 50 to 150 ms away (RTT), 100 ms on average, and send with Reno, which the rule assumes. The seed decides when each begins:
 # otherwise every seed would give the same run, and an interval would say nothing. The first 8 s are left out, because slow start
 # is not what the rule is about. All that differs between two runs of a pair is the room in the queue.
 
@@ -139,8 +139,8 @@ figure
 # ## 6. The limits
 #
 # **The prediction was wrong for 4 flows.** I could have known. If all 4 always halved at once, they would be one flow with a four times larger window. Below is
-# such a flow with the same room: the link is still used better than the bound says. So the bound for 4 flows could not be reached, however much they are
-# in step: it assumes that the sum of the windows is normally distributed. Such a sum has no upper end, and that of 4 windows has one.
+# such a flow with the same room: the link is still used better than the bound says. So the bound for 4 flows could not be reached, however synchronized they
+# are: it assumes that the sum of the windows is normally distributed. A normal distribution has no upper end, but the sum of 4 windows has one.
 
 # %% id="alone"
 room = round(rule[4])
@@ -151,7 +151,7 @@ alone_used = 8 * late.sent_bytes.diff().sum() / late.t_s.diff().sum() / (RATE_MB
 print(f"one flow, {room} places: {100 * alone_used:.1f} %; bound for 4 flows: {100 * bound[4][1]:.1f} %")
 
 # %% [markdown] id="alike-text"
-# **How much are flows in step?** They are more so where all have the same RTT. That is a second experiment: 16 flows and the rule's queue, all 100 ms away.
+# **How synchronized are the flows?** More, if all have the same RTT. That is a second experiment: 16 flows and the rule's queue, all 100 ms away.
 
 # %% id="alike" tags=["nbval-ignore-output"]
 alike = nl.sweep({seed: scenario(16, round(rule[16]), seed, spread=False) for seed in range(1, SEEDS + 1)})
@@ -169,7 +169,7 @@ print(f"What the same RTT costs: {lost} percentage points")
 # searches. For 200 flows they found 2 places, which neither the rule (32) nor our repetition (`--only hifi`: 66 %) confirms.
 #
 # **What this cannot show.** All flows are long, and Reno: short flows never reach a window that they could halve, and CUBIC halves less. There is one bottleneck, and no
-# traffic in the other direction. And a queue that is just long enough for the link may lose more packets than a call likes: I did not look at loss.
+# traffic in the other direction. And a queue that is just long enough for the link may lose more packets than a call tolerates: I did not look at loss.
 #
 # *Papers*: G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, SIGCOMM 2004. N. Handigol, B. Heller, V. Jeyakumar, B. Lantz, N. McKeown, Reproducible
 # Network Experiments Using Container-Based Emulation, CoNEXT 2012 (results in `buffersizing` of `mininet/mininet-tests`). C. Villamizar, C. Song, High Performance TCP in

@@ -15,16 +15,16 @@
 #
 # ## Six questions, if you have none
 #
-# - **How much queue do many flows need?** Take the worked project further: CUBIC in the place of Reno, flows with one and the same RTT, or short
+# - **How much queue do many flows need?** Take the worked project further: CUBIC instead of Reno, flows with the same RTT, or short
 #   flows among the long ones.
 # - **BBR beside CUBIC.** Which share does one BBR flow get beside one, three and nine CUBIC flows, with a short and with a long queue?
-# - **Incast.** So many servers answer one client at once through one switch port: from which number on does the last answer wait for a
+# - **Incast.** Many servers answer one client at once through one switch port. From which number of servers on does the last answer wait for a
 #   retransmission timer?
 # - **Adaptive video.** A player asks for chunks of 4 s at one of five rates (`nl.Tcp(num_bytes=...)`) over `nl.Trace.named("walk_4g")`. Which rule of
 #   choosing the rate stalls least, and what does it cost in quality?
 # - **Initial windows.** What do first windows of 3, 10 and 30 segments (`nl.Tcp(initial_window_segments=...)`) do to the completion times of
 #   10 kB, 100 kB and 1 MB, and to a call beside them?
-# - **A queue discipline on your own trace.** Record or draw the rate of your own line (`nl.Trace`). What do `fq_codel` and `cake` save a call beside a
+# - **A queue discipline on your own trace.** Record or draw the rate of your own line (`nl.Trace`). How much waiting do `fq_codel` and `cake` save a call beside a
 #   download, compared with drop-tail, and what does the download pay?
 
 # %% id="imports" tags=["nbval-ignore-output"]
@@ -39,7 +39,7 @@ print(nl.preflight())
 # %% [markdown] id="question-words"
 # ## 1. The question
 #
-# One sentence that ends with a question mark. Then: who would do something else, if the answer were different?
+# One sentence that ends with a question mark. Then: who would act differently if the answer were another one?
 #
 # <!-- BEGIN SOLUTION -->
 # The worked project (`how_to_project.ipynb`) asks whether a rule that was measured with hundreds of flows holds for the 4 or 16 of a home.
@@ -56,7 +56,7 @@ print(nl.preflight())
 # A number or an order, and the formula or the reason. Write it before you run anything; a wrong prediction costs no points.
 #
 # <!-- BEGIN SOLUTION -->
-# The worked project computes the bound of the paper's equation 6, and says where it expects it to fail.
+# The worked project computes the paper's bound, and says where it expects it to fail.
 #
 # Rubric, 3 points:
 #

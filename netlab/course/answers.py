@@ -81,7 +81,7 @@ def as_number(answer: object) -> tuple[float | None, str]:
         return None, f"expected one number, got {array.size} of them ({answer_in_words(answer)})."
     number = float(array.reshape(()))
     if not math.isfinite(number):
-        return None, f"got {number}; was something divided by zero, or a figure missing (NaN)?"
+        return None, f"got {number}; was something divided by zero, or a number missing (NaN)?"
     return number, ""
 
 

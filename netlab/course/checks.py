@@ -155,8 +155,8 @@ class Check:
         if self.judge(answer).status is Status.PASSED or self.is_harmless(answer):
             return answer
         if instead is not None:
-            what = "a working function stands in" if callable(instead) else f"{answer_in_words(instead)} stands in"
-            show_text(f"Exercise {self.name!r} is open: {what} for your answer here.", GREY)
+            what = "a working function" if callable(instead) else answer_in_words(instead)
+            show_text(f"Exercise {self.name!r} is open: this cell takes {what} instead of your answer.", GREY)
         return instead
 
     def is_harmless(self, answer: object) -> bool:  # noqa: ARG002 (a subclass looks at it)

@@ -125,7 +125,7 @@ def preflight(wanted: str | Engine | None = None) -> str:
     require(engine.requirements())
     ready = f"Ready: experiments run with the {engine.name} engine in {engine.clock} time."
     if engine.name == "pocket" and not _named(wanted) and not _library_refusal(()):
-        ready = "Ready: experiments run with the library engine in virtual time, commands and live networks with the pocket engine."
+        ready = "Ready: experiments run with the library engine in virtual time,\n  commands and live networks with the pocket engine."
     other = differences(engine)
     if moment := behind.underway():
         ready += f" {being_built(moment)}"

@@ -243,8 +243,8 @@ def test_what_stands_in_for_a_wrong_answer_is_said(capsys: pytest.CaptureFixture
     assert NUMBER.take(48, 0.0) == 0.0
     assert FUNCTION.take(stub_dots, limit) is limit
     assert capsys.readouterr().out.splitlines() == [
-        "Exercise 'limit' is open: 0.0 stands in for your answer here.",
-        "Exercise 'limit' is open: a working function stands in for your answer here.",
+        "Exercise 'limit' is open: this cell takes 0.0 instead of your answer.",
+        "Exercise 'limit' is open: this cell takes a working function instead of your answer.",
     ]
 
 

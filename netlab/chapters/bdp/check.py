@@ -127,8 +127,8 @@ def _repeated(own: StudentValues) -> Repetition:
         expected=lambda _table: float(theory.window_limit_mbps(1000.0 * own.half_kb, 2.0 * own.delay_ms)),
         unit="Mbit/s",
         right=(
-            "The window is the same in each draw, but the round-trip time is longer than the empty path's: beside somebody segments "
-            "wait. Put the mean of the column rtt_ms into W / T: how much of the gap is left?"
+            "The window is the same in each draw, but beside other traffic segments wait: the round-trip time is longer than that "
+            "of the empty path. Put the mean of the column rtt_ms into W / T: how much of the gap is left?"
         ),
         plot='my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")',
         axis="Goodput (Mbit/s)",
@@ -206,7 +206,7 @@ def _overfull(own: StudentValues) -> Measurement:
         ],
         right="The link is full, and the window is larger than what the path holds.",
         hints=[
-            "Two hosts, a router between them, two links: one without figures, one with rate, delay and queue.",
+            "Two hosts, a router between them, two links: one without numbers, one with rate, delay and queue.",
             (
                 "nl.Topology(hosts=['h1', 'h2'], routers=['r1'], links=[nl.Link('h1', 'r1'), nl.Link('r1', 'h2', rate_mbps=..., "
                 "delay_ms=..., queue_packets=1000)])."

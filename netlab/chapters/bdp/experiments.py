@@ -203,9 +203,7 @@ class Transfers:
         for share in (0.8, 1.0, 1.5):
             goodput, rtt = self.measured(share * found_bytes)
             lines.append(f"{share:.1f} times as much: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms")
-        lines.append(
-            "What 1.0 times lacks is the gap above: the transfer's own cycle is longer than the empty round trip."
-        )
+        lines.append("1.0 times is below the limit by the gap above: a transfer's cycle is longer than a ping's.")
         return "\n".join(lines)
 
 

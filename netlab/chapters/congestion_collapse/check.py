@@ -70,7 +70,7 @@ class Checks:
                 MODEST_MBPS, own.pushy_mbps, MIDDLE_MBPS, EXITS_MBPS[0], own.payload_bytes
             ),
             unit="Mbit/s",
-            right="The chance of a datagram is the same for both senders, so who offers more gets more of the shared link.",
+            right="Each datagram has the same chance, from either sender. So the host that offers more gets more of the shared link.",
             hints=[
                 'my_table[my_table["src"] == "h1"] are the rows of h1, one for each seed.',
                 "Theory: h1 offers 1 Mbit/s, the acceptance ratio is alpha, and its exit carries u times 1 Mbit/s at most.",
@@ -84,7 +84,7 @@ class Checks:
             misconceptions=[
                 Misconception(
                     MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
-                    "There h1 gets this share of what it sends. Asked is that of what it gets alone, and that is less than 1 Mbit/s.",
+                    "This is a share of what h1 sends. Asked for is a share of what it gets alone, and that is less than 1 Mbit/s.",
                 ),
                 Misconception(
                     MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
@@ -94,7 +94,7 @@ class Checks:
             ],
             right="Nothing of what h2 sends beyond 0.5 Mbit/s arrives anywhere.",
             hints=[
-                "What does h1 get alone? Its exit decides. The given share of that is the figure to reach.",
+                "What does h1 get alone? Its exit decides. It must reach the given share of that.",
                 "Beside a rate X2 of h2 it gets 1.5 * u / (1 + X2), with u = 1000 / 1042. Alone it gets 1 * u.",
                 "Set the first equal to the share times the second; u cancels out.",
             ],
@@ -113,7 +113,7 @@ class Checks:
                     lambda run: (
                         sorted(link["rate_mbps"] for link in slow_links(run)) == sorted([*EXITS_MBPS, MIDDLE_MBPS])
                     ),
-                    "The network must be the one from above: links of 1.5, 1 and 0.5 Mbit/s and two open ones.",
+                    "The network must be the one from above: links of 1.5, 1 and 0.5 Mbit/s and two without a rate.",
                     "Hand `network` to nl.run as it is.",
                     lambda run: (
                         "links of " + ", ".join(f"{link['rate_mbps']:g}" for link in slow_links(run)) + " Mbit/s"
@@ -152,7 +152,7 @@ class Checks:
                 ),
                 Misconception(
                     lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
-                    "This is the share of h1's datagrams. Asked is the goodput: multiply by what h1 offers.",
+                    "This is the share of h1's datagrams. Asked for is the goodput: multiply by what h1 offers.",
                 ),
                 Misconception(
                     lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
@@ -192,7 +192,7 @@ class Checks:
                         and all(_limit(shape) <= _limit(_GIVEN[link]) for link, shape in _rates(network).items())
                     ),
                     "Exactly one link must have another rate, and none a higher one.",
-                    "Look at `rate_mbps` of your links; an open link may get a rate.",
+                    "Look at `rate_mbps` of your links; a link without a rate may get one.",
                     lambda network: (
                         f"{sum(_limit(shape) != _limit(_GIVEN[link]) for link, shape in _rates(network).items())} changed"
                     ),
@@ -218,7 +218,7 @@ class Checks:
             ],
             right="h2 loses as many datagrams as before, but now it loses them where they are in nobody's way.",
             hints=[
-                "A datagram that will die anyway should die early. Which link does h2 have for itself before r1?",
+                "A datagram that will be dropped anyway should be dropped early. Which link does h2 have for itself before r1?",
                 "h2's exit takes 0.5 Mbit/s. If no more than that ever reaches r1, nothing is wasted.",
                 "Give h2-r1 a rate of 0.5 Mbit/s and leave the rest as it is.",
             ],

@@ -107,8 +107,8 @@ class Checks:
                 ),
                 Condition(
                     lambda run: all(item["congestion"] == "reno" for item in sent(run, kind="tcp")),
-                    "The flow must go by Reno.",
-                    'Linux goes by CUBIC if nothing is said; congestion="reno" says it.',
+                    "The flow must use Reno.",
+                    'Linux uses CUBIC unless you say congestion="reno".',
                     lambda run: ", ".join(item["congestion"] or "nothing, so CUBIC" for item in sent(run, kind="tcp")),
                 ),
                 Condition(
@@ -120,7 +120,7 @@ class Checks:
                     "chapter.settings.path(rate_mbps, delay_ms, queue_packets); the delay is one way.",
                     lambda run: slow_links(run)[0],
                 ),
-                lasts(SHORTEST_S, "A tooth takes some seconds, and one wants several: duration_s=..."),
+                lasts(SHORTEST_S, "A tooth takes some seconds, and you need several: duration_s=..."),
                 Condition(
                     lambda run: run.scenario["interval_s"] <= COARSEST_S,
                     f"The window must be looked at every {COARSEST_S:g} s or more often.",
@@ -140,7 +140,7 @@ class Checks:
                 "chapter.settings.path takes rate_mbps, delay_ms and queue_packets, in this order.",
                 (
                     'nl.run(chapter.settings.path(...), [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30, '
-                    "interval_s=0.02), with your three figures in the brackets."
+                    "interval_s=0.02), with your three numbers in the brackets."
                 ),
             ],
         )
@@ -178,7 +178,7 @@ class Checks:
                 )
             ),
             unit="Mbit/s",
-            right="What is smaller than half of your interval, your runs cannot tell from chance. How many seeds would halve its width?",
+            right="Your runs cannot tell from chance what is smaller than half of your interval. How many seeds would halve its width?",
             hints=[
                 'nl.interval(my_table["goodput_mbps"]): here one flow is sent, so each row is a seed.',
                 "Theory: 1.31 * 1448 * 8 / (round trip in ms * 1000 * square root of the loss rate), in Mbit/s.",

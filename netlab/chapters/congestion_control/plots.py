@@ -161,7 +161,7 @@ def windows_figure(
         figure.update_yaxes(title_text=name, rangemode="tozero", row=row, col=1)
     # One scale: with scales of their own the four would look equally tall.
     figure.update_yaxes(matches="y")
-    figure.update_xaxes(title_text="Time (s); up: window (segments)", row=len(runs), col=1)
+    figure.update_xaxes(title_text="Time (s); vertical axes: window (segments)", row=len(runs), col=1)
     return figure.update_layout(template="netlab", title_text=title, height=90 + 130 * len(runs), margin_t=56)
 
 

@@ -122,7 +122,7 @@ def per_loss(rates_mbps: Sequence[float]) -> pd.DataFrame:
                 "rate (Mbit/s)": rate,
                 "losses": len(later),
                 "BDP (segments)": theory.bdp_bytes(rate, 2 * DELAY_MS) / theory.tcp_wire_bytes(),
-                "seconds between": between_s,
+                "s between": between_s,
                 "sent between": per_s * between_s,
                 "cost": (possible_per_s - per_s) * between_s,
                 "c": per_s * rtt_s / math.sqrt(per_s * between_s),

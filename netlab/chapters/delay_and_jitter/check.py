@@ -72,7 +72,7 @@ class Checks:
                     lambda goodput_mbps, rtt_s: (
                         rtt_s * (1 + math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)))
                     ),
-                    "One round too many: rounds are counted from 0, and asked is when the round begins.",
+                    "One round too many: rounds are counted from 0, and the question is when the round begins.",
                 ),
                 Misconception(
                     lambda goodput_mbps, rtt_s: (
@@ -82,7 +82,7 @@ class Checks:
                 ),
             ],
             hints=[
-                "How many segments does the path take in one RTT? How many has the window after k rounds?",
+                "How many segments does the path carry in one RTT? How large is the window after k rounds?",
                 "10 * 2**k must reach goodput_mbps * 1e6 * rtt_s / (8 * 1448); find the smallest whole k.",
                 "rtt_s * math.ceil(math.log2(segments / 10)), with those segments.",
             ],
@@ -167,7 +167,7 @@ def _buffer(own: StudentValues) -> Measurement:
         ],
         right="The same rate, the same delay, and no loss: it was the buffer, not the delay.",
         hints=[
-            "Every datagram stands in netem for the whole delay. How many are sent in that time?",
+            "Every datagram stays in netem for the whole delay. How many are sent in that time?",
             "Datagrams in flight: rate in bit/s * delay in s / (8 * 1470).",
             (
                 "Two items of traffic: nl.Command('h1', '...') and nl.Udp('h1', 'h2', ..., start_s=0.5, duration_s=2); "

@@ -120,7 +120,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
                 "TCP": name,
                 "jitter (ms)": jitter_ms,
                 "goodput (Mbit/s)": mean_mbps,
-                "± (95 %)": half_mbps,
+                "±": half_mbps,
                 "sent again (%)": 100 * group.sent_again.mean(),
                 "dropped": int(group.dropped.sum()),
             }

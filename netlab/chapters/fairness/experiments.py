@@ -182,14 +182,14 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
             {
                 "": f"{NAMES[congestion]}, {queue}",
                 "queueing (ms)": f"{queueing_ms:.0f}",
-                "T far / T near": f"{mine['far_rtt_ms'].mean() / mine['near_rtt_ms'].mean():.2f}",
-                "cuts, far": f"{mine['far_losses'].mean():.0f}",
-                "cuts, near": f"{mine['near_losses'].mean():.0f}",
+                "T far/near": f"{mine['far_rtt_ms'].mean() / mine['near_rtt_ms'].mean():.2f}",
+                "cuts far": f"{mine['far_losses'].mean():.0f}",
+                "cuts near": f"{mine['near_losses'].mean():.0f}",
                 "both (Mbit/s)": f"{(mine['far_mbps'] + mine['near_mbps']).mean():.2f}",
                 "exponent": f"{interval(mine['exponent']):.1f}",
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
 
 
 def published_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -276,7 +276,8 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
         rows.append({"": NAMES[congestion], **got, "long / short": f"{interval(mine['ratio']):.2f}"})
     ratio = 2 * PUBLISHED_CROSSING["h1-h3"] / (PUBLISHED_CROSSING["h1-h2"] + PUBLISHED_CROSSING["h2-h3"])
     theirs = {pair: f"{mbps:.2f}" for pair, mbps in PUBLISHED_CROSSING.items()}
-    return pd.DataFrame([*rows, {"": "epfl (CUBIC)", **theirs, "long / short": f"{ratio:.2f}"}])
+    rows.append({"": "epfl (CUBIC)", **theirs, "long / short": f"{ratio:.2f}"})
+    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
 
 
 def host_and_connection(run: Run) -> str:

@@ -92,7 +92,7 @@ def _interval(own: StudentValues) -> Intervals:
             ),
             Misconception(
                 _other_half(lambda x: np.std(x, ddof=1) / math.sqrt(len(x))),
-                "This half width is the standard error. Student's factor is missing, which makes 95 % of it.",
+                "This half width is the standard error. Student's factor is missing: with it the interval is one of 95 %.",
             ),
             Misconception(
                 _other_half(lambda x: theory.student_t(len(x)) * np.std(x) / math.sqrt(len(x))),
@@ -104,7 +104,7 @@ def _interval(own: StudentValues) -> Intervals:
             ),
             Misconception(
                 _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1) / len(x)),
-                "This divides by the number of values. It is the root of it.",
+                "This divides by the number of values. Divide by its square root.",
             ),
             Misconception(
                 _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1)),
@@ -163,7 +163,7 @@ def _runs(own: StudentValues) -> Number:
                 "This makes the whole width so small. Asked for is half of it: how far the interval reaches to each side.",
             ),
         ],
-        right="Half of the width needs four times the runs. It is the law that makes certainty dear.",
+        right="Half of the width needs four times the runs: certainty is expensive.",
         hints=[
             "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",
             "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Then try r in the formula, and add a run or two.",
@@ -324,7 +324,7 @@ def _decision(own: StudentValues) -> Decision:
                 lambda found: f"{found.interval[0]:.4g} ± {found.interval[1]:.2g}",
             ),
         ],
-        right="How many of your runs would have decided it? Try fewer, and other seeds: a sure verdict must stand that.",
+        right="How many of your runs would have decided it? Try fewer, and other seeds: a sure verdict must survive that.",
         hints=[
             "A few runs of each show which queue is out. Spend the rest on the two that are close, with the same seeds for both.",
             'my_tables["A"].set_index("seed")["loss_rate"] are the loss rates of A by seed: two of these can be subtracted.',

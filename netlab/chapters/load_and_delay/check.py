@@ -125,7 +125,7 @@ class Checks:
                 ),
                 Misconception(
                     _headers_of_time_only,
-                    "The time on the link has its headers, the load has not: it is the share of the time in which the link is busy.",
+                    "The time on the link includes the headers, the load does not: it is the share of the time in which the link is busy.",
                 ),
             ],
             right="At a load of 0 it is the time on the link, near a load of 1 it has no bound.",
@@ -173,7 +173,7 @@ class Checks:
             misconceptions=[
                 Misconception(
                     int(1 / _load_of_a_call(service_ms)),
-                    "So many calls the line can carry. But then it is nearly always busy: how long do they wait?",
+                    "The line can carry so many calls. But then it is nearly always busy: how long do they wait?",
                 ),
                 Misconception(
                     int(calls_that_fit(own, own.call_bytes)),

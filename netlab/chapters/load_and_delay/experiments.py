@@ -129,7 +129,7 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
                 "packets there": f"{packets_per_ms * delay_ms.mean:.1f}",
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
 
 
 def length_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -143,14 +143,14 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
             {
                 "length (s)": seconds,
                 "runs": len(mine),
-                "relaxation times": f"{relaxations:.0f}",
+                "d / theta": f"{relaxations:.0f}",
                 "mean delay (ms)": f"{interval(mine['delay_ms']):.1f}",
                 "lowest, highest": f"{mine['delay_ms'].min():.1f}, {mine['delay_ms'].max():.1f}",
                 "scatter (%)": f"{100 * mine['delay_ms'].std() / mine['delay_ms'].mean():.0f}",
-                "theory's scatter (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
+                "in theory (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
 
 
 def length_figure(found: pd.DataFrame) -> go.Figure:

@@ -133,7 +133,7 @@ class Checks:
                     lambda capacities_mbps, routes, flow: (
                         _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
                     ),
-                    "This is the data in the fair rate. Asked is the rate on the links, headers included.",
+                    "This is the data in the fair rate. Asked for is the rate on the links, headers included.",
                 ),
             ],
             right="Nobody can get more without taking from one who has less.",

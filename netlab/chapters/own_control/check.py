@@ -250,7 +250,7 @@ class Checks:
                     lambda window_segments, rate_mbps, base_rtt_ms: (
                         base_rtt_ms + theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps)
                     ),
-                    "The window is all that is under way. A part of it is on the path; only the rest waits in the queue.",
+                    "The window is all that is in flight. A part of it is on the path; only the rest waits in the queue.",
                 ),
                 Misconception(
                     lambda window_segments, rate_mbps, base_rtt_ms: max(
@@ -264,7 +264,7 @@ class Checks:
                 ),
             ],
             hints=[
-                "Little's law: what is under way = rate times the time that each spends there.",
+                "Little's law: data in flight = rate times round-trip time.",
                 "The link sends a frame of 1514 bytes in 1514 * 8 / (rate_mbps * 1000) ms.",
                 "As long as the window does not fill the path, the RTT is that of the empty path: the larger of two numbers.",
             ],
@@ -295,7 +295,7 @@ class Checks:
             ),
             hints=[
                 "Goodput grows with the window until the link is full; the RTT grows from there on. Where does the ratio peak?",
-                "How many frames of 1514 bytes are under way when the link is just full and nobody waits?",
+                "How many frames of 1514 bytes are in flight when the link is just full and none waits?",
             ],
         )
         limit_mbps = theory.tcp_goodput_limit_mbps(RATE_MBPS)
@@ -376,7 +376,7 @@ class Checks:
             ],
             right="Now find out where it fails: that is exercise 6.",
             hints=[
-                "queued = cwnd_segments * (1 - rtt_min_ms / rtt_ms) is what of the window waits in the queue.",
+                "queued = cwnd_segments * (1 - rtt_min_ms / rtt_ms) is the part of the window that waits in the queue.",
                 "Grow while queued is below a few segments, shrink above: by one segment for each RTT.",
                 "Leave slow start when the queue begins to fill, not when it overflows.",
             ],

@@ -111,6 +111,7 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
 def plane(found: pd.DataFrame, title: str) -> go.Figure:
     """Controls in the plane of goodput and delay: the student's filled, Linux's open."""
     figure = go.Figure()
+    slowest_first = found["rtt95_ms"].rank(method="first", ascending=False).astype(int) - 1
     for place, row in enumerate(found.itertuples()):
         is_linux = row.control in LANDMARKS
         figure.add_scatter(
@@ -118,7 +119,8 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
             y=[row.rtt95_ms],
             mode="markers+text",
             text=[row.control],
-            textposition="middle left" if is_linux else "bottom center",
+            # Controls that fill the queue lie close together: a name away from that of its neighbours.
+            textposition=("top left", "middle right", "middle left", "bottom left")[slowest_first.iloc[place] % 4],
             name=str(row.control),
             showlegend=False,
             marker={
@@ -127,7 +129,11 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
                 "symbol": SYMBOLS[place % len(SYMBOLS)].removesuffix("-open") + ("-open" if is_linux else ""),
             },
         )
-    return _plane(figure, title, "RTT, 95th percentile (ms)")
+    least, most = found["goodput_mbps"].min(), found["goodput_mbps"].max()
+    figure.update_xaxes(range=[0.9 * least, 1.04 * most])
+    low, high = np.log10([found["rtt95_ms"].min(), found["rtt95_ms"].max()])
+    figure.update_yaxes(range=[low - 0.1, high + 0.1])
+    return _plane(figure.update_layout(height=440), title, "RTT, 95th percentile (ms)")
 
 
 def _plane(figure: go.Figure, title: str, y_label: str) -> go.Figure:

@@ -137,7 +137,7 @@ class Checks:
             values=lambda table: table.loc[table["src"] == "h2", "goodput_mbps"],
             expected=lambda _table: own.neighbours * slow_limit_mbps / (own.greedy + own.neighbours),
             unit="Mbit/s",
-            right="The link is full, so what h1's connections have more, h2 has less.",
+            right="The link is full, so what h1's connections gain, h2 loses.",
             hints=[
                 'my_table[my_table["src"] == "h2"] are the rows of the neighbour, one for each seed.',
                 "Theory: the link's 47.82 Mbit/s of data, shared equally by all connections; h2 has some of them.",

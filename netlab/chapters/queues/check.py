@@ -96,7 +96,7 @@ class Checks:
                 Condition(
                     lambda run: _goodput_mbps(run) > 0.88 * limit_mbps,
                     f"After {WARM_UP_S} s the goodput must be 88 % of the link's limit at least.",
-                    "Print run.goodput_mbps(after_s=5). Does the queue speak too early for this path?",
+                    "Print run.goodput_mbps(after_s=5). Does the queue mark too early for this path?",
                     _goodput_mbps,
                 ),
             ],
@@ -136,7 +136,7 @@ class Checks:
                 Condition(
                     lambda run: _added_rtt_ms(run) < own.most_wait_ms,
                     f"After {WARM_UP_S} s packets must wait less than the exercise allows, on average.",
-                    "Much stands in the queue and is not needed there: let it mark earlier.",
+                    "More waits in the queue than is needed: let it mark earlier.",
                     lambda run: f"{_added_rtt_ms(run):.3g} ms",
                 ),
             ],

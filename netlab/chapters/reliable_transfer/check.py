@@ -158,7 +158,7 @@ class Checks:
                     "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
                 ),
                 Misconception(
-                    _headers_as_data, "Goodput is of the payload alone: the headers arrive too, but are no data."
+                    _headers_as_data, "Goodput is of the payload alone: the headers arrive too, but they are not data."
                 ),
                 Misconception(
                     _without_headers, "The headers are missing: each datagram has 42 bytes beside its payload."

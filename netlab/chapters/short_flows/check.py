@@ -236,12 +236,12 @@ def _staircase(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: len(_stairs_seen(run)) >= FEWEST_STAIRS,
-                f"The transfers must stand on {FEWEST_STAIRS} different stairs or more.",
+                f"The transfers must lie on {FEWEST_STAIRS} different stairs or more.",
                 "How many segments do one, two, three and four rounds bring? Choose sizes in between.",
                 lambda run: f"{len(_stairs_seen(run))}",
             ),
         ],
-        right="Does each stand where your function says? On the highest stairs the link's own time shows.",
+        right="Does each lie where your function says? On the highest stairs the link's own time shows.",
         hints=[
             "Sizes of 1, 15, 45 and 105 segments and more need one, two, three and four rounds.",
             '[nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number) for number, size in enumerate(sizes)] gives each its start.',

@@ -31,7 +31,7 @@ def _rtt() -> Number:
             ),
             Misconception(2 * sum(DELAYS_MS.values()), "The ping does not pass the link of h1."),
         ],
-        right="So every check answers: it says what is right, and what to take along.",
+        right="Every check answers like this: it says whether you are right, and what to remember.",
         hints=[
             "Look at the drawing: over which links does the ping go?",
             "Add up the delays of the two links, there and back.",

@@ -154,7 +154,7 @@ class Checks:
                 Condition(
                     lambda run: [item["streams"] for item in _updates(run)] == [1],
                     "The update must be one TCP connection from h2 to h3.",
-                    "More connections would be another trick, and the next chapters' subject.",
+                    "More connections would be another trick (chapter on parallel streams).",
                     lambda run: f"{sum(item['streams'] for item in _updates(run))} connections",
                 ),
                 Condition(
@@ -177,7 +177,7 @@ class Checks:
                     lambda run: f"{_goodput_mbps(run, 'udp', 'h1'):.4g} Mbit/s",
                 ),
             ],
-            right="No sender has changed. The queue has.",
+            right="No sender has changed. The queue has. (fq does not protect here: when its room is full, it drops whatever comes.)",
             hints=[
                 "All that must change is the queue before the slow link.",
                 "A fair queue keeps a queue for each flow: aqm='fq_codel' (or 'sfq').",

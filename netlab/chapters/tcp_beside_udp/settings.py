@@ -218,7 +218,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
             "timeouts per loss": table["timeouts per loss"].map("{:.2f}".format),
             "mean wait (s)": waits,
         }
-    )
+    ).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:

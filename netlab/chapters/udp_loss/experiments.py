@@ -170,7 +170,7 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
                     "loss, here": f"{interval(mine['loss_rate']):.1%}",
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
