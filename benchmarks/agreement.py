@@ -192,7 +192,7 @@ HEAD = """# The pocket kernel, a machine's own kernel and theory: how far they a
 
 Made by `benchmarks/agreement.py` from one run of each scenario (seed 1). *Native* is Debian's kernel in an emulated machine
 whose clock follows instructions and skips idle time, so it stands for an idle machine; a busy one in real time is further
-off. The last column is the largest distance from theory (where there is none, from the first column of figures), and the
+off. The last column is the largest distance from theory (where there is none, from the first measured column), and the
 tolerance. `tests/engines/test_agreement.py` holds native to it in the five short scenarios: always as root inside the pocket kernel, where
 native's code and `tc` lines run in virtual time; and where root runs the test and the machine's own kernel has netem, on that kernel
 and its clock too. An empty cell was not measured. *Shaped* is the pocket kernel's network stack in virtual time with the `tc` lines
@@ -215,7 +215,7 @@ def table(files: list[Path]) -> str:
     """The page."""
     measured = [json.loads(path.read_text()) for path in files]
     heads = [f"{one['engine']}, {one['machine']}" for one in measured]
-    lines = ["| scenario | figure | theory | " + " | ".join(heads) + " | largest difference |"]
+    lines = ["| scenario | quantity | theory | " + " | ".join(heads) + " | largest difference |"]
     lines.append("|---" * (4 + len(heads)) + "|")
     outside, explained, by_chance = [], [], []
     shaped = next((one["rows"] for one in measured if one["engine"] == SHAPED), {})
