@@ -249,8 +249,13 @@ def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
 
 def _what(found: Repeated) -> str:
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
-    flows = [f"{item['kind']} {item.get('src', '')} to {item.get('dst', '')}" for item in found.scenario["traffic"]]
-    return f"{', '.join(flows)}; links of {rates} Mbit/s; {found.scenario['duration_s']:g} s"
+    flows = [
+        f"{item['kind']} {item.get('src', '')} to {item.get('dst', '')}"
+        + (f" with {item['payload_bytes']} bytes" if item.get("payload_bytes") else "")
+        for item in found.scenario["traffic"]
+    ]
+    links = f"links of {rates} Mbit/s; " if rates else ""
+    return f"{', '.join(flows)}; {links}{found.scenario['duration_s']:g} s"
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:

@@ -191,18 +191,25 @@ def _pruned(cache: RunCache) -> Iterator[RunCache]:
 
 
 def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
-    problems: list[str] = []
+    where: dict[str, list[Any]] = {}
     scenarios: dict[Any, Scenario] = {}
     for label, item in given.items():
         try:
             scenario = item if isinstance(item, Scenario) else Scenario.from_dict(item)
             scenario.validate()
         except ScenarioError as error:
-            problems += [f"scenario {label}: {problem}" for problem in error.problems]
+            for problem in error.problems:
+                where.setdefault(problem, []).append(label)
         else:
             scenarios[label] = scenario
-    if problems:
-        raise ScenarioError(problems)
+    if where:
+        # A sweep that gets one thing wrong gets it wrong in each of its scenarios.
+        raise ScenarioError(
+            [
+                f"scenario {labels[0]}{f' and {len(labels) - 1} more' * (len(labels) > 1)}: {problem}"
+                for problem, labels in where.items()
+            ]
+        )
     return scenarios
 
 

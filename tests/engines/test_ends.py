@@ -193,7 +193,11 @@ def test_programs_share_a_network_with_tcp_and_with_each_other_and_live_ones_go_
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda program: program.send("hello"), "send() takes bytes, such as b'hello' or text.encode(); got 'hello'"),
+        (
+            lambda program: program.send("hello"),
+            "send() takes bytes, such as b'hello', text.encode() or data[1:]; got 'hello'",
+        ),
+        (lambda program: program.send(str(bytes(1000))), "got str of length 4003"),
         (lambda program: program.send(b""), "send() takes 1 to 1472 bytes, what an Ethernet frame carries; got 0"),
         (lambda program: program.send(bytes(1473)), "got 1473"),
         (lambda program: [program.send(bytes(1000)) for _ in range(2000)], "more than 1000000 bytes in one call"),

@@ -271,6 +271,12 @@ class FirstDone:
             self.event.set()
 
 
+def test_a_mistake_that_all_scenarios_share_is_told_once() -> None:
+    with pytest.raises(ScenarioError, match="scenario 1 and 2 more: .*rate_mbps") as told:
+        nl.sweep({number: udp(-1, seed=number) for number in (1, 2, 3)})
+    assert len(told.value.problems) == 1
+
+
 def test_interruption_ends_running_guests_and_keeps_finished_runs(log: Path) -> None:
     """Ctrl-C while the second of two is in flight: the first is there, the next sweep runs only the other."""
     engine, first_done = StuckEngine(log, stuck_above_mbps=1), FirstDone()

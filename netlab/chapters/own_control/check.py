@@ -31,6 +31,7 @@ from netlab.course.answers import answer_in_words
 from netlab.course.checks import Function, Misconception, Number, Result, Status
 from netlab.course.conditions import Build, Condition
 from netlab.course.own_figures import StudentValues
+from netlab.course.printed import last_lines
 from netlab.course.repetition import repetition
 from netlab.engines.library.own import has_method
 from netlab.measure.results import Run
@@ -70,7 +71,8 @@ class Control(Build):
             said = f"nothing calls {', '.join(given)}; a run calls {', '.join(CONTROL_METHODS)}."
             return self._result(Status.FAILED, said)
         try:
-            measured = self.runs(answer)
+            with last_lines():
+                measured = self.runs(answer)
         except NetlabError as error:
             return self._result(Status.FAILED, f"a run with it ended: {error}")
         if measured["shared"]:

@@ -26,6 +26,7 @@ from netlab.traffic.program import PROGRAM_METHODS
 ONE_WAY_S = 0.05
 MOST_EVENTS = 10_000
 LATEST_S = 300.0
+TOLD_NUMBERS = 6
 SENDER, RECEIVER = 0, 1
 NAMES = ("data", "ack")
 """What a schedule calls that which the sender and the receiver send; "ack 2" is the second datagram that the receiver sends."""
@@ -138,6 +139,7 @@ class _Channel:
         self._timers_ns = [NO_TIMER, NO_TIMER]
         self._sent: Counter[int] = Counter()
         self._first_flight = 0
+        self._numbers: tuple[list[int], list[int]] = ([], [])
         self._shapeless = 0
         self._order = 0
         self._coming: list[tuple[int, int, int, bytes]] = []
@@ -168,6 +170,7 @@ class _Channel:
             "sent": self._sent[SENDER],
             "answered": self._sent[RECEIVER],
             "shapeless": self._shapeless,
+            "numbers": [list(each) for each in self._numbers],
             "first_flight": self._first_flight,
             "ends": now_ns == NO_TIMER,
         }
@@ -185,6 +188,8 @@ class _Channel:
     def _send(self, end: int, now_ns: int, data: bytes) -> None:
         self._sent[end] += 1
         self._first_flight += end == SENDER and now_ns == 0
+        if len(self._numbers[end]) < TOLD_NUMBERS:
+            self._numbers[end].append(data[0])
         if end == SENDER and not self._shapeless and data[1:] not in self._pieces.numbers:
             self._shapeless = self._sent[end]
         name = f"{NAMES[end]} {self._sent[end]}"

@@ -26,6 +26,7 @@ from netlab.chapters.reliable_transfer.settings import beside
 from netlab.course.answers import answer_in_words, raised
 from netlab.course.checks import LONGEST_CALL_S, Function, Misconception, Result, Status
 from netlab.course.own_figures import StudentValues
+from netlab.course.printed import last_lines
 from netlab.course.repetition import repetition
 
 HEADER_BYTES = 42
@@ -54,6 +55,10 @@ class Transfer(Function):
         if not callable(answer):
             form = "protocol(MySender, MyReceiver)"
             return self._result(Status.FAILED, f"expected what {form} returns, got {answer_in_words(answer)}.")
+        with last_lines():
+            return self._judge_trials(answer)
+
+    def _judge_trials(self, answer: Callable[..., Any]) -> Result:
         for case in self.cases:
             complaint = self._complaint(answer, case)
             if isinstance(complaint, Result):

@@ -91,6 +91,13 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         return "When all is acknowledged and read(1000) gives no more, no timer may be left: set_timer(None)."
     if case["latest_s"] is not None and found["last_s"] > SLOW * case["latest_s"]:
         return "set_timer() takes a moment in seconds, such as now_s + programs.TIMEOUT_S."
+    is_short = len(found["delivered"]) < case["pieces"] and -1 not in found["delivered"]
+    if is_short and not (case["lost"] or case["twice"] or case["late_s"]):
+        data, acks = (", ".join(map(str, numbers)) for numbers in found["numbers"])
+        return (
+            f"{case['says']} The sender's datagrams begin with the bytes {data} ..., the receiver's with {acks} ...: is each new "
+            "piece's number the one that the receiver waits for, and each ACK the one that the sender waits for?"
+        )
     return str(case["says"])
 
 

@@ -20,6 +20,7 @@ NO_TIMER = 2**64 - 1
 LARGEST_DATAGRAM_BYTES = 1472
 MOST_BYTES_A_CALL = 1_000_000
 """What the kernel takes in a reply (MOST_TOLD_BYTES), less a little."""
+MOST_QUOTED = 20
 LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000
 HAPPENED = struct.Struct("<QIIII")
@@ -262,5 +263,11 @@ class Ends:
 
 def _bytes(method: str, data: Any) -> bytes:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise NetlabError(f"{method}() takes bytes, such as b'hello' or text.encode(); got {shown(data)}")
+        # What is in a long one is of no use: a piece's bytes as text, or as numbers.
+        got = (
+            f"{type(data).__name__} of length {len(data)}"
+            if isinstance(data, (str, list)) and len(data) > MOST_QUOTED
+            else shown(data)
+        )
+        raise NetlabError(f"{method}() takes bytes, such as b'hello', text.encode() or data[1:]; got {got}")
     return bytes(data)

@@ -95,6 +95,13 @@ class NeverWraps(WaitSender):
             self.send_next()
 
 
+class CountsByTwo(WaitSender):
+    def on_datagram(self, _now_s: float, data: bytes) -> None:
+        if self.is_for_me(data):
+            self.number += 2
+            self.send_next()
+
+
 class NeverDone(WaitSender):
     def send_next(self) -> None:
         piece = self.program.read(PIECE_BYTES)
@@ -191,6 +198,7 @@ class CountsInTheClass(WaitReceiver):
         (WaitSender, DeliversNothing, "nothing lost", "Does the receiver call program.deliver(piece)"),
         (WaitSender, CountsInTheClass, "nothing lost", "What did your class keep of it?"),
         (NeverWraps, WaitReceiver, "600 pieces", "After 255 comes 0"),
+        (CountsByTwo, WaitReceiver, "nothing lost", "begin with the bytes 0, 2, 4, 6, 8 ..."),
     ],
 )
 def test_a_fault_of_stop_and_wait_is_found_by_its_schedule(
