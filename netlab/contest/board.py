@@ -12,12 +12,13 @@ from typing import Any
 
 from netlab.contest import race
 from netlab.contest.contest import Contest
-from netlab.contest.drawing import Plane, apart
+from netlab.contest.drawing import Plane, labelled
 from netlab.contest.opponents import OPPONENTS
 from netlab.grading import kept
 from netlab.grading.helper import helper
 from netlab.grading.text import harmless
 
+KINDS = ("student", "linux", "ours", "winner")
 PAGE, SCORES, MANIFEST = "board.html", "scores.csv", "manifest.json"
 
 
@@ -36,14 +37,10 @@ def write(
         Scores of the last time, by student, which the page shows the difference to.
     """
     words = _words(contest, pseudonyms=pseudonyms, before=before or {})
+    kept.write_whole(output / SCORES, scores_csv(contest))
+    kept.write_whole(output / MANIFEST, json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n")
     page = helper().ask("page", template="board.html.j2", words=words, room="netlab.contest")
-    texts = {
-        PAGE: page,
-        SCORES: scores_csv(contest),
-        MANIFEST: json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n",
-    }
-    for name, text in texts.items():
-        kept.write_whole(output / name, text)
+    kept.write_whole(output / PAGE, page)
 
 
 def scores_csv(contest: Contest) -> str:
@@ -121,15 +118,18 @@ def _plane(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] 
         name = names[row["student"]] if is_student else row["student"]
         kind = "student" if is_student else "ours" if row["student"] in OPPONENTS else "linux"
         is_first = first is not None and row is first
+        x, y = plane.at(rate, delay)
         dots.append(
             {
-                **plane.dot(rate, delay),
+                "x": x,
+                "y": y,
                 "kind": "winner" if is_first else kind,
                 "label": name if is_first or not is_student else "",
                 "title": f"{name}: {100 * rate:.0f} % of the rate, {delay:.2f} times the shortest RTT",
             }
         )
-    return {**plane.frame(), "dots": apart(dots)}
+    # What has a name lies above the others.
+    return {**plane.frame(), "dots": labelled(sorted(dots, key=lambda dot: KINDS.index(dot["kind"])))}
 
 
 def _windows(contest: Contest, names: Mapping[str, str], first: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 800, 64, 20, 16, 52
 TICKS = 6
-LINE, NEAR = 14, 120
+LINE, LETTER = 14, 7
+"""Of a label: the height of a line, and the width of a letter."""
+DOT, GAP = 8, 12
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,6 @@ class Plane:
         width, height = WIDTH - LEFT - RIGHT, self.height - TOP - BOTTOM
         return round(LEFT + across * width, 1), round(TOP + (1 - up) * height, 1)
 
-    def dot(self, x: float, y: float) -> dict[str, Any]:
-        """A dot, and where its label goes: to the left of one at the right edge."""
-        across, down = self.at(x, y)
-        is_right = across > 0.8 * WIDTH
-        return {
-            "x": across, "y": down, "text_x": across + (-12 if is_right else 12), "text_y": down + 4,
-            "anchor": "end" if is_right else "start",
-        }  # fmt: skip
-
     def line(self, points: Sequence[Sequence[float]]) -> str:
         """Points of a line."""
         return " ".join("{},{}".format(*self.at(x, y)) for x, y in points)
@@ -63,17 +59,38 @@ class Plane:
         }  # fmt: skip
 
 
-def apart(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Dots whose labels are a line apart where they would stand on each other."""
-    found: list[dict[str, Any]] = []
-    for dot in sorted(dots, key=lambda each: (each["text_y"], each["text_x"])):
-        above = (
-            [each["text_y"] for each in found if each["label"] and abs(each["text_x"] - dot["text_x"]) < NEAR]
-            if dot["label"]
-            else []
-        )
-        found.append({**dot, "text_y": max([dot["text_y"], *(at + LINE for at in above if dot["text_y"] - at < LINE)])})
+def labelled(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Dots with the place of each label: the nearest one that is on no dot and on no other label, as far as there is one."""
+    taken: list[Box] = [(dot["x"] - DOT, dot["y"] - DOT, dot["x"] + DOT, dot["y"] + DOT) for dot in dots]
+    found = []
+    for dot in dots:
+        label = {"text_x": dot["x"], "text_y": dot["y"], "anchor": "start"}
+        if dot["label"]:
+            places = list(_places(dot["x"], dot["y"], LETTER * len(dot["label"])))
+            label, box = min(places, key=lambda place: sum(_common(place[1], other) for other in taken))
+            taken.append(box)
+        found.append({**dot, **label})
     return found
+
+
+def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], Box]]:
+    """Where a label may stand beside a dot, the nearest first, as far as it is in the picture."""
+    for away in range(GAP, 6 * GAP, GAP // 2):
+        for side in (1, 0, -1):
+            for lines in (0, -1, 1) if side else (-1, 1):
+                left = x + away if side > 0 else x - away - width if side < 0 else x - width / 2
+                down = y + lines * (away if side == 0 else away - GAP / 2) + LINE / 3
+                if left >= LEFT and left + width <= WIDTH:
+                    anchor = {1: "start", 0: "middle", -1: "end"}[side]
+                    place = {"text_x": x + side * away, "text_y": round(down, 1), "anchor": anchor}
+                    yield place, (left, down - LINE + 3, left + width, down + 3)
+
+
+def _common(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(width, 0.0) * max(height, 0.0)
 
 
 def round_values(low: float, high: float) -> list[float]:
