@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent import futures
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -173,9 +174,12 @@ def _graded(
         results |= {student: found for student, place in places.items() if (found := kept.load(place)) is not None}
     failures: dict[str, str] = {}
     waiting = [job for job in todo if job.student not in results]
-    with shown_progress(progress, len(todo), "submissions", done=len(results), what="grading") as tell:
+    with (
+        shown_progress(progress, len(todo), "submissions", done=len(results), what="grading") as tell,
+        closing(_outcomes(waiting, jobs, executor)) as outcomes,
+    ):
         tell(len(results), len(todo))
-        for job, outcome in _outcomes(waiting, jobs, executor):
+        for job, outcome in outcomes:
             if isinstance(outcome, BaseException):
                 failures[job.student] = _why(outcome)
                 sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
@@ -217,7 +221,10 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
         for future in running:
             future.cancel()
         if executor is None:
+            # Also when SIGTERM ends it: nobody waits for those who are still at work.
+            stopping.set()
             pool.shutdown(cancel_futures=True)
+            stopping.clear()
 
 
 def grader_digest() -> str:

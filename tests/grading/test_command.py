@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
 
 from netlab.commands import cli
-from netlab.grading import grade
+from netlab.grading import grade, judging
+from netlab.grading.helper import stopping
 from tests.grading import classroom
 
 # Nothing but an answer in words: no guest is needed to grade it.
@@ -60,6 +65,33 @@ def test_ctrl_c_says_what_is_kept_and_nothing_else(
     assert cli.main(words) == 130
     said = capsys.readouterr()
     assert "What was graded is kept" in said.out and "nothing of it is kept" not in said.err
+
+
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
+def test_who_is_still_at_work_is_not_waited_for(
+    ending: type[BaseException], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`kill` and Ctrl-C end it at once, and each also while a result is kept."""
+    (tmp_path / "in" / "ben.ipynb").write_text((tmp_path / "in" / "anna.ipynb").read_text())
+    begun = threading.Event()
+
+    def at_work(job: judging.Job) -> Any:
+        if job.student == "anna":
+            assert begun.wait(60)
+            return judging.without_marks(job, judging.MISSING, "")
+        begun.set()
+        assert stopping.wait(60)
+        raise KeyboardInterrupt
+
+    def ended(*_kept: object) -> None:
+        raise ending
+
+    monkeypatch.setattr(judging, "judge", at_work)
+    monkeypatch.setattr("netlab.grading.kept.store", ended)
+    began_s = time.monotonic()
+    with contextlib.suppress(SystemExit):
+        cli.main([*words, "--jobs", "2"])
+    assert time.monotonic() - began_s < 30 and not stopping.is_set()
 
 
 def test_points_for_words_do_not_outlive_the_words(
