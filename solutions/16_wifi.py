@@ -99,7 +99,7 @@ nl.plots.Comparison("Payload (bytes)", "Goodput (Mbit/s)", "UDP over 802.11g at 
 # ### Exercise 2: design
 #
 # An application needs [[target_mbps]] Mbit/s of goodput over 802.11g at [[air_mbps]] Mbit/s. Which is the **smallest payload** that gets enough? You have one run to confirm it.
-# Tolerance: 1 %.
+# Tolerance: none, it is a whole number.
 
 # %% id="payload"
 my_payload_bytes = ...
