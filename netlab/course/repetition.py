@@ -212,7 +212,7 @@ def repetition(
                 lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
             ),
             Condition(
-                lambda found: _shows(found.figure, found.interval),
+                lambda found: _shows(found.figure, _judged_by(found, values(found.table))),
                 "The figure must show your interval, from mean - half to mean + half.",
                 "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
                 lambda found: (
@@ -226,7 +226,7 @@ def repetition(
                 lambda found: f"titles {', '.join(map(repr, found.figure['titles'])) or 'none'}",
             ),
             Condition(
-                lambda found: found.verdict in _verdicts(found.interval, expected(found.table)),
+                lambda found: found.verdict in _verdicts(_judged_by(found, values(found.table)), expected(found.table)),
                 "The word must say where theory lies, seen from your interval.",
                 "What does theory give? Is it more than mean + half, less than mean - half, or between them?",
                 lambda found: (
@@ -288,6 +288,13 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
 
 
+def _judged_by(found: Repeated, values: pd.Series[float]) -> tuple[float, float]:
+    """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one."""
+    right = interval(values)
+    known = (right, *(slip for slip, _ in _slips(found, values)))
+    return found.interval if any(_agrees(found.interval, each) for each in known) else right
+
+
 def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
     """The words that are right; near an edge two of them, since the interval may be rounded."""
     mean, half = given
@@ -337,4 +344,4 @@ def _slips(found: Repeated, values: pd.Series[float]) -> Iterator[tuple[tuple[fl
 
 
 def _interval_of(column: pd.Series[float]) -> tuple[float, float]:
-    return interval(column) if len(column) > 1 and column.notna().all() else (np.inf, 0.0)
+    return interval(column) if len(column) > 1 and column.notna().all() else (np.nan, np.nan)

@@ -85,8 +85,8 @@ class Exercise:
     judge : callable, optional
         Judges the answer in place of the check: takes the check, the answer and the own figures, returns a `Result`.
     same_as : sequence of str
-        Functions of the library that give the answer away, such as "theory.udp_goodput_limit_mbps", or of the chapter, such as
-        "settings.wait_ms": while the answer runs they raise.
+        Functions that give the answer away, of the library ("theory.udp_goodput_limit_mbps", "media.Wifi.exchange_us") or of the
+        chapter ("settings.wait_ms"): while the answer runs they raise.
     """
 
     points: float

@@ -22,12 +22,15 @@ MOST_NODES = 4_000
 SHINGLE = 4
 NEARLY = 0.9
 FEWEST_WORDS = 8
+_OTHERWISE = "loads or reads modules by other ways than an import"
 _ACCESS = (
     (r"\.\s*(expected|reference|figure|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
     (r"\b(inspect|ctypes|subprocess|socket|gc|marshal)\b", "uses a module that answers have no need of"),
-    (r"\b(importlib|reload|getsource|__file__)\b", "loads or reads modules by other ways than an import"),
+    (r"\b(importlib|reload|runpy|pkgutil|linecache|__import__)\b|\bsys\s*\.\s*modules\b", _OTHERWISE),
+    (r"\b(getsource|get_source|get_code|get_data|__file__|__loader__|__spec__|read_text|read_bytes)\b", _OTHERWISE),
+    (r"(?<![.\w])(exec|eval|compile)\s*\(", _OTHERWISE),
     (
         r"\b(__globals__|__closure__|__code__|__subclasses__|__builtins__|_getframe)\b",
         "looks behind the objects it is given",

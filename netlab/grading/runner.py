@@ -31,6 +31,8 @@ EARLY = (
     "netlab.course.checks",
 )
 OWN_FIELDS = {"tcp": ("congestion",), "program": ("sender", "receiver")}
+HOMES = {"theory": "netlab.theory", "media": "netlab.network.media"}
+"""Where a function is that an examiner names; of any other home it is the chapter's own module."""
 LONGEST_TEXT = 400
 ANSWER_NAME = "<your answer>"
 ANSWER, READY = b"R", b"B"
@@ -218,7 +220,7 @@ def _outcome(exercise: Mapping[str, Any], ear: callee.Ear) -> dict[str, Any]:
 def _withhold(name: str, topic: str) -> None:
     """Let a function of the library raise, by whatever name it is known: it is what the exercise asks for."""
     home, *path = name.split(".")
-    found: Any = importlib.import_module("netlab.theory" if home == "theory" else f"netlab.chapters.{topic}.{home}")
+    found: Any = importlib.import_module(HOMES.get(home) or f"netlab.chapters.{topic}.{home}")
     for each in path:
         found = getattr(found, each)
     inspect.unwrap(found).__code__ = _withheld.__code__

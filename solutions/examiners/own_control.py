@@ -13,10 +13,10 @@ EXERCISES = {
         same_as=["experiments.rtt_ms"],
     ),
     "best": Exercise(points=2),
-    # Methods of its own; slow start; alone; halves, no timeout; adds one; two of it.
-    "aimd": Exercise(points=3, shares=[0.5] * 6),
-    # Power; the three traces, which a window that never changes does not follow; two of it; their queue.
-    "mine": Exercise(points=4, shares=[0.5, 2.5, 0.5, 0.5]),
+    # Slow start; alone; halves, no timeout; adds one; two of it.
+    "aimd": Exercise(points=3, shares=[0.5, 0.25, 1.0, 1.0, 0.25]),
+    # Power and goodput, which neither AIMD nor a window that never changes has; goodput; two of it; their queue.
+    "mine": Exercise(points=4, shares=[3.0, 0.5, 0.25, 0.25]),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "fails-words": Words(points=3),

@@ -10,7 +10,7 @@ def _names(draw: Draw, name: str, number: int, last: int) -> list[str]:
     return [f"{name} {draw.whole(1, last)}" for _ in range(number)]
 
 
-def _losses(window: int | None) -> Any:
+def _losses(window: int | None, most_sent: int | None) -> Any:
     """A long transfer in which data and ACKs are lost, doubled and late at random."""
 
     def case(draw: Draw) -> dict[str, Any]:
@@ -21,6 +21,7 @@ def _losses(window: int | None) -> Any:
             lost=[*_names(draw, "data", 12, 400), *_names(draw, "ack", 12, 400)],
             twice=[*_names(draw, "data", 8, 400), *_names(draw, "ack", 8, 400)],
             late_s=dict.fromkeys(_names(draw, "ack", 5, 400), 0.06) if window else {},
+            most_sent=most_sent,
         )
 
     return case
@@ -35,17 +36,32 @@ def _window(draw: Draw) -> dict[str, Any]:
     }
 
 
-def _transfers(window: int | None, edges: Any, same_as: list[str]) -> Exercise:
+def _transfers(window: int | None, edges: Any, same_as: list[str], most_sent: int | None = 500) -> Exercise:
     """A protocol: drawn transfers, and as edges the schedules of the chapter, each for one usual fault."""
-    return Exercise(points=4, cases=_losses(window), number=3, edges=edges, edge_points=3, same_as=same_as)
+    cases = _losses(window, most_sent)
+    return Exercise(points=4, cases=cases, number=3, edges=edges, edge_points=3, same_as=same_as)
 
 
 EXERCISES = {
     "stop_and_wait": _transfers(
-        None, STOP_AND_WAIT, ["programs.GoBackNSender.fill", "programs.InOrderReceiver.on_datagram"]
+        None,
+        STOP_AND_WAIT,
+        # Each with a window of one is a stop-and-wait.
+        [
+            "programs.GoBackNSender.fill",
+            "programs.InOrderReceiver.on_datagram",
+            "programs.SelectiveSender.fill",
+            "programs.SelectiveReceiver.on_datagram",
+        ],
     ),
     "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
-    "go_back_n": _transfers(20, GO_BACK_N, ["programs.ahead", "programs.GoBackNSender.fill"]),
+    "go_back_n": _transfers(
+        # Each loss may cost the whole window.
+        20,
+        GO_BACK_N,
+        ["programs.ahead", "programs.GoBackNSender.fill", "programs.SelectiveSender.fill"],
+        most_sent=None,
+    ),
     "selective_repeat": _transfers(20, SELECTIVE_REPEAT, ["programs.ahead", "programs.SelectiveReceiver.on_datagram"]),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),

@@ -109,6 +109,9 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
     [
         ("x = open('key').read()", "reaches for files or processes: x = open('key').read()"),
         ("\nimport gc  # why\ny = 1", "uses a module that answers have no need of: import gc  # why"),
+        ("import runpy", "loads or reads modules by other ways than an import: import runpy"),
+        ("del sys.modules['x']", "loads or reads modules by other ways than an import: del sys.modules['x']"),
+        ("exec(text)", "loads or reads modules by other ways than an import: exec(text)"),
         ("y = 1\nchapter.check.limit = 7", "changes what was provided: chapter.check.limit = 7"),
         ("y = 1\n" + "x" * 200 + ".reference", "looks into a check: " + "x" * 120),
     ],
@@ -122,4 +125,6 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
     assert found[0] == {
         "kind": flags.EDITED, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
     }  # fmt: skip
-    assert flags.of_submission(Submission(Path(), (handed_out,)), [handed_out], asked, Layout()) == []
+    honest = Cell("limit", "code", "late = table.eval('a > b')\npattern = re.compile('x')")
+    for cell in (handed_out, honest):
+        assert flags.of_submission(Submission(Path(), (cell,)), [handed_out], asked, Layout()) == []

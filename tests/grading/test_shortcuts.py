@@ -101,6 +101,55 @@ def test_a_command_in_a_measurement_gets_no_part_of_the_points(topic: str) -> No
                 assert said.status is Status.FAILED and "leave out nl.Command" in said.sentences[0]
 
 
+FIGURE = (
+    "import plotly.graph_objects as go\nmy_figure = go.Figure(go.Scatter(y=[5.0] * 8))\nmy_figure.add_hrect(y0=5.0, y1=5.0)\n"
+    "my_figure.update_yaxes(title_text='Delay (ms)')\n"
+)
+AROUND = {
+    "the limit of one sender as saturation": (
+        "wifi", "air", 0,
+        ("def udp_ceiling_mbps(payload_bytes, rate_mbps):\n"
+        "    return nl.theory.wifi_saturation(1, payload_bytes, {'rate_mbps': rate_mbps}).goodput_mbps"),
+    ),
+    "the medium's own sum": (
+        "wifi", "air", 0,
+        ("from netlab.network.media import Wifi\ndef udp_ceiling_mbps(payload_bytes, rate_mbps):\n    air = Wifi(rate_mbps=rate_mbps)\n"
+        "    return 8 * payload_bytes / (air.difs_us + 7.5 * air.slot_us + air.exchange_us(payload_bytes + 28))"),
+    ),
+    "the wait made of another formula": (
+        "load_and_delay", "mean_delay", 0,
+        ("def mean_delay_ms(rate_mbps, payload_bytes, offered_mbps):\n    sigma_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000\n"
+        "    load = offered_mbps * (payload_bytes + 42) / payload_bytes / rate_mbps\n"
+        "    return sigma_ms + nl.theory.relaxation_ms(load, sigma_ms) * (1 - load) / 2"),
+    ),
+    # The scenario, its seeds, the named axis, and a word that is right one time in three.
+    "an interval without width": (
+        "load_and_delay", "busy", 1.5,
+        f"my_table = nl.repeat(chapter.settings.busy(own), seeds=8)\n{FIGURE}my_finding = [my_table, (5.0, 0.0), my_figure, 'above']",
+    ),
+    "one transfer as a staircase": (
+        "short_flows", "staircase", 1,
+        ("my_run = nl.run(nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=own.rate_mbps, delay_ms=own.delay_ms)]), "
+        "[nl.Tcp('h1', 'h2', num_bytes=1000)], duration_s=2)"),
+    ),
+}  # fmt: skip
+"""Chapter, exercise, the most points that it may get, and the cell: each was tried, and won more than that."""
+
+
+@pytest.mark.library
+@pytest.mark.parametrize("way", list(AROUND))
+def test_a_way_around_gets_no_points_but_for_what_was_done(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netlab.grading.judging.Sandbox", model.Unwalled)
+    topic, key, most, source = AROUND[way]
+    chapter = master.find(topic, ROOT)
+    edition = chapter.edition("anna")
+    (wanted,) = (each for each in edition.wanted if each.key == key)
+    taken = {key: reading.compose(edition.provided, wanted.id, source)}
+    job = Job("anna", None, chapter.source)
+    mark = Examination(job, edition, chapter.examiner().exercises).marks([wanted], taken)[key]
+    assert mark.points <= most, mark
+
+
 @pytest.mark.pocket
 @pytest.mark.library
 def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +194,10 @@ AROUND_A_TRANSFER = {
     ),
     "netlab's own programs": "from netlab.chapters.reliable_transfer import channel, programs\n"
     "class Mine(programs.StopAndWaitSender): pass\nmy_wait = channel.protocol(Mine, programs.InOrderReceiver)",
+    "netlab's selective repeat with a window of one": (
+        "from netlab.chapters.reliable_transfer import channel, programs\n"
+        "my_wait = channel.protocol(programs.SelectiveSender, programs.SelectiveReceiver)"
+    ),
     "two programs with one memory": SHARED,
 }
 

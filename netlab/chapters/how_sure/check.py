@@ -17,7 +17,7 @@ from netlab.course.checks import Function, Misconception, Number, Result, Status
 from netlab.course.conditions import Build, Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repeats
-from netlab.runs.replications import interval
+from netlab.runs.replications import Interval, interval
 
 _MEAN, _HALF = "mean", "half width"
 _ROUNDED = 0.02
@@ -204,6 +204,10 @@ class Decided:
         pairs = [(losses[queue] - losses[self.choice]).dropna() for queue in QUEUES if queue != self.choice]
         return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
 
+    def right(self) -> Interval:
+        """The interval of these differences."""
+        return interval(self.differences())
+
     def without_pairs(self) -> tuple[float, float]:
         """What comes out where seeds are not compared: the means' difference, and both half widths together."""
         losses = self.losses()
@@ -259,7 +263,7 @@ def _slip(found: Decided) -> str:
     """What a wrong interval is, where it is a usual slip."""
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
-    right_mean, right_half = interval(found.differences())
+    right_mean, right_half = found.right()
     losses = found.losses()
     slips: list[tuple[tuple[float, float], str]] = [
         ((-right_mean, right_half), "the other way round: subtract the loss rate of your choice"),
@@ -306,7 +310,7 @@ def _decision(own: StudentValues) -> Decision:
                 lambda found: f"{len(found.differences())} seeds",
             ),
             Condition(
-                lambda found: _agrees(found.interval, interval(found.differences())),
+                lambda found: _agrees(found.interval, found.right()),
                 "The interval must be of the differences: the next best queue's loss rate minus that of your choice, seed by seed.",
                 "Put the loss rates side by side by seed, subtract, then nl.interval(...).",
                 _slip,
@@ -318,10 +322,10 @@ def _decision(own: StudentValues) -> Decision:
                 lambda found: f"{found.choice!r}",
             ),
             Condition(
-                lambda found: found.interval[0] - found.interval[1] > 0,
+                lambda found: found.right().mean > found.right().half_width,
                 "The interval must not hold 0, or the difference may as well be nothing.",
                 "The same seeds in both tables make it narrower; so do more runs of the two that are close.",
-                lambda found: f"{found.interval[0]:.4g} ± {found.interval[1]:.2g}",
+                lambda found: f"{found.right().mean:.4g} ± {found.right().half_width:.2g}",
             ),
         ],
         right="How many of your runs would have decided it? Try fewer, and other seeds: a sure verdict must survive that.",

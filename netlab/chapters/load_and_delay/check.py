@@ -24,6 +24,7 @@ from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
+from netlab.runs.replications import interval
 
 
 def _service_ms(rate_mbps: float, payload_bytes: int) -> float:
@@ -152,10 +153,10 @@ class Checks:
         made.conditions = [
             *made.conditions,
             Condition(
-                lambda found: found.interval[1] <= ACCURACY * found.interval[0],
+                lambda found: _relative_half(made.values(found.table)) <= ACCURACY,
                 f"Half of the interval must be at most {100 * ACCURACY:g} % of the mean.",
                 "Give chapter.settings.busy(own, duration_s=...) more seconds, or nl.repeat more seeds.",
-                lambda found: f"{100 * found.interval[1] / found.interval[0]:.2g} %",
+                lambda found: f"{100 * _relative_half(made.values(found.table)):.2g} %",
             ),
         ]
         self.busy = made
@@ -187,6 +188,12 @@ class Checks:
                 "Then run it: nl.run(chapter.settings.calls(own, number)) and experiments.late_percent(run). One call more, one call less.",
             ],
         )
+
+
+def _relative_half(values: pd.Series[float]) -> float:
+    """Half of the values' interval, as a share of their mean."""
+    mean, half = interval(values)
+    return half / mean
 
 
 def _offered(table: pd.DataFrame) -> float:

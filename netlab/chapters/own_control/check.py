@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -55,10 +55,13 @@ class Control(Build):
     ----------
     runs : callable
         Takes the class and makes the runs.
+    methods : sequence of str
+        What it must have of its own. What a class leaves out, netlab does as Linux's Reno does.
     """
 
     kind: type = dict
     runs: Callable[[Any], Runs]
+    methods: Sequence[str]
 
     def _judge(self, answer: object) -> Result:
         if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):
@@ -78,6 +81,10 @@ class Control(Build):
         if measured["shared"]:
             name, own = measured["shared"][0], own_name(answer)
             said = f"{own}.{name} changed during a run: what a class holds all of its flows share. Keep it on the object: self.{name}."
+            return self._result(Status.FAILED, said)
+        missing = [name for name in self.methods if name in measured["lacks"]]
+        if missing:
+            said = f"it must have {' and '.join(self.methods)} of its own: without {' and '.join(missing)} Linux's Reno does that part."
             return self._result(Status.FAILED, said)
         return super()._judge(measured)
 
@@ -305,15 +312,8 @@ class Checks:
         self.aimd = Control(
             name="AIMD",
             runs=_once(_aimd_runs),
+            methods=("on_ack", "on_loss"),
             conditions=[
-                Condition(
-                    lambda runs: not {"on_ack", "on_loss"} & set(runs["lacks"]),
-                    "It must have on_ack and on_loss of its own.",
-                    "What a class leaves out, netlab does as Linux's Reno does.",
-                    lambda runs: (
-                        f"no {' and no '.join(name for name in runs['lacks'] if name in ('on_ack', 'on_loss'))}"
-                    ),
-                ),
                 Condition(
                     lambda runs: path_segments < _first_window(runs["alone"]) < 4 * path_segments,
                     "In slow start the window must double for each RTT, until the first loss.",
@@ -353,10 +353,15 @@ class Checks:
         self.mine = Control(
             name="your own control",
             runs=_once(_own_runs),
+            methods=("on_ack",),
             conditions=[
                 Condition(
-                    lambda runs: experiments.power(runs[TRACES[0]]) > LEAST_TIMES * experiments.power(cubic(TRACES[0])),
-                    f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's.",
+                    # A window that never changes has power on one trace, and on others leaves the link idle.
+                    lambda runs: (
+                        experiments.power(runs[TRACES[0]]) > LEAST_TIMES * experiments.power(cubic(TRACES[0]))
+                        and min(_parts_of_cubic(runs).values()) > LEAST_PART
+                    ),
+                    f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's, and not by leaving a link idle.",
                     "Print experiments.on_trace(...): is it the goodput or the delay?",
                     lambda runs: (
                         f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {experiments.power(cubic(TRACES[0])):.3g} Mbit/s per s"

@@ -168,7 +168,9 @@ def _flows(run: Run) -> list[dict[str, Any]]:
 
 def _apart(run: Run) -> bool:
     flows = _flows(run)
-    return all(one["start_s"] + one["completion_s"] <= two["start_s"] for one, two in pairwise(flows))
+    return len(flows) > 1 and all(
+        one["start_s"] + one["completion_s"] <= two["start_s"] for one, two in pairwise(flows)
+    )
 
 
 def _stairs_seen(run: Run) -> set[int]:
@@ -227,7 +229,11 @@ def _staircase(own: StudentValues) -> Measurement:
                 _taken_in_words,
             ),
             Condition(
-                lambda run: all(map(is_plain, way(run, "h1", "h2"))) and int(run.flows["retransmits"].sum()) == 0,
+                lambda run: (
+                    all(map(is_plain, way(run, "h1", "h2")))
+                    and any(run.flows["completion_s"].notna())
+                    and int(run.flows["retransmits"].sum()) == 0
+                ),
                 "Nothing may be lost, and the links must be plain.",
                 "A queue that is too short drops a part of a window; without loss_rate nothing else does.",
                 lambda run: (
