@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from netlab.base.errors import NetlabError
 from netlab.contest import race
 from netlab.contest.contest import Contest
 from netlab.contest.drawing import Plane, labelled
 from netlab.contest.opponents import OPPONENTS
 from netlab.grading import kept
-from netlab.grading.helper import helper
+from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.text import harmless
 
 KINDS = ("student", "linux", "ours", "winner")
@@ -35,11 +36,22 @@ def write(
         The page has no name, no class's name and no line of anybody's code.
     before : mapping, optional
         Scores of the last time, by student, which the page shows the difference to.
+
+    Raises
+    ------
+    NetlabError
+        When the page cannot be made; the tables are there.
     """
     words = _words(contest, pseudonyms=pseudonyms, before=before or {})
     kept.write_whole(output / SCORES, scores_csv(contest))
     kept.write_whole(output / MANIFEST, json.dumps(contest.manifest, indent=1, sort_keys=True) + "\n")
-    page = helper().ask("page", template="board.html.j2", words=words, room="netlab.contest")
+    try:
+        page = helper().ask("page", template="board.html.j2", words=words, room="netlab.contest")
+    except GaveUpError as error:
+        raise NetlabError(
+            f"The page could not be made: {error} Was netlab changed while the contest ran? Then hold it again. The scores are in "
+            f"{output / SCORES}."
+        ) from None
     kept.write_whole(output / PAGE, page)
 
 

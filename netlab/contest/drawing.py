@@ -60,11 +60,14 @@ class Plane:
 
 
 def labelled(dots: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Dots with the place of each label: the nearest one that is on no dot and on no other label, as far as there is one."""
+    """Dots with the place of each label: the nearest one that is on no dot and on no other label, as far as there is one.
+
+    One that is `far` needs a line to its dot.
+    """
     taken: list[Box] = [(dot["x"] - DOT, dot["y"] - DOT, dot["x"] + DOT, dot["y"] + DOT) for dot in dots]
     found = []
     for dot in dots:
-        label = {"text_x": dot["x"], "text_y": dot["y"], "anchor": "start"}
+        label = {"text_x": dot["x"], "text_y": dot["y"], "anchor": "start", "far": False}
         if dot["label"]:
             places = list(_places(dot["x"], dot["y"], LETTER * len(dot["label"])))
             label, box = min(places, key=lambda place: sum(_common(place[1], other) for other in taken))
@@ -82,7 +85,8 @@ def _places(x: float, y: float, width: float) -> Iterator[tuple[dict[str, Any], 
                 down = y + lines * (away if side == 0 else away - GAP / 2) + LINE / 3
                 if left >= LEFT and left + width <= WIDTH:
                     anchor = {1: "start", 0: "middle", -1: "end"}[side]
-                    place = {"text_x": x + side * away, "text_y": round(down, 1), "anchor": anchor}
+                    at = {"text_x": round(x + side * away, 1), "text_y": round(down, 1)}
+                    place = {**at, "anchor": anchor, "far": away > GAP}
                     yield place, (left, down - LINE + 3, left + width, down + 3)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from netlab.base.errors import NetlabError
 from netlab.contest import board, contest, ladder, networks, race
 from netlab.contest.command import DEFAULT_SEED
 from netlab.grading.helper import stopping
@@ -173,6 +174,12 @@ def test_with_pseudonyms_the_page_has_nobodys_name_and_the_table_explains_them(
     assert "annika" not in page.lower() and "benedikt" not in page.lower() and "not taken" in page
     names = {row["student"]: row["pseudonym"] for row in csv.DictReader(table.splitlines())}
     assert names["annika"] in page and names["benedikt"] in page and "AnnikasOwn (line 2)" in table
+    # As when netlab is updated below a contest: the page asks for what is not there.
+    (tmp_path / "out" / board.SCORES).unlink()
+    monkeypatch.setattr(board, "_words", lambda *_held, **_how: {})
+    with pytest.raises(NetlabError, match="Was netlab changed while the contest ran"):
+        board.write(held, tmp_path / "out")
+    assert (tmp_path / "out" / board.SCORES).read_text() == table
 
 
 def test_pseudonyms_hardly_change_when_others_join() -> None:

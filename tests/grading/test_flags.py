@@ -97,11 +97,16 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
         [
             words("a", long),
             words("b", long.replace(" ", "\n ").upper()),
-            words("c", "The queue."),
-            words("d", "The queue."),
+            words("c", "The queue was full all of the"),
+            words("d", "The queue was full all of the"),
+            words("e", "The queue was full all of the time."),
+            words("f", "The queue was full all of the time."),
         ]
     )
-    assert [(flag["kind"], flag["students"]) for flag in found] == [(flags.COPIED, ["a", "b"])]
+    assert [(flag["kind"], flag["students"]) for flag in found] == [
+        (flags.COPIED, ["a", "b"]),
+        (flags.COPIED, ["e", "f"]),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,11 @@ def test_text_that_comes_back_has_no_halves_of_characters_and_no_control_charact
     assert taken["source"] == taken["answer"] == "s = '�[2J'".replace("�", "�" * 2, 1)
     assert one_line("a\n\x1b]0;x\x07b") == "a �]0;x�b"
     assert clean("tab\tand\nline") == "tab\tand\nline"
+    gone, stay = (
+        "\x00\x1f\x7f\x9f\u200e\u200f\u2028\u202e\u2066\u2069\ufffe\uffff",
+        " ~\xa0\u200d\u2010\u2027\u202f\u2065\u206a\ufffd",
+    )
+    assert clean(gone) == "�" * len(gone) and clean(stay) == stay
 
 
 def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
