@@ -39,7 +39,7 @@ _ACCESS = (
         r"\bos\s*\.\s*(_exit|kill|fork|system|popen|listdir|walk|environ)\b|\bopen\s*\(",
         "reaches for files or processes",
     ),
-    (r"\bsetattr\s*\(|^[ \t]*(?!self\.)\w+(\.\w+)+[ \t]*=(?!=)", "changes what was provided"),
+    (r"\bsetattr\s*\(|^[ \t]*(?!(?:self|flow)\.)\w+(\.\w+)+[ \t]*=(?!=)", "changes what was provided"),
 )
 
 

@@ -130,6 +130,8 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
     assert found[0] == {
         "kind": flags.EDITED, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
     }  # fmt: skip
-    honest = Cell("limit", "code", "late = table.eval('a > b')\npattern = re.compile('x')")
+    honest = Cell(
+        "limit", "code", "late = table.eval('a > b')\npattern = re.compile('x')\nflow.cwnd_segments = self.most = 10"
+    )
     for cell in (handed_out, honest):
         assert flags.of_submission(Submission(Path(), (cell,)), [handed_out], asked, Layout()) == []
