@@ -225,7 +225,11 @@ def _red(spec: QueueSpec) -> Qdisc:
 
 
 def _red_burst(low_packets: float, high_packets: float) -> int:
-    """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it."""
+    """RED's burst in packets of 1000 bytes: (2 min + max) / 3, or as near as `tc` and the kernel can count it.
+
+    >>> _red_burst(30, 90), _red_burst(1, 3)
+    (50, 3)
+    """
     burst = max(1, round((2 * low_packets + high_packets) / 3))
     least = round(low_packets * FRAME_BYTES / 1000) + 1
     # The average is kept in 32 bits: those of the upper threshold, and those of its weight 2**-log (see tc-red(8)).

@@ -16,7 +16,7 @@ import nbformat
 import pytest
 
 from netlab.commands import cli
-from netlab.grading import grade, judging
+from netlab.grading import grade, judging, marking
 from netlab.grading.helper import stopping
 from tests.grading import classroom
 
@@ -78,7 +78,7 @@ def test_who_is_still_at_work_is_not_waited_for(
     def at_work(job: judging.Job) -> Any:
         if job.student == "anna":
             assert begun.wait(60)
-            return judging.without_marks(job, judging.MISSING, "")
+            return judging.without_marks(job, marking.MISSING, "")
         begun.set()
         assert stopping.wait(60)
         raise KeyboardInterrupt

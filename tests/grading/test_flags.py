@@ -67,6 +67,10 @@ def test_comments_figures_and_in_long_programs_names_hide_nothing() -> None:
     assert alike(one, other, program(2)) == [["s0", "s1"]]
 
 
+def test_a_line_more_hides_nothing() -> None:
+    assert alike(program(1), program(1) + "\n    return 5 * low_ms", program(2)) == [["s0", "s1"]]
+
+
 def test_short_programs_are_never_alike() -> None:
     assert alike(*["def f(x):\n    return x * 8 / 1000"] * 5) == []
 

@@ -82,6 +82,11 @@ def test_text_that_comes_back_has_no_halves_of_characters_and_no_control_charact
     assert clean(gone) == "�" * len(gone) and clean(stay) == stay
 
 
+def test_a_file_that_was_not_read_before_it_is_compared_is_read_then(reader: Helper, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"handed_out": [], "provided": [], "wanted": []}
+    assert "error" in reader.ask("compare", path=str(tmp_path / "nothing.ipynb"), **asked)
+
+
 def test_a_program_that_is_too_deep_is_no_error(reader: Helper) -> None:
     deep = "y = " + "1+" * 20_000 + "1"
     assert reader.ask("compose", provided=[["x", "", False]], id="x", source=deep)["shape"] == []

@@ -6,6 +6,8 @@ import csv
 import io
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -65,6 +67,7 @@ def test_answers_in_words_wait_in_the_review_beside_the_model_answer_and_others_
     assert all("names the queue (1)" in row["model"] and "overflows" in row["answer"] for row in waiting)
     page = reports.review_html(graded)
     assert page.count("The queue overflows.") == 2 and "names the queue (1)" in page
+    assert "Why does less arrive than is sent?" in page
 
 
 def test_points_that_a_person_gave_count_and_stay_in_the_review(graded: Graded) -> None:
@@ -81,6 +84,13 @@ def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: Graded) 
     assert moodle == {"anna@example.org": "6", "ben@example.org": "1", "cleo@example.org": "0"}
     canvas = rows(reports.canvas_csv(graded))
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
+
+
+def test_who_has_no_marks_is_told_the_first_note(graded: Graded) -> None:
+    silent = {**graded.results[0], "notes": ["One.", "Two."]}
+    silent["exercises"] = [{**mark, "sentences": []} for mark in silent["exercises"]]
+    (anna, *_) = rows(reports.moodle_csv(replace(graded, results=[silent, *graded.results[1:]])))
+    assert anna["Feedback comments"] == "One."
 
 
 def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: Graded) -> None:
@@ -105,6 +115,11 @@ def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) ->
     assert "A note." in page and 'href="feedback/cleo.html"' in page
     # Two of three are in the first tenth, Anna in the sixth: her bar is half as long.
     assert 'class="number">1</td><td><span class="bar" style="width: 10.0em">' in page.partition("50 to 60 %")[2]
+
+
+def test_who_handed_something_in_gets_a_merged_notebook(graded: Graded, tmp_path: Path) -> None:
+    merged.write(graded, tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("*.ipynb")) == ["anna.ipynb", "ben.ipynb"]
 
 
 def test_a_merged_notebook_prints_the_points_of_each_part(graded: Graded) -> None:
