@@ -10,6 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -185,6 +186,27 @@ def test_without_compiling_nothing_is_left_for_later(packs: ModuleType, tmp_path
 
 def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType, tmp_path: Path) -> None:
     assert lite.described(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
+
+
+@pytest.fixture(scope="module")
+def in_a_page() -> dict[str, Any]:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js")
+    command = [node, "tests/in_a_page.mjs", "tools/page/kept.js", "tools/page/loading.js"]
+    told: dict[str, Any] = json.loads(subprocess.check_output(command, text=True, timeout=60, cwd=ROOT))
+    return told
+
+
+def test_what_is_typed_during_a_save_is_saved_after_it_and_never_beside_it(in_a_page: dict[str, Any]) -> None:
+    assert in_a_page["saved"] == ["an answer", "another answer"]
+    assert in_a_page["together"] == 1
+
+
+def test_texts_that_are_lists_of_lines_are_joined_when_a_notebook_is_opened(in_a_page: dict[str, Any]) -> None:
+    text, page = in_a_page["opened"]
+    assert text == {"text": "one\ntwo\n"}
+    assert page == {"data": {"text/html": "<p>\n</p>", "application/json": [1, 2]}}
 
 
 @pytest.fixture

@@ -64,36 +64,64 @@
     ready = true;
   }
 
-  // JupyterLab saves every two minutes; a tab may be closed at any moment.
-  async function save(context) {
-    if (!context.model.dirty || context.isDisposed) return;
+  // JupyterLab saves every two minutes; a tab may be closed at any moment. One save at a time: a second one would take what the
+  // first writes for somebody else's change, and ask. What is typed during a save is not in it, though JupyterLab then says that all is saved.
+  const unsaved = new WeakSet();
+  const saves = new WeakMap();
+  async function saveNow(context) {
+    if (!unsaved.delete(context) || context.isDisposed) return;
     try {
       await context.save();
     } catch (error) {
+      unsaved.add(context);
       say(`This page could not be saved: ${error.message}. Download it (File > Download) before you close it.`);
     }
   }
+  const save = (context) => saves.set(context, Promise.resolve(saves.get(context)).then(() => saveNow(context)));
 
   const watched = new WeakSet();
   function watch() {
+    if (narrow.matches && !touched && contexts().length) window.jupyterapp.shell.collapseLeft();
     for (const context of contexts()) {
       goAhead(context.sessionContext?.session?.kernel);
       if (watched.has(context)) continue;
       watched.add(context);
       let timer = 0;
       context.model.contentChanged.connect(() => {
+        if (!context.isReady || !context.model.dirty) return;
+        unsaved.add(context);
         clearTimeout(timer);
         timer = setTimeout(() => save(context), 300);
       });
     }
   }
-  // On a phone the list of files would leave the chapter a finger's width.
-  async function makeRoom() {
-    while (!contexts().length) await wait(500);
-    await window.jupyterapp.restored;
-    await wait(1500); // JupyterLab shows the list once more when the chapter is open
-    window.jupyterapp.shell.collapseLeft();
+  // On a narrow screen the list of files would leave the chapter a finger's width, and JupyterLab opens it more than once.
+  const narrow = matchMedia("(max-width: 800px)");
+  let touched = false;
+  narrow.addEventListener("change", () => (touched = false));
+  addEventListener("pointerdown", () => (touched = true), true);
+
+  // A notebook on disk has texts as lists of lines. Jupyter's servers join them; here nobody does, and each line would begin with a comma.
+  const joined = (text) => (Array.isArray(text) && text.every((line) => typeof line === "string") ? text.join("") : text);
+  function joinLines(notebook) {
+    for (const output of (notebook.cells ?? []).flatMap((cell) => cell.outputs ?? [])) {
+      if ("text" in output) output.text = joined(output.text);
+      for (const kind of Object.keys(output.data ?? {})) output.data[kind] = joined(output.data[kind]);
+    }
   }
+  Object.defineProperty(window, "jupyterapp", {
+    configurable: true,
+    set(app) {
+      Object.defineProperty(window, "jupyterapp", { value: app });
+      const { contents } = app.serviceManager;
+      const get = contents.get.bind(contents);
+      contents.get = async (...asked) => {
+        const file = await get(...asked);
+        if (file.type === "notebook" && file.content) joinLines(file.content);
+        return file;
+      };
+    },
+  });
 
   // A kernel in a tab hears nothing while it computes, and JupyterLite's "interrupt" does nothing.
   async function tellHowToStop() {
@@ -102,7 +130,6 @@
       if (id.includes("interrupt")) say("A running cell cannot be interrupted here. Kernel > Restart Kernel ends it; your text stays.", 15);
     });
   }
-  if (innerWidth < 700) makeRoom();
   tellHowToStop();
   setInterval(watch, 500);
   for (const event of ["visibilitychange", "pagehide"]) {

@@ -1,0 +1,50 @@
+// node in_a_page.mjs SCRIPTS...: the page's scripts beside a small JupyterLab. A notebook changes while it is saved; another is opened.
+import fs from 'node:fs';
+import vm from 'node:vm';
+
+const told = { saved: [], together: 0, opened: null };
+let content = 'typed';
+let under_way = 0;
+const changed = [];
+const context = {
+  isReady: true,
+  model: { dirty: true, contentChanged: { connect: (slot) => changed.push(slot) } },
+  async save() {
+    told.together = Math.max(told.together, ++under_way);
+    const text = content;
+    await new Promise((done) => setTimeout(done, 600));
+    told.saved.push(text);
+    this.model.dirty = false; // as JupyterLab does, whatever was typed meanwhile
+    under_way--;
+  },
+};
+const change = (text) => {
+  content = text;
+  context.model.dirty = true;
+  for (const slot of changed) slot();
+};
+const outputs = [{ text: ['one\n', 'two\n'] }, { data: { 'text/html': ['<p>\n', '</p>'], 'application/json': [1, 2] } }];
+const listen = { addEventListener: () => {} };
+const page = {
+  ...listen,
+  document: { ...listen, currentScript: { src: 'http://page/static/netlab/loading.js' }, createElement: () => ({ setAttribute() {}, style: {}, isConnected: true }) },
+  matchMedia: () => ({ ...listen, matches: false }),
+  fetch: () => new Promise(() => {}),
+  setInterval: (call, ms) => setInterval(call, ms).unref(),
+  URL, WeakSet, WeakMap, setTimeout, clearTimeout,
+};
+page.window = page;
+vm.runInNewContext(process.argv.slice(2).map((name) => fs.readFileSync(name, 'utf8')).join('\n'), page);
+const contents = { get: async () => ({ type: 'notebook', content: { cells: [{ outputs }, { source: '' }] } }) };
+page.jupyterapp = {
+  serviceManager: { contents },
+  shell: { widgets: () => [{ context }] },
+  commands: { commandExecuted: { connect: () => {} } },
+};
+told.opened = (await contents.get('a.ipynb')).content.cells[0].outputs;
+while (!changed.length) await new Promise((done) => setTimeout(done, 50));
+change('an answer');
+setTimeout(() => change('another answer'), 400); // while the first is being saved
+while (told.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));
+console.log(JSON.stringify(told));
+process.exit(0);
