@@ -248,7 +248,8 @@ chapter.settings.crossing_figure(crossed, title="Six flows, three kinds of queue
 
 # %% id="crossing-table"
 print("Goodput in Mbit/s; +- is half the 95 % interval of the mean of 5 draws")
-print(chapter.settings.crossing_table(crossed).round(2).to_string(na_rep=""))
+crossing_table = chapter.settings.crossing_table(crossed).round(2)
+print(crossing_table.rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string(na_rep=""))
 print("\nCuts of the window for 1000 segments, with Reno, after the first 5 s")
 print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False))
 long_prediction.compare(

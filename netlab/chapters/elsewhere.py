@@ -13,12 +13,14 @@ from typing import Any
 
 from netlab import engines
 from netlab.base.errors import NetlabError, NotHereError
+from netlab.course import page_style
 
 SAID = "Not on this machine."
 
 
 def go_on() -> None:
-    """In a notebook whose engine differs from the pocket kernel in virtual time, let cells end so; else do nothing."""
+    """Bring the pages' style sheet; where a notebook's engine differs from the pocket kernel in virtual time, let cells end so."""
+    page_style.show()
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or getattr(shell, "netlab_skips", None) is not None:
         return

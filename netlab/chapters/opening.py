@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
-from netlab.course import page_style, progress_store
+from netlab.course import progress_store
 from netlab.course.checks import Check
 from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.widgets import Panel
@@ -105,7 +105,6 @@ def opener(
         )
         made = _named(checks(own), topic)
         go_on()
-        page_style.show()
         for check in made.values():
             check.on_pass = lambda key: progress_store.record(topic, key)
         return OpenChapter(topic, token, own, Exercises(**made), settings, panel)

@@ -130,7 +130,7 @@ def _mark_changes(figure: go.Figure, run: Any, until_s: float) -> None:
         figure.add_vline(x=at_s, line={"color": TEXT, "width": 1}, row="all", col=1)
         if len(by_moment) <= MOST_WORDS:
             figure.add_annotation(
-                x=at_s, y=1, yref="y domain", xanchor="left", yanchor="bottom", showarrow=False,
+                x=at_s, y=1, yref="y domain", xanchor="right", yanchor="top", showarrow=False, textangle=-90,
                 text="<br>".join(words), font={"size": 11, "color": TEXT},
             )  # fmt: skip
 

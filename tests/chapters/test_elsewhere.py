@@ -11,7 +11,9 @@ from nbclient import NotebookClient
 import netlab as nl
 from netlab import engines
 from netlab.base.errors import EngineError, NotHereError
+from netlab.chapters import elsewhere
 from netlab.chapters.elsewhere import Skips, names_given
+from netlab.course import page_style
 from netlab.engines import host_kernel
 from netlab.engines.library import LibraryEngine
 from netlab.engines.native import NativeEngine
@@ -109,3 +111,10 @@ def test_the_clock_is_known_without_a_kernel(
         monkeypatch.setenv(name, value)
     assert engines.clock() == clock
     assert engines.lasting(240, real_s=60) == (60 if clock == "real" else 240)
+
+
+def test_a_page_without_a_chapter_has_the_style_sheet_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(page_style, "show", lambda: shown.append("sheet"))
+    elsewhere.go_on()
+    assert shown == ["sheet"]
