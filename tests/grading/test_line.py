@@ -1,0 +1,35 @@
+"""Budgets of a guest that is called, without a guest."""
+
+from __future__ import annotations
+
+import socket
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from netlab.grading import callee, line
+from netlab.grading.line import BudgetError, Line, Warden
+
+
+def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        asked = Line(ours, None, most_calls=2)
+        for _ in range(2):
+            theirs.sendall(callee.LENGTH.pack(3) + b"\x07ok")
+            assert asked.ask(b"?") == (7, b"ok")
+        with pytest.raises(BudgetError, match="called more than 2 times"):
+            asked.ask(b"?")
+
+
+def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1))
+    warden = Warden(guest, cpu_s=5.0)
+    warden._base_s = 2.0
+    for asleep in (True, False):
+        monkeypatch.setattr(line, "seen", lambda _group, asleep=asleep: (7.0, asleep))
+        assert warden.look() is asleep
+    monkeypatch.setattr(line, "seen", lambda _group: (7.01, False))
+    with pytest.raises(BudgetError, match="more than 5 s of processor time"):
+        warden.look()
