@@ -28,6 +28,7 @@ const listen = { addEventListener: () => {} };
 const page = {
   ...listen,
   document: { ...listen, currentScript: { src: 'http://page/static/netlab/loading.js' }, createElement: () => ({ setAttribute() {}, style: {}, isConnected: true }) },
+  HTMLScriptElement: class { set src(_) {} },
   matchMedia: () => ({ ...listen, matches: false }),
   fetch: () => new Promise(() => {}),
   setInterval: (call, ms) => setInterval(call, ms).unref(),

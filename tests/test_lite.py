@@ -188,6 +188,19 @@ def test_an_empty_wheel_is_entered_and_offers_nothing_to_import(lite: ModuleType
     assert lite.described(lite.empty_wheel("jedi", tmp_path), [])["imports"] == []
 
 
+def test_a_large_script_has_a_packed_copy_and_one_that_asks_for_its_own_address_has_none(
+    lite: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "build").mkdir()
+    (tmp_path / "extensions" / "@a" / "b" / "static").mkdir(parents=True)
+    text = "x" * 2 * lite.SMALL_BYTES
+    for name in ("build/12.0abcdef.js", "build/bundle.js", "extensions/@a/b/static/remoteEntry.0abcdef0.js"):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "build" / "13.0abcdef.js").write_text("small")
+    assert lite.pack_scripts(tmp_path) == ["build/12.0abcdef.js"]
+    assert gzip.decompress((tmp_path / "build" / "12.0abcdef.js.bin").read_bytes()).decode() == text
+
+
 @pytest.fixture(scope="module")
 def in_a_page() -> dict[str, Any]:
     node = shutil.which("node")

@@ -6,6 +6,7 @@ Any server of plain files shows it: `python -m http.server --directory build/lit
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import re
@@ -48,6 +49,8 @@ LEFT_OUT = {
 """Of a wheel, what only compilers, tests, a notebook server or other time zones need; the page has Plotly's script already."""
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", bytecode.LIBRARY)
 LOCK = "pyodide-lock.json"
+SMALL_BYTES = 20_000
+"""Of a script that goes as it is."""
 AT_START = {
     "packages": ["netlab", "comm", "ipython", "micropip", "sqlite3", *KERNEL, *ABSENT],
     "env": {"HOME": "/home/pyodide", "NETLAB_DATA": "/drive/.netlab", "PLOTLY_RENDERER": "plotly_mimetype"},
@@ -242,6 +245,20 @@ def add_packs(pyodide: Path, *, compiled: bool) -> dict[str, str]:
     return names
 
 
+def pack_scripts(output: Path) -> list[str]:
+    """Put a packed copy beside each large script of JupyterLab that has a hash in its name; returns the scripts' names."""
+    names = []
+    for path in (*output.glob("build/*.js"), *output.glob("extensions/**/static/*.js")):
+        if (
+            re.search(r"\.[0-9a-f]{7,}\.js$", path.name)
+            and "remoteEntry" not in path.name
+            and path.stat().st_size > SMALL_BYTES
+        ):
+            path.with_name(f"{path.name}.bin").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
+            names.append(path.relative_to(output).as_posix())
+    return sorted(names)
+
+
 def add_script(output: Path, names: dict[str, str]) -> int:
     """Put the script into each page, with the list of what a kernel fetches at its start; returns the bytes of these.
 
@@ -256,7 +273,7 @@ def add_script(output: Path, names: dict[str, str]) -> int:
     ahead = f"exec({(PAGE / 'ahead.py').read_text(encoding='utf-8')!r}, {{}})"
     (output / "static" / "netlab").mkdir()
     (output / "static" / "netlab" / "loading.js").write_text(
-        script("loading.js", FILES=files, AHEAD=ahead), encoding="utf-8"
+        script("loading.js", FILES=files, AHEAD=ahead, SCRIPTS=pack_scripts(output)), encoding="utf-8"
     )
     pages = [page for page in output.glob("*/**/index.html") if "jupyter-lite-main" in page.read_text(encoding="utf-8")]
     if not pages:

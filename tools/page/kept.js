@@ -20,3 +20,6 @@ async function kept(url, onBytes = () => {}) {
     return new Response(whole);
   });
 }
+
+// What a packed file holds, as an answer.
+const unzipped = (answer) => new Response(answer.body.pipeThrough(new DecompressionStream("gzip")));

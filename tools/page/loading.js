@@ -1,8 +1,9 @@
 // In each page of the course: fetches what the kernel needs while the chapter comes up and says how far it is, imports what
-// chapters need before a cell is run, and keeps what is typed. `tools/lite.py` fills the two constants.
+// chapters need before a cell is run, and keeps what is typed. `tools/lite.py` fills the constants.
 (() => {
   const FILES = []; // [name, bytes]
   const AHEAD = ""; // Python
+  const SCRIPTS = []; // of JupyterLab, that have a packed copy beside them
   const place = new URL("../pyodide/", document.currentScript.src);
   const line = document.createElement("div");
   line.id = "netlab-loading";
@@ -21,6 +22,21 @@
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const mb = (bytes) => Math.round(bytes / 1e6);
+
+  // Their names have hashes. What finds its place by the address of its own script has no packed copy: a blob has none.
+  const smaller = new Set(SCRIPTS.map((name) => new URL(`../../${name}`, place).href));
+  const source = Object.getOwnPropertyDescriptor(HTMLScriptElement.prototype, "src");
+  Object.defineProperty(HTMLScriptElement.prototype, "src", {
+    ...source,
+    set(url) {
+      const plain = new URL(url, document.baseURI).href.replace(/[?#].*/, "");
+      if (!smaller.has(plain)) return source.set.call(this, url);
+      fetch(`${plain}.bin`, { cache: "force-cache" })
+        .then((answer) => unzipped(answer).blob())
+        .then((text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" })))
+        .then((blob) => source.set.call(this, blob), () => source.set.call(this, url));
+    },
+  });
 
   // The kernel finds these files in the browser's store, or waits for the one that is under way.
   async function fetchPython() {

@@ -3,10 +3,9 @@
   const PLACES = {}; // what Pyodide calls a file, and the file
   const PACKAGES = []; // that the packs hold
   const load = globalThis.loadPyodide;
-  const gunzip = (answer) => answer.body.pipeThrough(new DecompressionStream("gzip"));
 
   async function unpacked(answer) {
-    const bytes = new Uint8Array(await new Response(gunzip(answer)).arrayBuffer());
+    const bytes = new Uint8Array(await unzipped(answer).arrayBuffer());
     let end = bytes.indexOf(10);
     const list = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end++)));
     return list.map(([name, size]) => [name, bytes.subarray(end, (end += size))]);
@@ -28,10 +27,10 @@
     const fetched = globalThis.fetch;
     globalThis.fetch = async (what, ...how) =>
       String(what.url ?? what) === `${place}pyodide.asm.wasm`
-        ? new Response(gunzip(await get("pyodide.asm.wasm")), { headers: { "Content-Type": "application/wasm" } })
+        ? new Response(unzipped(await get("pyodide.asm.wasm")).body, { headers: { "Content-Type": "application/wasm" } })
         : fetched(what, ...how);
     const packs = Promise.all(["python", "netlab"].map((name) => get(name).then(unpacked)));
-    const script = new Blob([await new Response(gunzip(await get("pyodide.asm.js"))).arrayBuffer()], { type: "text/javascript" });
+    const script = new Blob([await unzipped(await get("pyodide.asm.js")).blob()], { type: "text/javascript" });
     importScripts(URL.createObjectURL(script));
     const pyodide = await load({ ...options, fsInit: async (FS) => (await packs).forEach((files) => install(FS, files)) });
     for (const name of PACKAGES) pyodide.loadedPackages[name] = "default channel";
