@@ -338,7 +338,7 @@ print(experiments.granted_buffers([83, 100, 125, 150, 175, 5000]).to_string(inde
 # Which share is it today? Fix the buffer as the lab did, send exactly as in part 2, and compute the window from the goodput. In the last row the kernel chooses the buffer.
 
 # %% id="share"
-print(experiments.buffer_table([168, 256]).to_string(index=False))
+print(experiments.buffer_table([168, 256]).to_string(index=False, na_rep="-"))
 
 # %% [markdown] id="share-why"
 # Since version 6.6 Linux measures how much memory a segment really takes and promises only what it can keep, about 62 % here. It does not matter, because today nobody should set the

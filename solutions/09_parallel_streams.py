@@ -454,7 +454,7 @@ rows = [
         for name, published in zip(draws.columns[:4], (8.74, 7.10, 6.55, 7.07), strict=True)
     ),
 ]
-print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).round(1).to_string(index=False))
+print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).round(1).to_string(index=False, na_rep="-"))
 
 # %% [markdown] id="sweep-text"
 # ## Optional: how far can one host go?

@@ -484,7 +484,7 @@ rows.append(
         95,
     )
 )
-print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).round(0).to_string(index=False))
+print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).round(0).to_string(index=False, na_rep="-"))
 
 # %% [markdown] id="published-why"
 # Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;
