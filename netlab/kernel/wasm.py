@@ -29,6 +29,8 @@ FLAGS = (
     f"--target={TARGET}", "-O2", "-ffp-contract=off", "-mbulk-memory", "-mno-bulk-memory-opt", "-mnontrapping-fptoint", "-msign-ext",
     "-mmutable-globals", "-nostdinc",
 )  # fmt: skip
+KERNEL_FLAG = "-fno-wrapv-pointer"
+"""So that a field's place in its structure becomes part of a load or store: the memory ends far below where an address wraps."""
 FEATURES = (
     "--enable-memory64", "--enable-bulk-memory", "--enable-bulk-memory-opt", "--enable-mutable-globals", "--enable-sign-ext",
     "--enable-nontrapping-float-to-int",
@@ -133,7 +135,7 @@ def compile_into(
         clang = f"ccache {clang}"
     make = [
         "make", f"ARCH={library.ARCHITECTURE}", f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
-        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={TARGET}",
+        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={TARGET}", f"KCFLAGS={KERNEL_FLAG}",
     ]  # fmt: skip
     fragment.configure(tree, library.options(), version, make, variables, log)
     programs.run(
