@@ -3,19 +3,24 @@
 // and tells how it ended, if it has. What take() is given is memory of the program's: it is read at once.
 ({
   start(module, take) {
-    let requests = new Uint8Array();
+    const none = new Uint8Array();
+    let requests = none;
+    let read = 0;
     let ending;
     let memory;
+    let bytes = none;
+    // Memory that has grown is another buffer, and this one is empty.
+    const seen = () => (bytes.length ? bytes : (bytes = new Uint8Array(memory.buffer)));
     class Ended extends Error {}
     const netlab = {
-      read(to, bytes) {
-        const part = requests.subarray(0, bytes);
-        new Uint8Array(memory.buffer).set(part, to >>> 0);
-        requests = requests.subarray(part.length);
-        return part.length;
+      read(to, most) {
+        const count = Math.min(most, requests.length - read);
+        seen().set(read || count < requests.length ? requests.subarray(read, read + count) : requests, to >>> 0);
+        read += count;
+        return count;
       },
-      write(from, bytes) {
-        take(new Uint8Array(memory.buffer, from >>> 0, bytes));
+      write(from, count) {
+        take(seen().subarray(from >>> 0, (from >>> 0) + count));
       },
       exit(status) {
         ending = `its status is ${status}`;
@@ -39,10 +44,12 @@
     return {
       exports,
       send(data) {
-        const all = new Uint8Array(requests.length + data.length);
-        all.set(requests);
-        all.set(data, requests.length);
+        const left = requests.length - read;
+        const all = new Uint8Array(left + data.length);
+        if (left) all.set(requests.subarray(read));
+        all.set(data, left);
         requests = all;
+        read = 0;
       },
       run() {
         const why = attempt(exports.run);
