@@ -28,6 +28,9 @@ _PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
 
+_TOLD = {"payload_bytes": " bytes", "congestion": ""}
+"""What else is said of a flow that was repeated, and its unit."""
+
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 
@@ -251,7 +254,7 @@ def _what(found: Repeated) -> str:
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
     flows = [
         f"{item['kind']} {item.get('src', '')} to {item.get('dst', '')}"
-        + (f" with {item['payload_bytes']} bytes" if item.get("payload_bytes") else "")
+        + "".join(f" with {item[name]}" + unit for name, unit in _TOLD.items() if item.get(name))
         for item in found.scenario["traffic"]
     ]
     links = f"links of {rates} Mbit/s; " if rates else ""
