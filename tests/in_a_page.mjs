@@ -1,4 +1,4 @@
-// node in_a_page.mjs SCRIPTS...: the page's scripts beside a small JupyterLab. A notebook changes while it is saved; another is opened.
+// node in_a_page.mjs KEPT LOADING: the page's scripts beside a small JupyterLab. A notebook changes while it is saved; another is opened.
 import fs from 'node:fs';
 import vm from 'node:vm';
 
@@ -47,5 +47,22 @@ while (!changed.length) await new Promise((done) => setTimeout(done, 50));
 change('an answer');
 setTimeout(() => change('another answer'), 400); // while the first is being saved
 while (told.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));
+
+// One file, asked for twice at a time and once more: with a store, with one that has no room, and without.
+const store = new Map();
+let queue = Promise.resolve();
+const locks = { request: (_, call) => (queue = queue.then(call)) };
+const full = { match: async () => {}, put: async () => Promise.reject(new Error('no room')) };
+const roomy = { match: async (url) => store.get(url)?.clone(), put: async (url, answer) => void store.set(url, answer) };
+for (const [name, cache] of Object.entries({ roomy, full, none: null })) {
+  let fetched = 0;
+  const fetch = async () => (fetched++, new Response('content'));
+  const caches = cache && { open: async () => cache };
+  const visit = { caches, fetch, navigator: { locks }, Response, TransformStream, Blob };
+  const kept = vm.runInNewContext(`${fs.readFileSync(process.argv[2], 'utf8')}; kept`, visit);
+  const ask = async () => (await kept('http://page/python.0a.bin')).text();
+  const texts = [...(await Promise.all([ask(), ask()])), await ask()];
+  told[name] = { fetched, texts };
+}
 console.log(JSON.stringify(told));
 process.exit(0);

@@ -216,6 +216,13 @@ def test_what_is_typed_during_a_save_is_saved_after_it_and_never_beside_it(in_a_
     assert in_a_page["together"] == 1
 
 
+@pytest.mark.parametrize(("store", "fetched"), [("roomy", 1), ("full", 3), ("none", 3)])
+def test_a_file_is_fetched_once_where_the_browser_keeps_it_and_is_there_where_it_does_not(
+    in_a_page: dict[str, Any], store: str, fetched: int
+) -> None:
+    assert in_a_page[store] == {"fetched": fetched, "texts": ["content"] * 3}
+
+
 def test_texts_that_are_lists_of_lines_are_joined_when_a_notebook_is_opened(in_a_page: dict[str, Any]) -> None:
     text, page = in_a_page["opened"]
     assert text == {"text": "one\ntwo\n"}
