@@ -1,7 +1,7 @@
 """The library kernel's program as WebAssembly beside Pyodide, which is WebAssembly in the same browser's worker.
 
 There are no threads: the program runs while somebody listens, until it has read all requests. Bytes cross in a room that both
-sides see, for an object that crosses takes ten times as long as the call that hands it over.
+sides see, for an object that crosses takes several times as long as the call that hands it over.
 """
 
 from __future__ import annotations
