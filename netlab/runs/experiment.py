@@ -11,7 +11,7 @@ from typing import Any
 
 from netlab import captures as capture_files
 from netlab import engines, measure
-from netlab.base.errors import told_arguments
+from netlab.base.errors import Interrupted, told_arguments
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.captures import Capture
@@ -82,8 +82,11 @@ def run(
     plan = scenario.plan()
     runner = engines.choose(engine, [plan])
     began = time.monotonic()
-    with shown_progress(progress, scenario.duration_s, "s", what="network time") as tell:
-        raw = runner.execute(plan, on_progress=lambda t_s: tell(t_s, scenario.duration_s), cancel=cancel)
+    try:
+        with shown_progress(progress, scenario.duration_s, "s", what="network time") as tell:
+            raw = runner.execute(plan, on_progress=lambda t_s: tell(t_s, scenario.duration_s), cancel=cancel)
+    except KeyboardInterrupt:
+        raise Interrupted("the run was stopped, and nothing of it is kept.") from None
     capture_files.finish_run(scenario.captures, plan, raw)
     left = raw.get("artifacts")
     artifacts = Artifacts(Path(left) if left else None, unsaved=raw.get("unsaved"), owned=True)

@@ -18,7 +18,7 @@ import pytest
 
 import netlab as nl
 from netlab import engines
-from netlab.base.errors import NotHereError, RunError, ScenarioError
+from netlab.base.errors import Interrupted, NotHereError, RunError, ScenarioError
 from netlab.engines.base import OnProgress, Requirement, cancelled
 from netlab.runs import cache as run_cache
 from netlab.runs import sweeps
@@ -310,6 +310,17 @@ def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
         nl.repeat(udp(1), seeds=1, engine=engine)
     shown = caught.value._render_traceback_()
     assert len(shown) == 3 and "nl.repeat(udp(1)" in shown[0]
+
+
+def test_interruption_of_a_single_run_is_told_in_a_sentence(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_given: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    engine = FakeEngine(log)
+    monkeypatch.setattr(engine, "execute", stop)
+    with pytest.raises(KeyboardInterrupt, match="the run was stopped") as caught:
+        nl.run(udp(1), engine=engine)
+    assert isinstance(caught.value, Interrupted) and len(caught.value._render_traceback_()) == 3
 
 
 def test_interruption_leaves_none_of_the_sweeps_own_threads(log: Path) -> None:
