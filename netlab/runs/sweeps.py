@@ -26,6 +26,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
+_OWN = "own "
 # In real time, what one CPU carries in small frames without being late, and how many runs that may be.
 REAL_MBPS_OF_CPU = 80.0
 MOST_OF_CPU = 12
@@ -61,9 +62,10 @@ class SweepError(NetlabError):
 class SweepInterrupted(Interrupted):
     """A sweep was stopped; `runs` holds those that had finished. They are kept for the next sweep, but for those of own classes."""
 
-    def __init__(self, runs: dict[Any, Run], total: int) -> None:
+    def __init__(self, runs: dict[Any, Run], total: int, *, kept: bool = True) -> None:
         self.runs = runs
-        super().__init__(f"{len(runs)} of {total} runs had finished; the next sweep starts from them")
+        then = "the next sweep starts from them" if kept else "runs of classes of your own are not kept"
+        super().__init__(f"{len(runs)} of {total} runs had finished; {then}")
 
 
 # A mapping is an iterable (of its labels) too, which is why its overload comes first.
@@ -155,7 +157,7 @@ def sweep(
         tasks = _tasks(labelled, engine)
         kept = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
         # A run that is not kept has a key that no run on disk has.
-        keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
+        keys |= {label: key or f"{_OWN}{number}" for number, (label, key) in enumerate(kept.items())}
         distinct = {key: tasks[label] for label, key in keys.items()}
         with _pruned(RunCache()) as cache:
             if not fresh:
@@ -176,7 +178,8 @@ def sweep(
                             _keep(cache, key, found[key])
                     tell(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
-        raise SweepInterrupted(finished(), len(labelled)) from None
+        is_kept = not any(key.startswith(_OWN) for key in keys.values())
+        raise SweepInterrupted(finished(), len(labelled), kept=is_kept) from None
     if failures:
         raise SweepError(finished(), {label: failures[key] for label, key in keys.items() if key in failures})
     return finished() if isinstance(scenarios, Mapping) else list(finished().values())

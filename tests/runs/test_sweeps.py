@@ -312,6 +312,12 @@ def test_interruption_before_the_first_run_is_told_in_a_sentence_too(
     assert len(shown) == 3 and "nl.repeat(udp(1)" in shown[0]
 
 
+def test_interruption_promises_no_run_of_a_class_of_ones_own() -> None:
+    assert (
+        str(SweepInterrupted({}, 3, kept=False)) == "0 of 3 runs had finished; runs of classes of your own are not kept"
+    )
+
+
 def test_interruption_of_a_single_run_is_told_in_a_sentence(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_given: object, **_named: object) -> None:
         raise KeyboardInterrupt
