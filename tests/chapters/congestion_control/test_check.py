@@ -70,7 +70,7 @@ def test_the_run_that_is_asked_for_passes() -> None:
 @pytest.mark.parametrize(
     ("run", "sentence"),
     [
-        (lambda: made(asked(traffic=[nl.Tcp("h1", "h3")])), "must go by Reno"),
+        (lambda: made(asked(traffic=[nl.Tcp("h1", "h3")])), "must use Reno"),
         (
             lambda: made(asked(nl.Tcp("h2", "h3", congestion="reno"))),
             "One TCP flow must be sent, from h1 to h3, and nothing beside it.",
