@@ -1,8 +1,10 @@
-"""What a chapter's page in JupyterLab looks like besides its figures' own colours: one style sheet, shown where a chapter opens."""
+"""What a chapter's page looks like besides its figures' own colours: a style sheet where a chapter opens, and printed tables."""
 
 from __future__ import annotations
 
 import sys
+
+import pandas as pd
 
 from netlab.plots.theme import TEXT, TEXT_ON_DARK, rgb
 
@@ -22,3 +24,13 @@ def show() -> None:
     shell = sys.modules["IPython"].get_ipython() if display else None
     if display and hasattr(shell, "kernel"):
         display.display({"text/html": f"<style>{SHEET}</style>", "text/plain": ""}, raw=True)
+
+
+def spaced(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with two spaces between its columns where it is printed: between columns of text pandas leaves one.
+
+    >>> print(spaced(pd.DataFrame({"flow": ["h1-h2"], "gets": ["4.78"]})).to_string(index=False))
+     flow  gets
+    h1-h2  4.78
+    """
+    return table.rename(columns=" {}".format)

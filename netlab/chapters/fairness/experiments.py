@@ -21,6 +21,7 @@ from netlab.chapters.fairness.settings import (
     crossing,
     two_distances,
 )
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.link import Link
@@ -189,7 +190,7 @@ def parts_table(found: pd.DataFrame) -> pd.DataFrame:
                 "exponent": f"{interval(mine['exponent']):.1f}",
             }
         )
-    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
+    return spaced(pd.DataFrame(rows))
 
 
 def published_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -277,7 +278,7 @@ def crossing_table(found: pd.DataFrame) -> pd.DataFrame:
     ratio = 2 * PUBLISHED_CROSSING["h1-h3"] / (PUBLISHED_CROSSING["h1-h2"] + PUBLISHED_CROSSING["h2-h3"])
     theirs = {pair: f"{mbps:.2f}" for pair, mbps in PUBLISHED_CROSSING.items()}
     rows.append({"": "epfl (CUBIC)", **theirs, "long / short": f"{ratio:.2f}"})
-    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
+    return spaced(pd.DataFrame(rows))
 
 
 def host_and_connection(run: Run) -> str:

@@ -26,6 +26,7 @@ from netlab.chapters.load_and_delay.settings import (
     one_size,
 )
 from netlab.course.own_figures import StudentValues
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array
@@ -129,7 +130,7 @@ def load_table(found: pd.DataFrame) -> pd.DataFrame:
                 "packets there": f"{packets_per_ms * delay_ms.mean:.1f}",
             }
         )
-    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
+    return spaced(pd.DataFrame(rows))
 
 
 def length_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -150,7 +151,7 @@ def length_table(found: pd.DataFrame) -> pd.DataFrame:
                 "in theory (%)": f"{100 * wait_share / relaxations**0.5:.0f}",
             }
         )
-    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
+    return spaced(pd.DataFrame(rows))
 
 
 def length_figure(found: pd.DataFrame) -> go.Figure:

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE
 from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -209,16 +210,18 @@ def loss_table() -> pd.DataFrame:
 def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:
     """The table of losses as the page prints it, with the mean wait in s by `wait`, where it has an end."""
     waits = [f"{wait(FIRST_TIMER_MS, rate) / 1000:.2f}" if rate < 0.5 else "-" for rate in table.index]
-    return pd.DataFrame(
-        {
-            "measured": table["measured"].map("{:.0f}".format),
-            "+-": table["+-"].map("{:.0f}".format),
-            "square root": table["square root"].map("{:.0f}".format),
-            "too high": (table["square root"] / table["measured"]).map("{:.1f} x".format),
-            "timeouts per loss": table["timeouts per loss"].map("{:.2f}".format),
-            "mean wait (s)": waits,
-        }
-    ).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
+    return spaced(
+        pd.DataFrame(
+            {
+                "measured": table["measured"].map("{:.0f}".format),
+                "+-": table["+-"].map("{:.0f}".format),
+                "square root": table["square root"].map("{:.0f}".format),
+                "too high": (table["square root"] / table["measured"]).map("{:.1f} x".format),
+                "timeouts per loss": table["timeouts per loss"].map("{:.2f}".format),
+                "mean wait (s)": waits,
+            }
+        )
+    )
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:

@@ -20,6 +20,7 @@ from netlab.chapters.udp_loss.settings import (
     hidden_path,
 )
 from netlab.course.own_figures import StudentValues
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
@@ -170,7 +171,7 @@ def shares_table(found: pd.DataFrame) -> pd.DataFrame:
                     "loss, here": f"{interval(mine['loss_rate']):.1%}",
                 }
             )
-    return pd.DataFrame(rows).rename(columns=" {}".format)  # or pandas leaves one space between columns of text
+    return spaced(pd.DataFrame(rows))
 
 
 def published_shares(found: pd.DataFrame) -> pd.DataFrame:
