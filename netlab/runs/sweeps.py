@@ -6,9 +6,9 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from concurrent import futures
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
@@ -26,7 +26,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Given = Scenario | Mapping[str, Any]
 LISTED = 5
-_OWN = "own "
 # In real time, what one CPU carries in small frames without being late, and how many runs that may be.
 REAL_MBPS_OF_CPU = 80.0
 MOST_OF_CPU = 12
@@ -146,6 +145,7 @@ def sweep(
     >>> losses = {rate_mbps: run.flows.loss_rate[0] for rate_mbps, run in runs.items()}  # doctest: +SKIP
     """
     labelled = _checked(dict(scenarios) if isinstance(scenarios, Mapping) else dict(enumerate(scenarios)))
+    kept: dict[Any, str | None] = {}
     keys: dict[Any, str] = {}
     found: dict[str, Run] = {}
     failures: dict[str, BaseException] = {}
@@ -155,11 +155,13 @@ def sweep(
 
     try:
         tasks = _tasks(labelled, engine)
-        kept = {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
+        kept |= {label: run_cache.key(task.scenario, task.here) for label, task in tasks.items()}
         # A run that is not kept has a key that no run on disk has.
-        keys |= {label: key or f"{_OWN}{number}" for number, (label, key) in enumerate(kept.items())}
+        keys |= {label: key or f"own {number}" for number, (label, key) in enumerate(kept.items())}
         distinct = {key: tasks[label] for label, key in keys.items()}
-        with _pruned(RunCache()) as cache:
+        with ExitStack() as ending:
+            cache = RunCache()
+            ending.callback(cache.prune)
             if not fresh:
                 found |= {key: run for key in kept.values() if key is not None and (run := cache.load(key)) is not None}
             todo = {key: task for key, task in distinct.items() if key not in found}
@@ -178,19 +180,10 @@ def sweep(
                             _keep(cache, key, found[key])
                     tell(len(found) + len(failures), len(distinct))
     except KeyboardInterrupt:
-        is_kept = not any(key.startswith(_OWN) for key in keys.values())
-        raise SweepInterrupted(finished(), len(labelled), kept=is_kept) from None
+        raise SweepInterrupted(finished(), len(labelled), kept=None not in kept.values()) from None
     if failures:
         raise SweepError(finished(), {label: failures[key] for label, key in keys.items() if key in failures})
     return finished() if isinstance(scenarios, Mapping) else list(finished().values())
-
-
-@contextmanager
-def _pruned(cache: RunCache) -> Iterator[RunCache]:
-    try:
-        yield cache
-    finally:
-        cache.prune()
 
 
 def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
