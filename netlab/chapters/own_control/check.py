@@ -82,7 +82,7 @@ class Control(Build):
             name, own = measured["shared"][0], own_name(answer)
             said = f"{own}.{name} changed during a run: what a class holds all of its flows share. Keep it on the object: self.{name}."
             return self._result(Status.FAILED, said)
-        missing = [name for name in self.methods if name in measured["lacks"]]
+        missing = [name for name in self.methods if not has_method(answer, name)]
         if missing:
             said = f"it must have {' and '.join(self.methods)} of its own: without {' and '.join(missing)} Linux's Reno does that part."
             return self._result(Status.FAILED, said)
@@ -92,7 +92,7 @@ class Control(Build):
 def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
     """The same, which makes the runs of a class once: a class may be judged by each condition alone.
 
-    Beside the runs stands what in the class itself changed meanwhile (`shared`), and which methods it lacks (`lacks`).
+    Beside the runs stands what in the class itself changed meanwhile (`shared`).
     """
     last: list[tuple[object, Runs]] = []
 
@@ -101,8 +101,7 @@ def _once(make: Callable[[Any], Runs]) -> Callable[[Any], Runs]:
             before = _class_state(answer)
             found = make(answer)
             shared = [name for name, state in _class_state(answer).items() if before.get(name) != state]
-            lacks = [name for name in CONTROL_METHODS if not has_method(answer, name)]
-            last[:] = [(answer, {**found, "shared": shared, "lacks": lacks})]
+            last[:] = [(answer, {**found, "shared": shared})]
         return last[0][1]
 
     return made
