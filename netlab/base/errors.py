@@ -130,5 +130,7 @@ def _guess(value: object, words: Sequence[str]) -> str:
 
     # Names as short as h1 and h2 are all near to each other.
     long = {word.lower(): word for word in words if len(word) >= SHORTEST_GUESS}
-    nearest = difflib.get_close_matches(value.lower(), long, n=1) if isinstance(value, str) else []
-    return f"; did you mean {long[nearest[0]]}?" if nearest else ""
+    word = value.lower() if isinstance(value, str) else ""
+    # cwnd_segments and rtt_ms are often asked for without their units.
+    nearest = difflib.get_close_matches(word, long, n=1) or [name for name in long if name.startswith(f"{word}_")]
+    return f"; did you mean {long[nearest[0]]}?" if word and nearest else ""

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 
 MOST_LINES = 20
+LONGEST_LINE = 500
 
 
 class _Tail(io.TextIOBase):
@@ -33,12 +34,14 @@ class _Tail(io.TextIOBase):
             self.write("\n")
         left = self.count - len(self.lines)
         before = [f"({left} printed lines left out; the last {MOST_LINES}:)"] if left else []
-        return "\n".join([*before, *self.lines])
+        return "\n".join(
+            [*before, *(f"{line[:LONGEST_LINE]}…" if len(line) > LONGEST_LINE else line for line in self.lines)]
+        )
 
 
 @contextlib.contextmanager
 def last_lines() -> Iterator[None]:
-    """Print at the end what was printed meanwhile; of more than 20 lines the last ones."""
+    """Print at the end what was printed meanwhile; of more than 20 lines the last ones, of a long line its beginning."""
     tail = _Tail()
     try:
         with contextlib.redirect_stdout(tail):

@@ -187,9 +187,9 @@ class Programming:
     """A program's object at one end, and what it does."""
 
     def __init__(self, ear: Ear, own: Any, label: str, what: int) -> None:
-        from netlab.engines.library.ends import Program
+        from netlab.engines.library import ends
 
-        class Here(Program):
+        class Program(ends.Program):
             """A program whose account is outside."""
 
             __slots__ = ()
@@ -200,7 +200,7 @@ class Programming:
 
         self._ear = ear
         self._caller = _caller(own, label, PROGRAM_METHODS)
-        self._program = Here(self, what == OPEN["receiver"])  # type: ignore[arg-type]
+        self._program = Program(self, what == OPEN["receiver"])  # type: ignore[arg-type]
         self._timer = (TIMER_AS_IT_WAS, 0.0)
         self._delivered: list[bytes] = []
         self.has: Callable[[str], bool] = self._caller.has

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from netlab.base.errors import NetlabError
+from netlab.base.errors import NetlabError, NotHereError
 from netlab.lab import opened
 
 _registered: list[Any] = []
@@ -30,6 +30,8 @@ def host(line: str, cell: str | None = None) -> None:
         done = lab[name].run(lines, on_text=_show)
     except KeyboardInterrupt:
         _show("^C\n")
+    except NotHereError:
+        raise  # the page says what it says of any cell
     except NetlabError as error:
         print(error, file=sys.stderr)
     else:

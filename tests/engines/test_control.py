@@ -14,6 +14,7 @@ import pytest
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError, ScenarioError
 from netlab.engines.library import own
+from netlab.engines.library.control import Ack, Loss
 from netlab.runs.sweeps import SweepError
 
 pytestmark = pytest.mark.library
@@ -308,21 +309,33 @@ def test_an_error_in_a_class_ends_the_run_with_its_line() -> None:
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("wrong", [lambda flow: setattr(flow, "cwnd", 5), lambda flow: sys.exit()])
-def test_a_misspelt_field_and_an_exit_are_errors_too(wrong: Any) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda flow: setattr(flow, "cwnd", 5), "flow.cwnd is unknown: .*pacing_mbps; did you mean cwnd_segments"),
+        (lambda flow: flow.window, "flow.window is unknown: got 'window'; allowed: now_s, mss_bytes, cwnd_segments"),
+        (lambda flow: sys.exit(), "SystemExit"),
+    ],
+)
+def test_a_field_that_does_not_exist_and_an_exit_are_told(wrong: Any, told: str) -> None:
     class Wrong(Control):
         def on_start(self, flow: Any) -> None:
             wrong(flow)
 
-    with pytest.raises(RunError, match=r"Wrong\.on_start ended the run"):
+    with pytest.raises(RunError, match=rf"Wrong\.on_start ended the run at .*{told}.*\. In line "):
         run(Wrong)
+
+
+@pytest.mark.parametrize("given", [Ack, Loss])
+def test_an_unknown_field_is_answered_with_those_that_exist(given: Any) -> None:
+    assert own.NAMES[given.__name__] == given._fields
 
 
 @pytest.mark.parametrize(
     ("on_ack", "advice"),
     [
-        (lambda _ack: None, "its first parameter must be self"),
-        (lambda _self, ack: ack.delivered, "'delivered'; allowed: app_limited, .*; did you mean delivered_segments"),
+        (lambda _ack: None, r"; write def on_ack\(self, ack\)"),
+        (lambda _self, ack: ack.delivered, "'delivered'; allowed: now_s, .*; did you mean delivered_segments"),
     ],
 )
 def test_a_slip_of_python_comes_with_advice(on_ack: Any, advice: str) -> None:

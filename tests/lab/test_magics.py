@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from netlab.base.errors import RunError
+from netlab.base.errors import NotHereError, RunError
 from netlab.lab import magics, opened
 
 
@@ -67,6 +67,15 @@ def test_a_cell_is_run_as_it_stands_and_streams(lab: Lab, capsys: pytest.Capture
     said = capsys.readouterr()
     assert said.out == "pong\n"
     assert "exit code 3" in said.err
+
+
+def test_what_the_machine_has_not_is_the_page_s_to_tell(lab: Lab) -> None:
+    def run(lines: str, on_text: object) -> None:
+        raise NotHereError(lines)
+
+    lab["h1"].run = run
+    with pytest.raises(NotHereError, match="ping"):
+        magics.host("h1 ping h2")
 
 
 def test_a_line_without_a_host_names_those_that_there_are(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import heapq
 import inspect
 import random
+import re
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +19,12 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.base.units import NS_PER_S
+from netlab.base.values import shown
 from netlab.chapters.reliable_transfer.programs import PIECE_BYTES
 from netlab.course.answers import answer_in_words, is_stub
 from netlab.engines.library.ends import NO_TIMER, TOLD, Account, Program
 from netlab.engines.library.own import Part, caller
+from netlab.traffic.own import own_name, own_problems
 from netlab.traffic.program import PROGRAM_METHODS
 
 ONE_WAY_S = 0.05
@@ -58,7 +62,16 @@ class Protocol:
         late_s: Mapping[str, float] | None = None,
         until_s: float | None = None,
     ) -> dict[str, Any]:
-        """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1"."""
+        """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1".
+
+        Raises
+        ------
+        NetlabError
+            When a name is another.
+        """
+        for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
+            if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
+                raise NetlabError(f'{field} names datagrams in a list, such as ["data 3", "ack 1"]; got {shown(names)}')
         return transfer(self.ends(window), pieces, lost, twice, late_s, until_s)
 
 
@@ -75,19 +88,33 @@ def transfer(
 
 
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
-    """A sender's and a receiver's class as one answer; `...` while a method of one is as the notebook came with it."""
-    for each in (sender, receiver):
-        if each is not ... and not callable(each):
+    """A sender's and a receiver's class as one answer; `...` while a method of one is as the notebook came with it.
+
+    Raises
+    ------
+    NetlabError
+        When one is no class, or has a method that nothing calls.
+    """
+    given = [each for each in (sender, receiver) if each is not ...]
+    for each in given:
+        if not callable(each):
             raise NetlabError(
                 f"protocol() takes two classes, such as protocol(WaitSender, WaitReceiver), without brackets behind a name; "
                 f"got {answer_in_words(each)}"
             )
-    return ... if _is_open(sender) or _is_open(receiver) else Protocol(sender, receiver)
-
-
-def _is_open(program: Any) -> bool:
-    methods = [getattr(program, name) for name in PROGRAM_METHODS if hasattr(program, name)]
-    return program is ... or any(is_stub(method) for method in methods)
+    if problems := [each for end in given for each in own_problems("protocol()", "class", end, PROGRAM_METHODS)]:
+        raise NetlabError("\n".join(problems))
+    methods = {
+        f"{own_name(end)}.{name}": getattr(end, name) for end in given for name in PROGRAM_METHODS if hasattr(end, name)
+    }
+    still = [name for name, method in methods.items() if is_stub(method)]
+    # on_start the notebook has begun, and one end may be netlab's.
+    given_too = [
+        name for name, method in methods.items() if method.__module__.startswith("netlab.") or "on_start" in name
+    ]
+    if still and not set(methods) <= {*still, *given_too}:
+        sys.stdout.write(f"Not written yet: {', '.join(still)}.\n")
+    return ... if still or len(given) < len(NAMES) else Protocol(sender, receiver)
 
 
 def _made(program: Any, window: int | None) -> Any:

@@ -52,7 +52,7 @@ class Transfer(Function):
         return channel.transfer(ends, **{name: value for name, value in arguments.items() if name != "window"})
 
     def _judge(self, answer: object) -> Result:
-        if not callable(answer):
+        if not callable(answer) or isinstance(answer, type):
             form = "protocol(MySender, MyReceiver)"
             return self._result(Status.FAILED, f"expected what {form} returns, got {answer_in_words(answer)}.")
         with last_lines():

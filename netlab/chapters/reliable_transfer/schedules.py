@@ -83,14 +83,21 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         )
     if found["sent"] and not found["answered"]:
         return "The receiver answers nothing. Does it call program.send(...)? What a method returns goes nowhere."
+    if not found["sent"]:
+        return "The sender sends nothing. Does on_start send the first piece?"
     if not found["delivered"]:
-        return "Nothing was delivered. Does the receiver call program.deliver(piece), and has the first piece the number 0?"
+        return (
+            "Nothing was delivered. Does the receiver call program.deliver(piece), and has the first piece the number 0? Its datagram "
+            f"begins with the byte {found['numbers'][0][0]}."
+        )
     if case["window"] is not None and found["first_flight"] != min(case["pieces"], case["window"]):
         return "As many pieces as the window has may be in flight without an ACK: no more, and no fewer while there are some to send."
     if len(found["delivered"]) == case["pieces"] and not found["ends"]:
         return "When all is acknowledged and read(1000) gives no more, no timer may be left: set_timer(None)."
     if case["latest_s"] is not None and found["last_s"] > SLOW * case["latest_s"]:
         return "set_timer() takes a moment in seconds, such as now_s + programs.TIMEOUT_S."
+    if case["latest_s"] is not None and found["last_s"] > case["latest_s"]:
+        return f"{case['says']} And is it set to programs.TIMEOUT_S?"
     is_short = len(found["delivered"]) < case["pieces"] and -1 not in found["delivered"]
     if is_short and not (case["lost"] or case["twice"] or case["late_s"]):
         data, acks = (", ".join(map(str, numbers)) for numbers in found["numbers"])
@@ -124,7 +131,13 @@ def _kept(pieces: int, window: int | None = None) -> list[dict[str, Any]]:
     """A transfer that is broken off, and then one without losses: what a program keeps in its class spoils it."""
     # One piece more: then its pieces are other ones.
     return [
-        schedule("A transfer that is broken off.", pieces + 1, window, lost=["data 2"], until_s=0.2),
+        schedule(
+            "A piece may be delivered only after all that come before it.",
+            pieces + 1,
+            window,
+            lost=["data 2"],
+            until_s=0.2,
+        ),
         schedule(_KEPT, pieces, window),
     ]
 

@@ -17,6 +17,8 @@ from netlab.traffic.program import ProgramTotals
 
 START, DATAGRAM, TIMER = range(3)
 NO_TIMER = 2**64 - 1
+LATEST_S = 1e8
+"""Three years; what is later is the computer's clock."""
 LARGEST_DATAGRAM_BYTES = 1472
 MOST_BYTES_A_CALL = 1_000_000
 """What the kernel takes in a reply (MOST_TOLD_BYTES), less a little."""
@@ -67,7 +69,7 @@ class Program:
         """Have `on_timer` called at a moment of network time; None is off. There is one timer: the last call counts."""
         if at_s is None:
             self._timer_ns = NO_TIMER
-        elif is_number(at_s) and at_s > self.now_s:
+        elif is_number(at_s) and self.now_s < at_s < LATEST_S:
             self._timer_ns = round(at_s * NS_PER_S)
         else:
             raise NetlabError(

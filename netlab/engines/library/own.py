@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -16,6 +17,16 @@ from netlab.traffic.own import made, own_name
 LONGEST_CALL_S = 10.0
 Part = Literal["control", "sender", "receiver"]
 """What an object is for."""
+NAMES = {
+    "Flow": ("now_s", "mss_bytes", "cwnd_segments", "ssthresh_segments", "pacing_mbps"),
+    "Ack": (
+        "now_s", "rtt_ms", "rtt_min_ms", "delivered_segments", "in_flight_segments", "marked_segments", "delivery_rate_mbps",
+        "app_limited", "may_grow",
+    ),
+    "Loss": ("now_s", "lost_segments", "in_flight_segments", "is_new"),
+    "Program": ("now_s", "read", "send", "set_timer", "deliver"),
+}  # fmt: skip
+"""What a user's methods may use of what they get, by its class."""
 
 
 class Answering(Protocol):
@@ -102,12 +113,12 @@ class Caller:
         try:
             call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)
-            self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s")
+            self._end(error, method, f"at {now_ns / NS_PER_S:.4g} s", *given)
 
     def close(self) -> None:
         """It holds nothing."""
 
-    def _end(self, error: BaseException, method: str, when: str) -> NoReturn:
+    def _end(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
         frames = [each for each in traceback.extract_tb(error.__traceback__) if not _is_netlabs(each.filename)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
         if isinstance(error, TimeIsUpError):
@@ -115,18 +126,29 @@ class Caller:
         elif isinstance(error, NetlabError):
             what = str(error).rstrip(".")
         else:
-            what = f"{type(error).__name__}: {error}".rstrip(": .") + _advice(error, method, began=bool(frames))
+            what = _missed(error) or f"{type(error).__name__}: {error}".rstrip(": .")
+            if isinstance(error, TypeError) and not frames:
+                what += f"; write def {method}({', '.join(['self', *_parameters(given)])})"
         raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}.{line}") from None
 
 
-def _advice(error: BaseException, method: str, *, began: bool) -> str:
-    """What to do about a slip in Python that newcomers make."""
-    if isinstance(error, TypeError) and not began:
-        return "; it is called without arguments" if method == "__init__" else "; its first parameter must be self"
-    if isinstance(error, AttributeError) and type(error.obj).__module__.startswith("netlab."):
-        names = [name for name in dir(error.obj) if not name.startswith("_") and not hasattr(tuple, name)]
-        return f"; {one_of(error.name, names)}".rstrip("?")
-    return ""
+def _missed(error: BaseException) -> str:
+    """What to say where the user's code used a name that what it got has not."""
+    # Until Python 3.12 an error in setting a field does not say whose it was.
+    found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
+    if not found or found[1] not in NAMES or not _is_given(getattr(error, "obj", None)):
+        return ""
+    return f"{found[1].lower()}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}".rstrip("?")
+
+
+def _is_given(value: object) -> bool:
+    return value is None or type(value).__module__.startswith("netlab.")
+
+
+def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names that the documentation has for what a method gets."""
+    kinds = [type(each).__name__ for each in given]
+    return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(map(str.lower, kinds))
 
 
 def _is_netlabs(path: str) -> bool:

@@ -113,7 +113,7 @@ def test_aimd_passes() -> None:
 
 @pytest.mark.library
 def test_a_class_that_fails_hears_its_own_line() -> None:
-    assert "has no attribute 'nothing'" in said(chapter.check.aimd, Broken)
+    assert "ack.nothing is unknown: got 'nothing'; allowed: now_s, rtt_ms" in said(chapter.check.aimd, Broken)
 
 
 def test_what_is_no_class_is_no_answer() -> None:

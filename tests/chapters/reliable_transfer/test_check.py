@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -160,6 +161,28 @@ class EmptyNumber(WaitSender):
         self.program.set_timer(now_s + TIMEOUT_S)
 
 
+class EncodesTheNumber(WaitSender):
+    def on_timer(self, now_s: float) -> None:
+        self.program.send(str(self.number).encode() + self.piece)
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
+class SendsNothing(WaitSender):
+    def send_next(self) -> None: ...
+
+
+class ByTheComputersClock(WaitSender):
+    def on_timer(self, now_s: float) -> None:
+        super().on_timer(now_s)
+        self.program.set_timer(time.time() + TIMEOUT_S)
+
+
+class LongTimeout(WaitSender):
+    def on_timer(self, now_s: float) -> None:
+        super().on_timer(now_s)
+        self.program.set_timer(now_s + 1)
+
+
 class Returns(WaitReceiver):
     def on_datagram(self, _now_s: float, data: bytes) -> None:
         self.program.deliver(data[1:])
@@ -198,6 +221,10 @@ class CountsInTheClass(WaitReceiver):
         (WaitSender, DeliversNothing, "nothing lost", "Does the receiver call program.deliver(piece)"),
         (WaitSender, CountsInTheClass, "nothing lost", "What did your class keep of it?"),
         (NeverWraps, WaitReceiver, "600 pieces", "After 255 comes 0"),
+        (EncodesTheNumber, WaitReceiver, "nothing lost", "Its datagram begins with the byte 48."),
+        (SendsNothing, WaitReceiver, "nothing lost", "Does on_start send the first piece?"),
+        (ByTheComputersClock, WaitReceiver, "nothing lost", "set_timer() takes a later moment of network time"),
+        (LongTimeout, WaitReceiver, "data 3 lost", "And is it set to programs.TIMEOUT_S?"),
         (CountsByTwo, WaitReceiver, "nothing lost", "begin with the bytes 0, 2, 4, 6, 8 ..."),
     ],
 )
@@ -358,7 +385,11 @@ class KeepsInTheClass(SelectiveReceiver):
     [
         (KeepsNothing, "data 2 lost", "Are the pieces that came early kept"),
         (SilentBehindTheWindow, "ack 2 lost", "the sender sent on without end"),
-        (AsTheyCome, "data 2 lost", "piece 3 was delivered where piece 2 was due"),
+        (
+            AsTheyCome,
+            "data 2 lost",
+            "piece 3 was delivered where piece 2 was due. A piece may be delivered only after all",
+        ),
         (KeepsOldPieces, "600 pieces", "in the place of piece"),
         (KeepsOneTooMany, "window 128", "in the place of piece"),
         (KeepsInTheClass, "nothing lost", "What did your class keep of it?"),
@@ -372,6 +403,22 @@ def test_a_fault_of_selective_repeat_is_found_by_its_schedule(receiver: type, sc
 def test_objects_in_place_of_classes_are_refused_at_once() -> None:
     with pytest.raises(NetlabError, match="takes two classes.* without brackets"):
         protocol(WaitSender(), WaitReceiver())
+
+
+def test_a_method_that_nothing_calls_is_refused_at_once() -> None:
+    class Renamed(WaitSender):
+        def on_timeout(self, now_s: float) -> None: ...
+
+    with pytest.raises(NetlabError, match="Renamed has a method that nothing calls: got 'on_timeout'"):
+        protocol(Renamed, WaitReceiver)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"lost": "ack 2"}, {"lost": ["ack2"]}, {"twice": ["Data 3"]}, {"late_s": {"data 0": 0.1}}]
+)
+def test_a_schedule_names_datagrams_as_they_are_counted(wrong: dict[str, Any]) -> None:
+    with pytest.raises(NetlabError, match=r'such as \["data 3", "ack 1"\]; got .*[aA]'):
+        protocol(StopAndWaitSender, InOrderReceiver)(pieces=5, **wrong)
 
 
 def test_headers_counted_as_data_are_named() -> None:
@@ -392,12 +439,17 @@ def test_an_error_of_a_class_is_told_with_its_line() -> None:
     assert "Broken.on_datagram" in sentence and "raise KeyError(data)" in sentence
 
 
-def test_a_class_as_the_notebook_came_with_it_is_not_attempted() -> None:
+def test_a_class_as_the_notebook_came_with_it_is_not_attempted(capsys: pytest.CaptureFixture[str]) -> None:
     class Open(WaitSender):
         def on_datagram(self, _now_s: float, data: bytes) -> None: ...
 
     assert CHECK.stop_and_wait.judge(protocol(Open, WaitReceiver)).status is Status.NOT_ATTEMPTED
-    assert "chapter.protocol" not in said(CHECK.stop_and_wait, 3)
+    assert capsys.readouterr().out == "Not written yet: Open.on_datagram.\n"
+
+
+@pytest.mark.parametrize("answer", [3, WaitSender])
+def test_what_is_no_protocol_is_told(answer: object) -> None:
+    assert "expected what protocol(MySender, MyReceiver) returns" in said(CHECK.stop_and_wait, answer)
 
 
 @pytest.mark.parametrize("token", ["", "anna", "ben"])
