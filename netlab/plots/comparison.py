@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from netlab.base.errors import NetlabError
-from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array, finite, hover, role
+from netlab.plots.theme import COLOURS, TEXT, Array, finite, hover, points, role, theory_line, told
 
 Residual = Literal["percent", "absolute"]
 
@@ -231,15 +231,13 @@ class Comparison:
         colour = COLOURS[number % len(COLOURS)]
         gap = self._gap(series)
         hovertext = self._hovertext(series, gap)
-        marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9, "color": colour}
         intervals = {"type": "data", "array": series.half_widths, "thickness": 2, "width": 8}
         figure.add_scatter(
             x=series.x.tolist(),
             y=series.y.tolist(),
-            mode="markers",
             name=series.name,
             legendgroup=series.name,
-            marker=marker,
+            **points(number),
             hovertext=hovertext,
             hoverinfo="text",
             meta={"role": "measured"},
@@ -259,36 +257,31 @@ class Comparison:
                 y=series.theory_y.tolist(),
                 name="theory" if len(same) == len(self._series) else f"theory, {' and '.join(s.name for s in same)}",
                 legendgroup=series.name,
-                line={"dash": "dash", "color": colour, "width": 2},
                 hovertemplate=hover("theory", self._x_label, self._y_label),
                 meta={"role": "theory"},
                 row=1,
                 col=1,
-                **({"mode": "lines"} if self._cases is None else bars),
+                **{**theory_line(color=colour), **({} if self._cases is None else bars)},
             )
         if series.published is not None:
             x, y = series.published
             figure.add_scatter(
                 x=x.tolist(),
                 y=y.tolist(),
-                mode="markers",
-                name="published",
                 legendgroup="published",
                 showlegend=not any(role(trace) == "published" for trace in figure.data),
-                marker={"symbol": "diamond-open", "size": 13, "color": TEXT, "line": {"width": 2}},
-                hovertemplate=hover("published", self._x_label, self._y_label),
-                meta={"role": "published"},
+                **points(size=13, symbol="diamond-open", color=TEXT, line={"width": 2}),
+                **told("published", "published", self._x_label, self._y_label),
                 row=1,
                 col=1,
             )
         figure.add_scatter(
             x=series.x.tolist(),
             y=finite(gap),
-            mode="markers",
             name=f"{series.name} - theory",
             legendgroup=series.name,
             showlegend=False,
-            marker={**marker, "size": 7},
+            **points(number, 7),
             hovertext=hovertext,
             hoverinfo="text",
             meta={"role": "residual"},

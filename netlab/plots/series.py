@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from netlab.base.errors import NetlabError
 from netlab.network import change
-from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT, finite, hover
+from netlab.plots.theme import TEXT, finite, line, points, theory_line, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,11 +98,8 @@ def time_series(
         figure.add_scatter(
             x=span,
             y=[value, value],
-            mode="lines",
-            name="theory",
-            line={"dash": "dash", "color": TEXT, "width": 2},
-            hovertemplate=hover("theory", LABELS["t_s"], label),
-            meta={"role": "theory"},
+            **theory_line(),
+            **told("theory", "theory", LABELS["t_s"], label),
             row=rows.index(quantity) + 1,
             col=1,
         )
@@ -160,12 +157,9 @@ def _line(figure: go.Figure, row: int, frame: pd.DataFrame, quantity: str, name:
     figure.add_scatter(
         x=frame["t_s"].tolist(),
         y=finite(frame[quantity]),
-        mode="lines",
-        name=name,
         legendgroup=name,
-        line={"color": COLOURS[series % len(COLOURS)], "dash": DASHES[series % len(DASHES)], "width": 2},
-        hovertemplate=hover(name, LABELS["t_s"], LABELS.get(quantity, quantity)),
-        meta={"role": "measured"},
+        **line(series),
+        **told("measured", name, LABELS["t_s"], LABELS.get(quantity, quantity)),
         row=row,
         col=1,
     )
@@ -175,12 +169,9 @@ def _points(figure: go.Figure, row: int, frame: pd.DataFrame, name: str, series:
     figure.add_scatter(
         x=frame["t_s"].tolist(),
         y=finite(frame["rtt_ms"]),
-        mode="markers",
-        name=name,
         legendgroup=name,
-        marker={"color": COLOURS[series % len(COLOURS)], "symbol": SYMBOLS[series % len(SYMBOLS)], "size": 5},
-        hovertemplate=hover(name, LABELS["t_s"], LABELS["rtt_ms"]),
-        meta={"role": "measured"},
+        **points(series, 5),
+        **told("measured", name, LABELS["t_s"], LABELS["rtt_ms"]),
         row=row,
         col=1,
     )

@@ -198,6 +198,28 @@ if sys.platform == "emscripten":
     importlib.import_module("plotly.io._renderers").nbformat = SimpleNamespace(__version__="5.10")  # type: ignore[attr-defined]
 
 
+def points(number: int = 0, size: int = 9, **look: Any) -> dict[str, Any]:
+    """How a figure's series shows points, by its number; `look` goes to the marker."""
+    marker = {"symbol": SYMBOLS[number % len(SYMBOLS)], "size": size, "color": COLOURS[number % len(COLOURS)]}
+    return {"mode": "markers", "marker": {**marker, **look}}
+
+
+def line(number: int = 0, **look: Any) -> dict[str, Any]:
+    """How a figure's series shows a line, by its number; `look` goes to the line."""
+    usual = {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number % len(DASHES)], "width": 2}
+    return {"mode": "lines", "line": {**usual, **look}}
+
+
+def theory_line(**look: Any) -> dict[str, Any]:
+    """How a figure shows theory, which belongs to no series or, with `color`, to one."""
+    return line(dash="dash", **{"color": TEXT, **look})
+
+
+def told(part: str, name: str, x_label: str, y_label: str) -> dict[str, Any]:
+    """Name, role and hover text of a series."""
+    return {"name": name, "hovertemplate": hover(name, x_label, y_label), "meta": {"role": part}}
+
+
 def hover(name: str, x_label: str, y_label: str) -> str:
     """Template of the text over a point, with its two values."""
     return f"<b>{name}</b><br>{x_label}: %{{x:.4g}}<br>{y_label}: %{{y:.4g}}<extra></extra>"

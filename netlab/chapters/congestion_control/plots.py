@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from netlab import theory
 from netlab.measure.results import Run
-from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT, finite, hover
+from netlab.plots.theme import SYMBOLS, TEXT, finite, line, points, theory_line, told
 
 PHASES = {
     "slow start": "dot",
@@ -73,11 +73,8 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
         figure.add_scatter(
             x=times_s.tolist(),
             y=finite(np.where(shown, window, np.nan)),
-            mode="lines",
-            name=phase,
-            line={"color": COLOURS[number], "dash": dash, "width": 3},
-            hovertemplate=hover(phase, *_LABELS),
-            meta={"role": "measured"},
+            **line(number, dash=dash, width=3),
+            **told("measured", phase, *_LABELS),
         )
     state, before = own["ca_state"], own["ca_state"].shift()
     for number, (name, found) in enumerate(
@@ -90,11 +87,8 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
             figure.add_scatter(
                 x=times_s[found].tolist(),
                 y=window[found].tolist(),
-                mode="markers",
-                name=name,
-                marker={"symbol": SYMBOLS[3 + 2 * number], "size": 12, "color": TEXT},
-                hovertemplate=hover(name, *_LABELS),
-                meta={"role": "measured"},
+                **points(3 + 2 * number, 12, color=TEXT),
+                **told("measured", name, *_LABELS),
             )
 
 
@@ -128,11 +122,8 @@ def _holds(figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float
         figure.add_scatter(
             x=span_s,
             y=[packets, packets],
-            mode="lines",
-            name=name,
-            line={"dash": "dash", "color": TEXT, "width": 1 if name == "BDP" else 2},
-            hovertemplate=hover(name, *_LABELS),
-            meta={"role": "theory"},
+            **theory_line(width=1 if name == "BDP" else 2),
+            **told("theory", name, *_LABELS),
         )
 
 
@@ -147,12 +138,9 @@ def windows_figure(
         figure.add_scatter(
             x=own["t_s"].tolist(),
             y=finite(own["cwnd_segments"]),
-            mode="lines",
-            name=name,
             showlegend=False,
-            line={"color": COLOURS[row - 1], "width": 2},
-            hovertemplate=hover(name, *_LABELS),
-            meta={"role": "measured"},
+            **line(row - 1, dash=None),
+            **told("measured", name, *_LABELS),
             row=row,
             col=1,
         )
@@ -175,21 +163,15 @@ def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, tit
         figure.add_scatter(
             x=means.index.tolist(),
             y=means.tolist(),
-            mode="lines+markers",
-            name=control,
-            line={"color": COLOURS[number], "dash": DASHES[number], "width": 2},
+            **{**line(number), "mode": "lines+markers"},
             marker={"symbol": SYMBOLS[number], "size": 7},
-            hovertemplate=hover(control, "Time (s)", "Goodput (Mbit/s)"),
-            meta={"role": "measured"},
+            **told("measured", control, "Time (s)", "Goodput (Mbit/s)"),
         )
     figure.add_scatter(
         x=[0.5, 15],
         y=[limit_mbps, limit_mbps],
-        mode="lines",
-        name="link's limit",
-        line={"dash": "dash", "color": TEXT, "width": 2},
-        hovertemplate=hover("link's limit", "Time (s)", "Goodput (Mbit/s)"),
-        meta={"role": "theory"},
+        **theory_line(),
+        **told("theory", "link's limit", "Time (s)", "Goodput (Mbit/s)"),
     )
     figure.update_layout(title_text=title, height=380, xaxis_title_text="Time since the start (s)")
     return figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
@@ -214,11 +196,8 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
         figure.add_scatter(
             x=rates.tolist(),
             y=values.tolist(),
-            mode="lines",
-            name=name,
-            line={"dash": ("dash", "dot", "longdash")[number], "color": TEXT, "width": 2},
-            hovertemplate=hover(name, *labels[:2]),
-            meta={"role": "theory"},
+            **line(dash=("dash", "dot", "longdash")[number], color=TEXT),
+            **told("theory", name, *labels[:2]),
             row=1,
             col=1,
         )
@@ -228,12 +207,9 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
             x=table["loss_rate"].tolist(),
             y=table[column].tolist(),
             error_y={"array": table[half].tolist()} if half else None,
-            mode="markers",
-            name=name,
             showlegend=column != "reno_mbps",
-            marker={"symbol": SYMBOLS[series], "size": 10, "color": COLOURS[series]},
-            hovertemplate=hover(name, labels[0], labels[panel]),
-            meta={"role": "measured"},
+            **points(series, 10),
+            **told("measured", name, labels[0], labels[panel]),
             row=1,
             col=panel,
         )

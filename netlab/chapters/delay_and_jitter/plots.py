@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from netlab.plots.theme import COLOURS, SYMBOLS
+from netlab.plots.theme import COLOURS, points
 
 BESIDE = 0.09  # of the way from one TCP to the next: the seeds of a jitter lie side by side
 
@@ -28,16 +28,10 @@ def jitter(table: pd.DataFrame, title: str) -> go.Figure:
         figure.add_scatter(
             x=(group.tcp.map(names.index) + left + BESIDE * group.groupby("tcp").cumcount()).tolist(),
             y=group.goodput_mbps,
-            mode="markers",
             name=f"± {jitter_ms:g} ms",
             customdata=group.tcp,
-            marker={
-                "color": COLOURS[number],
-                "symbol": SYMBOLS[number],
-                "size": 8,
-                "line": {"width": 2, "color": COLOURS[number]},
-            },
             hovertemplate="%{customdata}: %{y:.2f} Mbit/s<extra></extra>",
+            **points(number, 8, line={"width": 2, "color": COLOURS[number]}),
         )
         left += BESIDE * widths[number]
     figure.update_layout(template="netlab", title_text=title, height=400, yaxis_title_text="Goodput (Mbit/s)")

@@ -18,7 +18,7 @@ from netlab.chapters.how_sure.settings import (
     filling,
     modest_and_greedy,
 )
-from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
+from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, points
 from netlab.runs import sweeps
 from netlab.runs.replications import interval, repeat
 
@@ -80,8 +80,7 @@ def pairs_figure(small: pd.Series[float], large: pd.Series[float]) -> go.Figure:
         x=difference.index.tolist(),
         y=difference.tolist(),
         name="difference",
-        mode="markers",
-        marker={"color": COLOURS[2], "symbol": SYMBOLS[2], "size": 10},
+        **points(2, 10),
         row=2,
         col=1,
     )

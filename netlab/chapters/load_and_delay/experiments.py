@@ -29,7 +29,7 @@ from netlab.course.own_figures import StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
-from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, Array
+from netlab.plots.theme import COLOURS, TEXT, Array, points, theory_line
 from netlab.runs import experiment, sweeps
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
@@ -164,9 +164,8 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
     figure.add_scatter(
         x=spread.tolist(),
         y=found["delay_ms"].tolist(),
-        mode="markers",
         name="one run",
-        marker={"symbol": SYMBOLS[0], "size": 9, "color": COLOURS[0]},
+        **points(),
         hovertext=[
             f"seed {seed}, {seconds:g} s" for seed, seconds in zip(found["seed"], found["seconds"], strict=True)
         ],
@@ -175,9 +174,8 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
     figure.add_scatter(
         x=[1.2, 1.6 * longest_s],
         y=[theory_ms("one size", load)] * 2,
-        mode="lines",
         name="theory, a run without end",
-        line={"dash": "dash", "color": COLOURS[1], "width": 2},
+        **theory_line(color=COLOURS[1]),
     )
     lengths_s = sorted(found["seconds"].unique())
     figure.update_xaxes(
@@ -212,25 +210,22 @@ def tail_figure(waits_ms: Mapping[float, Array], longest_ms: float = 25.0) -> go
     """The share of packets that wait longer, on a logarithmic axis, beside theory's exponential tails."""
     figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
     for number, (load, waits) in enumerate(waits_ms.items()):
-        colour = COLOURS[number % len(COLOURS)]
         # Where fewer than ten packets are left, they came together: one long queue, and no share.
         at_ms = np.arange(0, min(longest_ms, np.sort(waits)[-10]), 1.0)
         figure.add_scatter(
             x=at_ms.tolist(),
             y=[float((waits > wait).mean()) for wait in at_ms],
-            mode="markers",
             name=f"{100 * load:.0f} % busy",
             legendgroup=f"{load}",
-            marker={"symbol": SYMBOLS[number], "size": 8, "color": colour},
+            **points(number, 8),
         )
-        line = np.linspace(0, longest_ms, 100)
+        waits_shown_ms = np.linspace(0, longest_ms, 100)
         figure.add_scatter(
-            x=line.tolist(),
-            y=theory.late_share(load, SERVICE_MS, line).tolist(),
-            mode="lines",
+            x=waits_shown_ms.tolist(),
+            y=theory.late_share(load, SERVICE_MS, waits_shown_ms).tolist(),
             name="theory",
             legendgroup=f"{load}",
-            line={"dash": "dash", "color": colour, "width": 2},
+            **theory_line(color=COLOURS[number]),
         )
     figure.add_hline(y=0.01, line={"dash": "dot", "width": 1.5, "color": TEXT})
     # On a logarithmic axis the place of a note is a power of ten.

@@ -24,7 +24,7 @@ from netlab.chapters.queues.settings import (
 )
 from netlab.engines import lasting
 from netlab.measure.results import Run
-from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, hover
+from netlab.plots.theme import TEXT, hover, points
 from netlab.runs import sweeps
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
@@ -153,8 +153,7 @@ def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float)
         figure.add_scatter(
             x=found["threshold"].tolist(),
             y=found[column].tolist(),
-            mode="markers",
-            marker={"symbol": SYMBOLS[0], "size": 10, "color": COLOURS[0]},
+            **points(size=10),
             showlegend=False,
             hovertemplate=hover("measured", "Threshold (packets)", label),
             meta={"role": "measured"},
@@ -249,11 +248,10 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
                 "arrayminus": [0.0] * len(rows),
                 "thickness": 1,
             },
-            mode="markers+text",
             name=label,
             text=rows["queue"].tolist(),
             textposition=[_NAMED_AT.get(name, "top center") for name in rows["queue"]],
-            marker={"size": 11, "symbol": SYMBOLS[number], "color": COLOURS[number]},
+            **{**points(number, 11), "mode": "markers+text"},
             customdata=rows[["bulk_wait_ms", "other_wait_ms"]].to_numpy().tolist(),
             hovertemplate=(
                 "%{text}<br>page %{x:.2f} s, link in use %{y:.1f} %<br>"

@@ -12,7 +12,7 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import PAGE_BYTES, SLOW_LINK, page_times_s
 from netlab.chapters.queues.settings import BASE_RTT_MS, RATE_MBPS, one_link
-from netlab.plots.theme import COLOURS, SYMBOLS
+from netlab.plots.theme import points
 from netlab.traffic import Ping, Tcp, Traffic
 from netlab.widgets import PanelParts, Settings, choice, log_slider, panel_maker, slider
 
@@ -73,14 +73,13 @@ def panel() -> PanelParts:
             figure.add_scatter(
                 x=[max(wait_ms, 0.1)],
                 y=[in_use],
-                mode="markers",
                 name=name,
-                marker={"size": 12, "symbol": SYMBOLS[number], "color": COLOURS[number]},
                 hovertemplate=(
                     f"{discipline}, {word} {settings['allowed_ms']:.3g} ms, round trip {base_rtt_ms} ms<br>"
                     f"{name}: wait %{{x:.1f}} ms<br>link in use %{{y:.1f}} %; {page}<extra></extra>"
                 ),
                 meta={"role": "measured"},
+                **points(number, 12),
             )
         figure.update_layout(
             template="netlab",

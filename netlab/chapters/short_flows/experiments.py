@@ -27,7 +27,7 @@ from netlab.chapters.short_flows.settings import (
     path,
 )
 from netlab.measure.results import Run
-from netlab.plots.theme import COLOURS, SYMBOLS
+from netlab.plots.theme import points
 from netlab.runs import experiment, sweeps
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
@@ -154,10 +154,9 @@ def crowd_figure(run: Run) -> go.Figure:
             figure.add_scatter(
                 x=(np.flatnonzero(chosen) + 1).tolist(),
                 y=(MS_PER_S * flows.loc[chosen, "completion_s"]).tolist(),
-                mode="markers",
                 name=name,
-                marker={"color": COLOURS[number], "symbol": SYMBOLS[number], "size": 9},
                 hovertemplate="page %{x}: %{y:.0f} ms<extra></extra>",
+                **points(number),
             )
     figure.update_xaxes(title_text="Pages, from the quickest to the slowest")
     return figure.update_yaxes(title_text="Completion time (ms)", rangemode="tozero")

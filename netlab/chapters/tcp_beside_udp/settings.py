@@ -20,7 +20,7 @@ from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, TEXT
+from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, theory_line
 from netlab.runs import replications
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
@@ -164,8 +164,7 @@ def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
             x=rows["t_s"].tolist(),
             y=rows["cwnd_segments"].tolist(),
             name=name,
-            mode="lines",
-            line={"shape": "hv", "color": COLOURS[number], "dash": DASHES[number], "width": 2},
+            **line(number, shape="hv"),
         )
     figure.update_xaxes(title_text="Time (s)")
     figure.update_yaxes(title_text="Window (segments)", type="log", tickvals=[1, 2, 5, 10, 20, 50, 100])
@@ -226,26 +225,25 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
     """The table of losses: measured points, and the three formulas as lines."""
+    rates = np.geomspace(0.004, 0.65, 80)
     comparison = plots.Comparison(
         x_label="Loss rate", y_label="Goodput (kbit/s)", title=title, log_x=True, log_y=True
     ).add(
         "measured",
         table.index.to_numpy(),
         table["measured"].to_numpy(),
-        np.geomspace(0.004, 0.65, 80),
+        rates,
         lambda rate: 1000 * theory.mathis_mbps(theory.MSS_BYTES, LOSSY_MS, rate, c=theory.MATHIS_RANDOM_C),
     )
     figure = comparison.figure
     figure.for_each_trace(lambda trace: trace.update(name="square root"), selector={"name": "theory"})
-    line = np.geomspace(0.004, 0.65, 80)
     formulas: dict[str, Callable[..., Any]] = {"PFTK": theory.pftk_mbps, "waiting": theory.backoff_mbps}
     for number, (name, formula) in enumerate(formulas.items(), start=1):
         figure.add_scatter(
-            x=line.tolist(),
-            y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, line)).tolist(),
+            x=rates.tolist(),
+            y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, rates)).tolist(),
             name=name,
-            mode="lines",
-            line={"dash": DASHES[number], "color": COLOURS[number], "width": 2},
+            **line(number),
             row=1,
             col=1,
         )
@@ -318,10 +316,10 @@ def crowd_row(run: Run) -> dict[str, float]:
 
 def crowd_figure(table: pd.DataFrame, title: str) -> go.Figure:
     """TCP beside each of so many UDP flows."""
-    line = np.arange(1, table.index.max() + 1)
+    counts = np.arange(1, table.index.max() + 1)
     comparison = plots.Comparison(x_label="UDP flows", y_label="Goodput (Mbit/s)", title=title)
     for place, name in enumerate(("TCP", "each UDP")):
-        comparison.add(name, table.index, table[name], line, [crowd_theory_mbps(int(n))[place] for n in line])
+        comparison.add(name, table.index, table[name], counts, [crowd_theory_mbps(int(n))[place] for n in counts])
     return comparison.figure.update_xaxes(dtick=1)
 
 
@@ -346,8 +344,7 @@ def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
         x=[edge for pair in itertools.pairwise(edges) for edge in pair],
         y=[step for step in steps for _ in range(2)],
         name="theory, TCP",
-        mode="lines",
-        line={"dash": "dash", "color": TEXT, "width": 2},
+        **theory_line(),
     )
     figure.update_xaxes(title_text="Time (s)")
     figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
