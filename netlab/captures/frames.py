@@ -75,25 +75,17 @@ UDP_HEAD = np.dtype([(name, ">u2") for name in ("src_port", "dst_port", "size", 
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames at one place, in the order in which they were seen.
-
-    Attributes
-    ----------
-    t_ns : array of int64
-        When.
-    length_bytes : array of int64
-        How long each was.
-    data : array of uint8
-        A buffer that has the first bytes of each.
-    starts, kept : array of int64
-        Where in the buffer they begin, and how many there are.
-    """
+    """Frames at one place, in the order in which they were seen."""
 
     t_ns: Integers
+    """When."""
     length_bytes: Integers
+    """How long each was."""
     data: Bytes
+    """A buffer that has the first bytes of each."""
     starts: Integers
     kept: Integers
+    """Where in the buffer they begin, and how many there are."""
 
     def __len__(self) -> int:
         return len(self.t_ns)

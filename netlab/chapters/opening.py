@@ -27,27 +27,18 @@ class Exercises(SimpleNamespace):
 
 @dataclass(frozen=True, repr=False)
 class OpenChapter:
-    """A chapter as one copy of its notebook has it.
-
-    Attributes
-    ----------
-    topic : str
-        The chapter's folder.
-    token : str
-        What the own figures are drawn from; "" for the printed ones.
-    own : StudentValues
-        The figures of this copy.
-    check : Exercises
-        The chapter's checks, each an attribute.
-    settings : module
-        Networks and helpers of the chapter.
-    """
+    """A chapter as one copy of its notebook has it."""
 
     topic: str
+    """The chapter's folder."""
     token: str
+    """What the own figures are drawn from; "" for the printed ones."""
     own: StudentValues
+    """The figures of this copy."""
     check: Exercises
+    """The chapter's checks, each an attribute."""
     settings: ModuleType
+    """Networks and helpers of the chapter."""
     _panel: Callable[..., Panel] | None
 
     def __repr__(self) -> str:

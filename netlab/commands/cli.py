@@ -25,18 +25,12 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 @dataclass(frozen=True)
 class Subcommand:
-    """A command of `netlab`.
-
-    Attributes
-    ----------
-    summary : str
-        Its line in the help.
-    module : str
-        Where `add_arguments(parser)` adds its options and `main(options)` runs it and returns the exit status.
-    """
+    """A command of `netlab`."""
 
     summary: str
+    """Its line in the help."""
     module: str
+    """Where `add_arguments(parser)` adds its options and `main(options)` runs it and returns the exit status."""
 
     def load(self) -> Any:
         """Import the module."""

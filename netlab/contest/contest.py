@@ -53,26 +53,17 @@ class ContestInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Contest:
-    """What came of it.
-
-    Attributes
-    ----------
-    trials : list of Trial
-    rows : list of dict
-        As `race.enter` gives them, with `place` and `pseudonym`: of every hand-in, the best first.
-    landmarks : list of dict
-        The same for Linux's controls and for the opponents.
-    notes : list of str
-        What is to be said of the class.
-    manifest : dict
-        All that decided the scores.
-    """
+    """What came of it."""
 
     trials: list[Trial]
     rows: list[dict[str, Any]]
+    """As `race.enter` gives them, with `place` and `pseudonym`: of every hand-in, the best first."""
     landmarks: list[dict[str, Any]]
+    """The same for Linux's controls and for the opponents."""
     notes: list[str] = field(default_factory=list)
+    """What is to be said of the class."""
     manifest: dict[str, Any] = field(default_factory=dict)
+    """All that decided the scores."""
 
 
 def hold(

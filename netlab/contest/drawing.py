@@ -19,18 +19,11 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Plane:
-    """Two axes.
-
-    Attributes
-    ----------
-    x, y : tuple of float
-        The ends of the axes.
-    log_y : bool
-    height : int
-    """
+    """Two axes."""
 
     x: tuple[float, float]
     y: tuple[float, float]
+    """The ends of the axes."""
     log_y: bool = False
     height: int = 460
 

@@ -27,29 +27,19 @@ Rule = Literal["power", "share", "pair"]
 
 @dataclass(frozen=True)
 class Trial:
-    """A network of the contest, and what is sent over it.
-
-    Attributes
-    ----------
-    key, title : str
-        Its name in tables, and in words.
-    rule : Rule
-    network : Topology
-    rate_mbps : float
-        The bottleneck's mean rate.
-    rtt_ms : float
-        The RTT of a segment that meets nobody.
-    seed : int
-        Of the run.
-    """
+    """A network of the contest, and what is sent over it."""
 
     key: str
     title: str
+    """Its name in tables, and in words."""
     rule: Rule
     network: Topology
     rate_mbps: float
+    """The bottleneck's mean rate."""
     rtt_ms: float
+    """The RTT of a segment that meets nobody."""
     seed: int
+    """Of the run."""
 
     @property
     def capacity_mbps(self) -> float:

@@ -28,21 +28,14 @@ RACED, FAILED, NOT_TAKEN, NOT_RACED = "raced", "failed", "not taken", "not raced
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who competes.
-
-    Attributes
-    ----------
-    student : str
-    file, digest : str
-        The hand-in's name, and SHA-256 of what was read of it.
-    code : dict
-        As `netlab.grading.controls.control` gives it.
-    """
+    """Who competes."""
 
     student: str
     file: str
     digest: str
+    """The hand-in's name, and SHA-256 of what was read of it."""
     code: dict[str, Any]
+    """As `netlab.grading.controls.control` gives it."""
 
 
 def read(student: str, path: str, file: str, digest: str) -> Entrant:

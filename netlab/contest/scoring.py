@@ -19,24 +19,16 @@ DIGITS = 2
 
 @dataclass(frozen=True)
 class Score:
-    """What a congestion control got in a network.
-
-    Attributes
-    ----------
-    points : float
-        0 to 100.
-    rate : float
-        Goodput over the most that the network carries; with two of its own that of both.
-    delay : float
-        The 95th percentile of the RTT over that of a segment that meets nobody.
-    fairness : float
-        Beside another: Jain's index of both.
-    """
+    """What a congestion control got in a network."""
 
     points: float
+    """0 to 100."""
     rate: float
+    """Goodput over the most that the network carries; with two of its own that of both."""
     delay: float
+    """The 95th percentile of the RTT over that of a segment that meets nobody."""
     fairness: float
+    """Beside another: Jain's index of both."""
 
     def to_dict(self) -> dict[str, float]:
         """Its fields, rounded to the digits that count."""

@@ -77,15 +77,10 @@ _MEASURES = ("nl.run(", "nl.repeat(", "nl.sweep(")
 
 @dataclass(frozen=True)
 class Chapter:
-    """The three files of a chapter.
-
-    Attributes
-    ----------
-    source : Path
-        ``solutions/NN_topic.py``, edited by hand.
-    """
+    """The three files of a chapter."""
 
     source: Path
+    """``solutions/NN_topic.py``, edited by hand."""
 
     @property
     def solution(self) -> Path:

@@ -19,15 +19,10 @@ VARIABLE = "NETLAB_NOTEBOOKS"
 
 @dataclass(frozen=True)
 class Entry:
-    """A chapter, as its notebook for students says.
-
-    Attributes
-    ----------
-    path : Path
-        The notebook.
-    """
+    """A chapter, as its notebook for students says."""
 
     path: Path
+    """The notebook."""
 
     @property
     def stem(self) -> str:

@@ -49,21 +49,14 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """A check's verdict.
-
-    Attributes
-    ----------
-    check : str
-        Name of the check.
-    status : Status
-        Passed, failed or not attempted.
-    sentences : tuple of str
-        What was expected, what came, what to look at; ready to be shown.
-    """
+    """A check's verdict."""
 
     check: str
+    """Name of the check."""
     status: Status
+    """Passed, failed or not attempted."""
     sentences: tuple[str, ...]
+    """What was expected, what came, what to look at; ready to be shown."""
 
     def __str__(self) -> str:
         mark = {Status.PASSED: "✓", Status.FAILED: "✗", Status.NOT_ATTEMPTED: "·"}[self.status]
@@ -89,18 +82,12 @@ def show_text(text: str, colour: str) -> None:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that is worth a sentence of its own.
-
-    Attributes
-    ----------
-    answer : float or callable
-        The wrong figure; for a `Function` check the wrong formula, called like the right one.
-    sentence : str
-        What the mistake was and what to look at.
-    """
+    """A wrong answer that is worth a sentence of its own."""
 
     answer: float | Callable[..., float]
+    """The wrong figure; for a `Function` check the wrong formula, called like the right one."""
     sentence: str
+    """What the mistake was and what to look at."""
 
 
 class Hint:
@@ -119,24 +106,16 @@ class Hint:
 
 @dataclass(kw_only=True, repr=False)
 class Check:
-    """What all checks share: a name, hints in stages, and showing.
-
-    Attributes
-    ----------
-    name : str
-        What is asked for, as the first words of the message ("goodput limit").
-    hints : sequence of str
-        From a nudge to nearly the answer; `hint()` gives one more at each call.
-    key : str
-        The name under which a notebook calls it; `begin()` fills it in.
-    on_pass : callable or None
-        Called with the key when an answer is right; for the record of what was passed.
-    """
+    """What all checks share: a name, hints in stages, and showing."""
 
     name: str
+    """What is asked for, as the first words of the message ("goodput limit")."""
     hints: Sequence[str] = ()
+    """From a nudge to nearly the answer; `hint()` gives one more at each call."""
     key: str = field(default="", init=False, repr=False)
+    """The name under which a notebook calls it; `begin()` fills it in."""
     on_pass: Callable[[str], None] | None = field(default=None, init=False, repr=False)
+    """Called with the key when an answer is right; for the record of what was passed."""
     _hints_given: int = field(default=0, init=False, repr=False)
 
     def __repr__(self) -> str:
@@ -206,24 +185,6 @@ class Check:
 class Number(Check):
     """One number with a unit.
 
-    Attributes
-    ----------
-    expected : float or callable
-        The right figure, or what computes it when it is asked for.
-    unit : str
-        Its unit, as printed ("" for a fraction or a count).
-    tolerance : float
-        Largest relative error that passes (0.005 is half a per cent); where 0 is expected, the absolute one.
-    misconceptions : sequence of Misconception
-        Wrong figures with sentences of their own.
-    right : str
-        A sentence that a right answer earns: what to take along.
-    measured : bool
-        Measuring the figure, or reading it off the page, is the exercise: it may stand above the check.
-    harmless : callable, optional
-        Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall see what
-        comes of it.
-
     Examples
     --------
     >>> rtt = Number(name="RTT", expected=20.0, unit="ms", tolerance=0.01)
@@ -235,12 +196,20 @@ class Number(Check):
     """
 
     expected: float | Callable[[], float]
+    """The right figure, or what computes it when it is asked for."""
     unit: str
+    """Its unit, as printed ("" for a fraction or a count)."""
     tolerance: float
+    """Largest relative error that passes (0.005 is half a per cent); where 0 is expected, the absolute one."""
     misconceptions: Sequence[Misconception] = ()
+    """Wrong figures with sentences of their own."""
     right: str = ""
+    """A sentence that a right answer earns: what to take along."""
     measured: bool = False
+    """Measuring the figure, or reading it off the page, is the exercise: it may stand above the check."""
     harmless: Callable[[float], bool] | None = None
+    """Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall
+    see what comes of it."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
@@ -270,24 +239,17 @@ class Number(Check):
 
 @dataclass(kw_only=True, repr=False)
 class Function(Check):
-    """A function that must agree with a reference over several inputs.
-
-    Attributes
-    ----------
-    reference : callable
-        The right function, called with keyword arguments.
-    cases : sequence of mapping
-        Keyword arguments of each trial.
-    unit, tolerance, misconceptions, right
-        As in `Number`; a trap's answer is a wrong function with the reference's signature.
-    """
+    """A function that must agree with a reference over several inputs."""
 
     reference: Callable[..., float]
+    """The right function, called with keyword arguments."""
     cases: Sequence[Mapping[str, Any]]
+    """Keyword arguments of each trial."""
     unit: str
     tolerance: float
     misconceptions: Sequence[Misconception] = ()
     right: str = ""
+    """As in `Number`; a trap's answer is a wrong function with the reference's signature."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((trap.answer, trap.sentence) for trap in self.misconceptions)
@@ -372,18 +334,12 @@ class Function(Check):
 
 @dataclass(kw_only=True, repr=False)
 class Choice(Check):
-    """One letter out of a few, each wrong one with its reason.
-
-    Attributes
-    ----------
-    answer : str
-        The right letter.
-    reasons : mapping of str to str
-        For every letter, the right one too, why it is right or wrong.
-    """
+    """One letter out of a few, each wrong one with its reason."""
 
     answer: str
+    """The right letter."""
     reasons: Mapping[str, str]
+    """For every letter, the right one too, why it is right or wrong."""
 
     def mistakes(self) -> Iterator[tuple[object, str]]:  # noqa: D102 - as the base class has it
         yield from ((letter, reason) for letter, reason in self.reasons.items() if letter != self.answer)

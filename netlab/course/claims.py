@@ -28,24 +28,16 @@ _PROBE = "claims-of-the-text"
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a text.
-
-    Attributes
-    ----------
-    cell : str
-        The id of the Markdown cell.
-    text : str
-        What the reader sees.
-    expression : str
-        What is computed.
-    test : str
-        A format, a range, or "".
-    """
+    """A claim of a text."""
 
     cell: str
+    """The id of the Markdown cell."""
     text: str
+    """What the reader sees."""
     expression: str
+    """What is computed."""
     test: str
+    """A format, a range, or ""."""
 
     def fault(self, computed: Any) -> str:
         """Say what is wrong with the claim when its expression gave this; nothing when it holds."""

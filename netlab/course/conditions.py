@@ -17,24 +17,16 @@ from netlab.network.topology import Topology
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that a built object must fulfil.
-
-    Attributes
-    ----------
-    holds : callable
-        Takes the student's object and returns a truth value.
-    sentence : str
-        What must be, as a full sentence with "must" or "may": a student reads it where it is not so.
-    look_at : str
-        Where to look when it does not hold.
-    seen : callable
-        Takes the object and returns what is there instead: a number, some words, or an object to be quoted.
-    """
+    """One thing that a built object must fulfil."""
 
     holds: Callable[[Any], bool]
+    """Takes the student's object and returns a truth value."""
     sentence: str
+    """What must be, as a full sentence with "must" or "may": a student reads it where it is not so."""
     look_at: str
+    """Where to look when it does not hold."""
     seen: Callable[[Any], object]
+    """Takes the object and returns what is there instead: a number, some words, or an object to be quoted."""
 
     def holds_for(self, answer: object) -> bool:
         """Tell whether an object fulfils the condition; one that lacks what it looks at does not."""
@@ -57,21 +49,14 @@ class Condition:
 
 @dataclass(kw_only=True, repr=False)
 class Build(Check):
-    """Something built (a topology, a list of flows, a measurement) that must fulfil some conditions.
-
-    Attributes
-    ----------
-    kind : type
-        The type that the object must have.
-    conditions : sequence of Condition
-        Tried in this order, each on its own.
-    right : str
-        A sentence that a right answer earns.
-    """
+    """Something built (a topology, a list of flows, a measurement) that must fulfil some conditions."""
 
     kind: type
+    """The type that the object must have."""
     conditions: Sequence[Condition]
+    """Tried in this order, each on its own."""
     right: str = ""
+    """A sentence that a right answer earns."""
 
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):
@@ -92,15 +77,12 @@ class Measurement(Build):
 
     The conditions look at what was run (`run.settings["scenario"]`) and at what was measured (`run.flows`,
     `run.intervals`, `run.queues`), never at the student's code.
-
-    Attributes
-    ----------
-    commands : bool
-        The exercise asks for a command; in every other one a command, or a change while it runs, could change what is measured.
     """
 
     kind: type = Run
     commands: bool = False
+    """The exercise asks for a command; in every other one a command, or a change while it runs, could change what is
+    measured."""
 
     def _judge(self, answer: object) -> Result:
         if not isinstance(answer, self.kind):

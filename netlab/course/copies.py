@@ -95,24 +95,17 @@ def reset(entry: Entry, where: Path) -> Path | None:
 
 @dataclass(frozen=True)
 class _Change:
-    """What an update did to a chapter's copy.
-
-    Attributes
-    ----------
-    name : str
-        The file's name.
-    happened : str
-        A sentence; "" when nothing changed.
-    kept : Path or None
-        Where the file is as it was.
-    left : dict
-        By id, the cells that the student changed and the new original has no place for: as they came, and as the student left them.
-    """
+    """What an update did to a chapter's copy."""
 
     name: str
+    """The file's name."""
     happened: str = ""
+    """A sentence; "" when nothing changed."""
     kept: Path | None = None
+    """Where the file is as it was."""
     left: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By id, the cells that the student changed and the new original has no place for: as they came, and as the
+    student left them."""
 
     def said(self, moved: Mapping[str, Sequence[str]]) -> Iterator[str]:
         """The sentence for the student, with where their cells have moved; none when nothing changed."""

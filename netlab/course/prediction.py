@@ -12,21 +12,14 @@ MANIFOLD = 10.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a student expected before seeing the measurement; never graded.
-
-    Attributes
-    ----------
-    what : str
-        The figure's name.
-    value : float or None
-        The expected figure; None while nothing has been written down.
-    unit : str
-        Its unit.
-    """
+    """What a student expected before seeing the measurement; never graded."""
 
     what: str
+    """The figure's name."""
     value: float | None
+    """The expected figure; None while nothing has been written down."""
     unit: str
+    """Its unit."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
         """Print the prediction beside the measured figure, and beside theory (both in the prediction's unit)."""

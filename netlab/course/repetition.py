@@ -36,24 +36,16 @@ Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 @dataclass(frozen=True)
 class Repeated:
-    """What the student found.
-
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        As `netlab.repeat` returns it.
-    interval : tuple of float
-        Mean and half width.
-    figure : mapping
-        What a figure shows, as `drawn` has it.
-    verdict : str
-        Where theory lies, seen from the interval: one of `VERDICTS`.
-    """
+    """What the student found."""
 
     table: pd.DataFrame
+    """As `netlab.repeat` returns it."""
     interval: tuple[float, float]
+    """Mean and half width."""
     figure: Mapping[str, Any]
+    """What a figure shows, as `drawn` has it."""
     verdict: str
+    """Where theory lies, seen from the interval: one of `VERDICTS`."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -92,25 +84,17 @@ def _numbers(values: Any) -> list[float]:
 
 @dataclass(kw_only=True, repr=False)
 class Repetition(Build):
-    """A repeated measurement; `repetition` makes one.
-
-    Attributes
-    ----------
-    scenario : callable
-        Returns what must be repeated, as long or longer.
-    values : callable
-        Takes the table and returns one value for each seed: those whose interval is asked for.
-    expected : callable
-        Takes the table and returns what theory says of them.
-    unit : str
-        Of the values; "" for a ratio.
-    """
+    """A repeated measurement; `repetition` makes one."""
 
     kind: type = Repeated
     scenario: Callable[[], Scenario]
+    """Returns what must be repeated, as long or longer."""
     values: Values
+    """Takes the table and returns one value for each seed: those whose interval is asked for."""
     expected: Callable[[pd.DataFrame], float]
+    """Takes the table and returns what theory says of them."""
     unit: str
+    """Of the values; "" for a ratio."""
 
     def __call__(self, answer: object) -> None:
         """Show the verdict on `answer`, and in a notebook its figure."""

@@ -66,37 +66,26 @@ class Draw:
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """How one exercise is marked.
-
-    Attributes
-    ----------
-    points : float
-        For a right answer.
-    cases : callable, optional
-        Takes a `Draw` and returns the arguments of one hidden trial; for a function.
-    number : int
-        How many hidden trials are drawn.
-    edges : sequence of mapping
-        Trials at the edges of what is asked (a rate of 0, an empty queue), besides the hidden ones.
-    edge_points : float
-        How many of the points are for the edges alone; 0 asks for all trials at once.
-    shares : sequence of float
-        For something built or measured: points for each of the check's conditions, in their order, all of `points` together.
-    judge : callable, optional
-        Judges the answer in place of the check: takes the check, the answer and the own figures, returns a `Result`.
-    same_as : sequence of str
-        Functions that give the answer away, of the library ("theory.udp_goodput_limit_mbps", "media.Wifi.exchange_us") or of the
-        chapter ("settings.wait_ms"): while the answer runs they raise.
-    """
+    """How one exercise is marked."""
 
     points: float
+    """For a right answer."""
     cases: Callable[[Draw], Mapping[str, Any]] | None = None
+    """Takes a `Draw` and returns the arguments of one hidden trial; for a function."""
     number: int = CASES
+    """How many hidden trials are drawn."""
     edges: Sequence[Mapping[str, Any]] = ()
+    """Trials at the edges of what is asked (a rate of 0, an empty queue), besides the hidden ones."""
     edge_points: float = 0
+    """How many of the points are for the edges alone; 0 asks for all trials at once."""
     shares: Sequence[float] = ()
+    """For something built or measured: points for each of the check's conditions, in their order, all of `points`
+    together."""
     judge: Callable[[Check, Any, StudentValues], Result] | None = None
+    """Judges the answer in place of the check: takes the check, the answer and the own figures, returns a `Result`."""
     same_as: Sequence[str] = ()
+    """Functions that give the answer away, of the library ("theory.udp_goodput_limit_mbps",
+    "media.Wifi.exchange_us") or of the chapter ("settings.wait_ms"): while the answer runs they raise."""
 
     def trials(self, check: Check, seed: str) -> tuple[list[Mapping[str, Any]], int]:
         """The trials of a function, and how many of the first of them are not edges."""
@@ -123,31 +112,20 @@ class Exercise:
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """An answer in the student's own words, which a human reads.
-
-    Attributes
-    ----------
-    points : float
-        The most that it can get.
-    """
+    """An answer in the student's own words, which a human reads."""
 
     points: float
+    """The most that it can get."""
 
 
 @dataclass(frozen=True)
 class Examiner:
-    """How a chapter is marked.
-
-    Attributes
-    ----------
-    exercises : dict
-        By key, in the order of the notebook.
-    path : Path
-        The file.
-    """
+    """How a chapter is marked."""
 
     exercises: dict[str, Exercise | Words]
+    """By key, in the order of the notebook."""
     path: Path = field(compare=False)
+    """The file."""
 
 
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> Examiner:

@@ -35,33 +35,23 @@ class GradingInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Graded:
-    """A class, graded.
-
-    Attributes
-    ----------
-    master : Master
-        The chapter.
-    entries : dict of str to Entry
-        The class list, by student.
-    results : list of dict
-        As `judging.judge` gives them, by student: one for everybody of the class list, and for everybody else who handed in.
-    notes : list of str
-        What is to be said of the class as a whole.
-    failures : dict of str to str
-        Students whose submission could not be judged, through no fault of theirs, and why.
-    flags : list of dict
-        As `flags.of_class` gives them.
-    manifest : dict
-        All that decided the points.
-    """
+    """A class, graded."""
 
     master: Master
+    """The chapter."""
     entries: dict[str, Entry]
+    """The class list, by student."""
     results: list[dict[str, Any]]
+    """As `judging.judge` gives them, by student: one for everybody of the class list, and for everybody else who
+    handed in."""
     notes: list[str] = field(default_factory=list)
+    """What is to be said of the class as a whole."""
     failures: dict[str, str] = field(default_factory=dict)
+    """Students whose submission could not be judged, through no fault of theirs, and why."""
     flags: list[dict[str, Any]] = field(default_factory=list)
+    """As `flags.of_class` gives them."""
     manifest: dict[str, Any] = field(default_factory=dict)
+    """All that decided the points."""
 
 
 def grade(

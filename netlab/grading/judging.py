@@ -44,36 +44,24 @@ PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netl
 
 @dataclass(frozen=True)
 class Job:
-    """A submission that is to be judged; plain data, so that any executor can take it.
-
-    Attributes
-    ----------
-    student : str
-        Whose it is.
-    path : Path or None
-        The file; None when nothing was handed in.
-    file : str
-        What the file is called in reports.
-    source : Path
-        The chapter's source.
-    token : str or None
-        What the student's figures are drawn from; None takes what the submission says.
-    seed : str
-        What hidden cases and the seeds of graded runs follow from.
-    cpu_s : float
-        Processor time for one exercise, in s.
-    digest : str
-        Of the file, "" where it cannot be read.
-    """
+    """A submission that is to be judged; plain data, so that any executor can take it."""
 
     student: str
+    """Whose it is."""
     path: Path | None
+    """The file; None when nothing was handed in."""
     source: Path
+    """The chapter's source."""
     token: str | None = None
+    """What the student's figures are drawn from; None takes what the submission says."""
     seed: str = "1"
+    """What hidden cases and the seeds of graded runs follow from."""
     cpu_s: float = CPU_S
+    """Processor time for one exercise, in s."""
     digest: str = ""
+    """Of the file, "" where it cannot be read."""
     file: str = ""
+    """What the file is called in reports."""
 
 
 Answer = Mapping[str, Any]

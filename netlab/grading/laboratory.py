@@ -52,15 +52,10 @@ class RefusedError(NetlabError):
 
 @dataclass
 class Laboratory:
-    """Measures scenarios for one submission, within a budget.
-
-    Attributes
-    ----------
-    seed : str
-        What the seeds of graded runs follow from: a graded run never has the seed that the student chose.
-    """
+    """Measures scenarios for one submission, within a budget."""
 
     seed: str
+    """What the seeds of graded runs follow from: a graded run never has the seed that the student chose."""
     _runs: int = field(default=0, init=False)
     _network_s: float = field(default=0.0, init=False)
     _packets: float = field(default=0.0, init=False)

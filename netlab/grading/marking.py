@@ -25,44 +25,30 @@ ADDRESS = re.compile(r" object at 0x[0-9a-f]+")  # another one each time: a seco
 
 @dataclass
 class Marked:
-    """What one exercise of one student got.
-
-    Attributes
-    ----------
-    key, status : str
-        The exercise; one of `STATUSES`.
-    points, of : float
-        What it got, and the most.
-    sentences : list of str
-        What is to be said to the student.
-    answer : str
-        The student's cell or words.
-    value : str
-        What came of it, in a few words.
-    expected : str
-        The right figure, for the instructor; "" where there is none.
-    parts : list of dict
-        Where the points are divided: label, points, of.
-    slip : str
-        The sentence that names the slip, for the class's list of them.
-    words : str
-        What tells an answer in words from any other; "" for code.
-    counted : int
-        How many words it has.
-    """
+    """What one exercise of one student got."""
 
     key: str
     status: str
+    """The exercise; one of `STATUSES`."""
     points: float
     of: float
+    """What it got, and the most."""
     sentences: list[str] = field(default_factory=list)
+    """What is to be said to the student."""
     answer: str = ""
+    """The student's cell or words."""
     value: str = ""
+    """What came of it, in a few words."""
     expected: str = ""
+    """The right figure, for the instructor; "" where there is none."""
     parts: list[dict[str, Any]] = field(default_factory=list)
+    """Where the points are divided: label, points, of."""
     slip: str = ""
+    """The sentence that names the slip, for the class's list of them."""
     words: str = ""
+    """What tells an answer in words from any other; "" for code."""
     counted: int = 0
+    """How many words it has."""
 
 
 def grade(mark: Marked, exercise: Exercise, check: Check, answer: Any, edition: Edition, seed: str) -> None:

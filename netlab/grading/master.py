@@ -29,27 +29,19 @@ class ChapterError(NetlabError):
 
 @dataclass(frozen=True)
 class Edition:
-    """A chapter with the figures of one token.
-
-    Attributes
-    ----------
-    token : str
-        "" for the printed figures.
-    handed_out : tuple of Cell
-        The student's notebook.
-    solved : tuple of Cell
-        The same cells with solutions.
-    chapter : Any
-        The chapter as its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code of its own.
-    wanted : tuple of Wanted
-        What is asked, in order.
-    """
+    """A chapter with the figures of one token."""
 
     token: str
+    """"" for the printed figures."""
     handed_out: tuple[Cell, ...]
+    """The student's notebook."""
     solved: tuple[Cell, ...]
+    """The same cells with solutions."""
     chapter: Any
+    """The chapter as its notebook opens it: `own`, `check`, `settings`; None for a project, which has no code of its
+    own."""
     wanted: tuple[Wanted, ...]
+    """What is asked, in order."""
 
     @property
     def checks(self) -> dict[str, Check]:
@@ -74,15 +66,10 @@ class Edition:
 
 @dataclass(frozen=True)
 class Master:
-    """A chapter and its examiner.
-
-    Attributes
-    ----------
-    source : Path
-        `solutions/NN_topic.py`.
-    """
+    """A chapter and its examiner."""
 
     source: Path
+    """`solutions/NN_topic.py`."""
 
     @property
     def stem(self) -> str:

@@ -73,42 +73,28 @@ def _define(statement: ast.AST, defined: set[str]) -> None:
 
 @dataclass(frozen=True)
 class Provided:
-    """A cell of the master's.
-
-    Attributes
-    ----------
-    source : str
-        Its code.
-    draws : bool
-        It ends in a figure: what it says and gives to nobody is that figure.
-    """
+    """A cell of the master's."""
 
     source: str
+    """Its code."""
     draws: bool = False
+    """It ends in a figure: what it says and gives to nobody is that figure."""
 
 
 @dataclass(frozen=True)
 class _Step:
-    """One statement at a cell's top, or some that share a line.
-
-    Attributes
-    ----------
-    defined, used : frozenset of str
-        As `Names` has them.
-    firm : bool
-        What it defines is surely there after it.
-    deferred : bool
-        It reads names when it is called, not where it stands.
-    always : bool
-        It may change what others define, so that it runs whenever something of its cell does.
-    """
+    """One statement at a cell's top, or some that share a line."""
 
     source: str
     defined: frozenset[str]
     used: frozenset[str]
+    """As `Names` has them."""
     firm: bool = False
+    """What it defines is surely there after it."""
     deferred: bool = False
+    """It reads names when it is called, not where it stands."""
     always: bool = True
+    """It may change what others define, so that it runs whenever something of its cell does."""
 
 
 def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]:

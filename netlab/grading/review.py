@@ -17,20 +17,13 @@ NEEDED = ("student", "exercise", "points", "words")
 
 @dataclass(frozen=True)
 class Read:
-    """What a person gave to an answer.
-
-    Attributes
-    ----------
-    points : float
-    comment : str
-        A sentence for the student.
-    words : str
-        The digest of the answer that was read.
-    """
+    """What a person gave to an answer."""
 
     points: float
     comment: str = ""
+    """A sentence for the student."""
     words: str = ""
+    """The digest of the answer that was read."""
 
 
 def read(path: Path) -> dict[tuple[str, str], Read]:

@@ -43,18 +43,12 @@ class RosterError(NetlabError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A student of a class.
-
-    Attributes
-    ----------
-    student : str
-        The name in all reports: what the column `student` says.
-    columns : dict
-        The line's other known columns.
-    """
+    """A student of a class."""
 
     student: str
+    """The name in all reports: what the column `student` says."""
     columns: Mapping[str, str] = field(default_factory=dict)
+    """The line's other known columns."""
 
     @property
     def token(self) -> str | None:
@@ -124,21 +118,14 @@ def read(path: Path) -> list[Entry]:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A file that was handed in.
-
-    Attributes
-    ----------
-    name : str
-        The name that it goes by: the file's, or that of a student's folder; clean.
-    label : str
-        What it is called in reports: its own name, with the folder's before it; clean.
-    path : Path
-        Where it is.
-    """
+    """A file that was handed in."""
 
     name: str
+    """The name that it goes by: the file's, or that of a student's folder; clean."""
     label: str
+    """What it is called in reports: its own name, with the folder's before it; clean."""
     path: Path
+    """Where it is."""
 
     @property
     def suffix(self) -> str:
@@ -250,21 +237,14 @@ def _name_in(member: zipfile.ZipInfo) -> str:
 
 @dataclass
 class Matched:
-    """Whose each file is.
-
-    Attributes
-    ----------
-    files : dict of str to HandedIn or None
-        The file of each student, None for those of the class who handed nothing in.
-    doubtful : dict of str to str
-        Students who may have handed in a file that could also be another's, and a sentence that says so.
-    notes : list of str
-        What is to be said of the class.
-    """
+    """Whose each file is."""
 
     files: dict[str, HandedIn | None]
+    """The file of each student, None for those of the class who handed nothing in."""
     doubtful: dict[str, str] = field(default_factory=dict)
+    """Students who may have handed in a file that could also be another's, and a sentence that says so."""
     notes: list[str] = field(default_factory=list)
+    """What is to be said of the class."""
 
 
 def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = "") -> Matched:

@@ -62,24 +62,16 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one exercise.
-
-    Attributes
-    ----------
-    ending : Ending
-        How its code ended.
-    message : dict
-        What it said last, by names as `runner` gives them; empty where it did not.
-    reason : str
-        Why there is no message.
-    printed : str
-        The first of what it printed.
-    """
+    """What came of one exercise."""
 
     ending: Ending
+    """How its code ended."""
     message: dict[str, Any]
+    """What it said last, by names as `runner` gives them; empty where it did not."""
     reason: str = ""
+    """Why there is no message."""
     printed: str = ""
+    """The first of what it printed."""
 
 
 Answerer = Callable[[int, Mapping[str, Any], Line], Any]
@@ -89,18 +81,12 @@ or raises NetlabError to refuse."""
 
 @dataclass(frozen=True)
 class Sandbox:
-    """Runs student code in guests of its own.
-
-    Attributes
-    ----------
-    package : Path
-        Directory with what students have of netlab, without checks and without the grader.
-    cpu_s : float
-        Processor time that one exercise may take, in s. On a busy machine it takes longer, and is not cut short.
-    """
+    """Runs student code in guests of its own."""
 
     package: Path
+    """Directory with what students have of netlab, without checks and without the grader."""
     cpu_s: float = CPU_S
+    """Processor time that one exercise may take, in s. On a busy machine it takes longer, and is not cut short."""
 
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
         """Run exercises, each afresh, and say what came of each.

@@ -45,18 +45,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """A notebook that was handed in.
-
-    Attributes
-    ----------
-    path : Path
-        Its file.
-    cells : tuple of Cell
-        In their order.
-    """
+    """A notebook that was handed in."""
 
     path: Path
+    """Its file."""
     cells: tuple[Cell, ...]
+    """In their order."""
 
     def token(self) -> str:
         """What its figures are drawn from, as its own `begin("...")` says; "" for the printed figures."""
@@ -77,43 +71,28 @@ class Submission:
 
 @dataclass(frozen=True)
 class Wanted:
-    """An answer that is looked for in a submission.
-
-    Attributes
-    ----------
-    key : str
-        The exercise.
-    id : str
-        Its cell's id.
-    name : str
-        What the cell defines; "" for an answer in words.
-    stub : str
-        The cell as students get it.
-    """
+    """An answer that is looked for in a submission."""
 
     key: str
+    """The exercise."""
     id: str
+    """Its cell's id."""
     name: str
+    """What the cell defines; "" for an answer in words."""
     stub: str
+    """The cell as students get it."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """An answer as it was found.
-
-    Attributes
-    ----------
-    source : str or None
-        The cell's text, for words what the student wrote; None when there is no such cell.
-    attempted : bool
-        Whether it differs from what students get.
-    notes : tuple of str
-        What is to be said of how it was found.
-    """
+    """An answer as it was found."""
 
     source: str | None
+    """The cell's text, for words what the student wrote; None when there is no such cell."""
     attempted: bool
+    """Whether it differs from what students get."""
     notes: tuple[str, ...] = ()
+    """What is to be said of how it was found."""
 
 
 @dataclass(frozen=True)

@@ -46,18 +46,12 @@ OBJECT = re.compile(r"  (?:CC|AS) +\S")
 
 @dataclass(frozen=True)
 class Kernels:
-    """What a build gives: the kernels for this machine.
-
-    Attributes
-    ----------
-    pocket : Kernel or None
-        None on a processor that has no User-Mode Linux.
-    library : LibraryKernel or None
-        None where it could not be built; `why_no_library` has the error.
-    """
+    """What a build gives: the kernels for this machine."""
 
     pocket: Kernel | None
+    """None on a processor that has no User-Mode Linux."""
     library: library.LibraryKernel | None
+    """None where it could not be built; `why_no_library` has the error."""
     why_no_library: str = ""
 
 

@@ -58,27 +58,18 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """A pocket kernel that netlab built.
-
-    Attributes
-    ----------
-    path : Path
-        The binary.
-    release : str
-        What `uname -r` says in it, such as "7.3.4".
-    version : tuple of int
-        The release's numbers, to compare: `(7, 3, 4)`.
-    capabilities : frozenset of str
-        Names of `PARTS` that are built in, and "seccomp" where that mode exists.
-    build : dict
-        `build.json` of the build: source, compiler, built_at, build_s, size_bytes, ...
-    """
+    """A pocket kernel that netlab built."""
 
     path: Path
+    """The binary."""
     release: str
+    """What `uname -r` says in it, such as "7.3.4"."""
     version: Version
+    """The release's numbers, to compare: `(7, 3, 4)`."""
     capabilities: frozenset[str]
+    """Names of `PARTS` that are built in, and "seccomp" where that mode exists."""
     build: dict[str, Any] = field(default_factory=dict)
+    """`build.json` of the build: source, compiler, built_at, build_s, size_bytes, ..."""
 
     @property
     def mnexec_path(self) -> Path:

@@ -48,28 +48,19 @@ HOST_FLAGS = ("-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fno-pie", "-fno-
 
 @dataclass(frozen=True)
 class LibraryKernel:
-    """A library kernel's program and what netlab knows about it.
-
-    Attributes
-    ----------
-    path : Path
-        The program.
-    release, version
-        What it says of itself, such as "7.3.4", and the numbers of it, to compare.
-    machine : str
-        The processor it is for: x86_64 or aarch64; "wasm" for all.
-    capabilities : frozenset of str
-        Names of `installed.PARTS` that are built in.
-    build : dict
-        `build.json` of the build; empty for a program named by $NETLAB_LIBRARY that stands alone.
-    """
+    """A library kernel's program and what netlab knows about it."""
 
     path: Path
+    """The program."""
     release: str
     version: Version
+    """What it says of itself, such as "7.3.4", and the numbers of it, to compare."""
     machine: str
+    """The processor it is for: x86_64 or aarch64; "wasm" for all."""
     capabilities: frozenset[str]
+    """Names of `installed.PARTS` that are built in."""
     build: dict[str, Any] = field(default_factory=dict)
+    """`build.json` of the build; empty for a program named by $NETLAB_LIBRARY that stands alone."""
 
     @property
     def mnexec_path(self) -> Path | None:

@@ -174,21 +174,14 @@ def _runs(own: StudentValues) -> Number:
 
 @dataclass(frozen=True)
 class Decided:
-    """Which queue is best, and on what ground.
-
-    Attributes
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        For each queue what `netlab.repeat` returned.
-    interval : tuple of float
-        Mean and half width of the next best queue's loss rate minus the best one's, seed by seed.
-    choice : str
-        The best queue.
-    """
+    """Which queue is best, and on what ground."""
 
     tables: Mapping[str, pd.DataFrame]
+    """For each queue what `netlab.repeat` returned."""
     interval: tuple[float, float]
+    """Mean and half width of the next best queue's loss rate minus the best one's, seed by seed."""
     choice: str
+    """The best queue."""
 
     def losses(self) -> dict[str, pd.Series[float]]:
         """The loss rate of each queue by seed."""

@@ -71,15 +71,10 @@ def _load_of_a_call(service_ms: float) -> float:
 
 @dataclass(kw_only=True, repr=False)
 class _Calls(Number):
-    """A whole number of calls.
-
-    Attributes
-    ----------
-    exactly : float
-        The same before it is rounded down.
-    """
+    """A whole number of calls."""
 
     exactly: float
+    """The same before it is rounded down."""
 
     def tells_apart(self) -> bool:
         """Whether a measurement decides it, and each slip gives a number of its own."""

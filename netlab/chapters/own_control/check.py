@@ -49,19 +49,13 @@ LEAST_J, LEAST_TIMES, LEAST_PART, MOST_QUEUE_MS = 0.8, 1.5, 0.6, 30
 
 @dataclass(kw_only=True, repr=False)
 class Control(Build):
-    """A class that chooses the window: what it does in some runs must fulfil conditions.
-
-    Attributes
-    ----------
-    runs : callable
-        Takes the class and makes the runs.
-    methods : sequence of str
-        What it must have of its own. What a class leaves out, netlab does as Linux's Reno does.
-    """
+    """A class that chooses the window: what it does in some runs must fulfil conditions."""
 
     kind: type = dict
     runs: Callable[[Any], Runs]
+    """Takes the class and makes the runs."""
     methods: Sequence[str]
+    """What it must have of its own. What a class leaves out, netlab does as Linux's Reno does."""
 
     def _judge(self, answer: object) -> Result:
         if not is_own(answer) or (callable(answer) and not isinstance(answer, type)):

@@ -38,16 +38,11 @@ NAMES = ("data", "ack")
 
 @dataclass(frozen=True)
 class Protocol:
-    """Two programs as one answer. Called with a schedule, it runs them over it.
-
-    Attributes
-    ----------
-    sender, receiver : class
-        As `netlab.Program` takes them; what takes a window gets it when an object is made.
-    """
+    """Two programs as one answer. Called with a schedule, it runs them over it."""
 
     sender: Any
     receiver: Any
+    """As `netlab.Program` takes them; what takes a window gets it when an object is made."""
 
     def ends(self, window: int | None = None) -> tuple[Any, Any]:
         """A sender and a receiver, with a window where they take one."""
