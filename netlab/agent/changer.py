@@ -81,10 +81,7 @@ class Changer:
     def apply(self, steps: Iterable[Step]) -> None:
         """Tell the kernel.
 
-        Raises
-        ------
-        RunError
-            When it refuses a line.
+        Raises RunError when it refuses a line.
         """
         for node, own in itertools.groupby(steps, lambda step: step.node):
             pid = self._network.pid(node)

@@ -79,7 +79,6 @@ def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
 
     Parameters
     ----------
-    gate : Gate
     answerer : callable
         What answers the request of a name.
     """

@@ -80,10 +80,7 @@ class Lab:
     def request(self, name: str) -> Callable[..., Any]:
         """What answers the request of this name.
 
-        Raises
-        ------
-        RunError
-            When nothing does: it is none, or one of programs in a lab that was built without.
+        Raises RunError when nothing does: it is none, or one of programs in a lab that was built without.
         """
         if name in names(Scripts) and self._script is None:
             # Imported when it is needed: a run is not to wait for it.

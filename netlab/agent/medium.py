@@ -39,10 +39,7 @@ RING_FRAMES = 20_000
 def open_tap(interface: str, pid: int) -> int:
     """A TAP device in the namespace of process `pid`; returns the file whose reader and writer is the medium.
 
-    Raises
-    ------
-    RunError
-        When the kernel has no TAP devices.
+    Raises RunError when the kernel has no TAP devices.
     """
     with visit(pid):
         try:

@@ -19,7 +19,6 @@ def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str
 
     Parameters
     ----------
-    plan : dict
     interfaces : mapping
         By node; the new interfaces get their numbers here.
     space : callable
@@ -48,10 +47,7 @@ def settings(plan: Plan, name: str) -> dict[str, str]:
 def configuration(ip_lines: list[str], queueing: list[Queueing], own: Interfaces) -> NetlinkMessages:
     """A node's interfaces, addresses, routes and neighbours, then its queues.
 
-    Raises
-    ------
-    UnknownLineError
-        For an `ip` line that is none of netlab's.
+    Raises UnknownLineError for an `ip` line that is none of netlab's.
     """
     messages = [(f"ip {line}", ip_line(line, own)) for line in ip_lines]
     return messages + [(f"tc {each.line}", each.message(own)) for each in queueing]

@@ -217,10 +217,7 @@ def set_sysctl(key: str, value: str, where: str) -> None:
 def batch(program: str, lines: Iterable[str], pid: int | None) -> None:
     """Give lines to one `ip` or `tc`, in the namespace of process `pid`, or in the present one.
 
-    Raises
-    ------
-    RunError
-        With what the program said, when it refused one.
+    Raises RunError with what the program said, when it refused one.
     """
     text = "\n".join(lines)
     if not text:

@@ -48,10 +48,7 @@ class Routing:
     def tell(self, lines: Iterable[tuple[str, bytes]]) -> None:
         """Send messages, each with the line that it stands for, which an error names.
 
-        Raises
-        ------
-        RunError
-            When the kernel refuses one.
+        Raises RunError when the kernel refuses one.
         """
         ready: list[tuple[str, bytes]] = []
         length = 0
@@ -95,10 +92,7 @@ def _more(body: bytes) -> str:
 def tell(pid: int, messages: Callable[[Index], Iterable[tuple[str, bytes]]]) -> None:
     """Tell the kernel messages in the namespace of process `pid`, whose interfaces have the numbers that are there now.
 
-    Raises
-    ------
-    RunError
-        When the kernel refuses one.
+    Raises RunError when the kernel refuses one.
     """
     routing = Routing(pid)
     try:

@@ -266,10 +266,7 @@ def _meets_wire_offloaded(host: str, leaving: dict[str, list[Hop]], hosts: set[s
 def queue_spec(shape: Shape) -> queues.QueueSpec:
     """What this direction asks of its queue.
 
-    Raises
-    ------
-    ValueError
-        When the direction has no rate, and so no queue.
+    Raises ValueError when the direction has no rate, and so no queue.
     """
     if shape["rate_mbps"] is None:
         raise ValueError("a direction without a rate has no queue")

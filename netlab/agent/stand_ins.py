@@ -188,7 +188,6 @@ def install(directory: str, packages: list[str]) -> str:
 
     Parameters
     ----------
-    directory : str
     packages : list of str
         Where Python finds netlab.
     """

@@ -35,7 +35,6 @@ def shown_progress(
         Show a bar where somebody watches (never when $NETLAB_PROGRESS is 0), or call this.
     whole : float
         All of the work, in `unit`.
-    unit : str
     done : float
         How much of it was done before; the estimate of the rest leaves it out.
     what : str

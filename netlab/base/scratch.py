@@ -58,10 +58,7 @@ def usable(directory: Path, free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests
 def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """The first usable directory of $TMPDIR, /tmp, /var/tmp and netlab's cache.
 
-    Raises
-    ------
-    EngineError
-        When none will do, with the reason for each.
+    Raises EngineError when none will do, with the reason for each.
     """
     candidates = [os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.path.expanduser("~/.cache/netlab")]  # noqa: PTH111 (Path raises where there is no home)
     reasons = []
@@ -80,10 +77,7 @@ def base(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> P
 def own_directory(free_bytes: int = SMALLEST_FREE_BYTES, *, for_guests: bool = True) -> Path:
     """The directory of this user's runs, in the first place where `free_bytes` are free.
 
-    Raises
-    ------
-    EngineError
-        When it belongs to somebody else or is no directory: in a shared /tmp anybody may have made it.
+    Raises EngineError when it belongs to somebody else or is no directory: in a shared /tmp anybody may have made it.
     """
     parent = base(free_bytes, for_guests=for_guests) / f"netlab-{os.getuid()}"
     try:

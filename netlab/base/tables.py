@@ -13,7 +13,6 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     ----------
     titles : sequence of str
         One per column; may have several lines, such as a quantity and its unit.
-    rows : sequence of sequences of str
     left : int
         How many columns are text.
 

@@ -35,10 +35,7 @@ class TimeIsUpError(BaseException):
 def call_within(limit_s: float, function: Callable[..., _T], *given: Any, **arguments: Any) -> _T:
     """Call a function; one that does not come back in `limit_s` seconds is stopped.
 
-    Raises
-    ------
-    TimeIsUpError
-        When the time is up.
+    Raises TimeIsUpError when the time is up.
     """
     with _alarm(limit_s) if _can_have_an_alarm() else _watched_lines(limit_s):
         return function(*given, **arguments)
@@ -55,10 +52,7 @@ def call_often_within(limit_s: float, function: Callable[..., object], *given: A
 
     It does not stop a call that sleeps. Where there are no threads, the clock is looked at whenever a loop begins again.
 
-    Raises
-    ------
-    TimeIsUpError
-        When the time is up.
+    Raises TimeIsUpError when the time is up.
     """
     if os.getpid() not in _watched and not _begin_to_watch():
         call_within(limit_s, function, *given)

@@ -96,7 +96,6 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
         Where they are.
     items : sequence
         Each capture, the name that its files begin with, and its interfaces.
-    origin : Origin
 
     Returns
     -------

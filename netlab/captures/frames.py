@@ -255,7 +255,6 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
 
     Parameters
     ----------
-    frames : Frames
     gso : array
         What kind of large segment each is, GSO_TCP or GSO_UDP; others stay as they are.
     payload_bytes : array of int64

@@ -54,10 +54,8 @@ def write_pcapng(
 
     Parameters
     ----------
-    path : Path
     ends : mapping
         For each interface what departed from it and what arrived at it.
-    snap_bytes : int
     origin : Origin
         Noted in the file.
     keep : callable
@@ -156,10 +154,7 @@ def _block(kind: int, body: bytes) -> bytes:
 def read_pcapng(raw: bytes) -> Captured:
     """Read what `write_pcapng` wrote.
 
-    Raises
-    ------
-    ValueError, IndexError, struct.error, TypeError
-        When it is something else.
+    Raises ValueError, IndexError, struct.error, TypeError when it is something else.
     """
     interfaces: list[str] = []
     origin, at = Origin(0, {}), 0

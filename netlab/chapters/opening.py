@@ -47,10 +47,7 @@ class OpenChapter:
     def panel(self, **words: Any) -> Panel:
         """Return the chapter's panel; see its function for the arguments.
 
-        Raises
-        ------
-        LookupError
-            When the chapter has none.
+        Raises LookupError when the chapter has none.
         """
         if self._panel is None:
             raise LookupError(f"the chapter {self.topic} has no panel")

@@ -35,10 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run the scenario; returns the exit status.
 
-    Raises
-    ------
-    NetlabError
-        When the scenario or the engine is wrong, or the result cannot be written.
+    Raises NetlabError when the scenario or the engine is wrong, or the result cannot be written.
     """
     if options.output is not None and options.output != STANDARD:
         _require_writable(Path(options.output), Path(options.scenario))
@@ -104,10 +101,6 @@ _FLOW_COLUMNS = (
 
 def flow_table(run: Run) -> str:
     """What `netlab run` prints: a row per flow, and what it ran on.
-
-    Parameters
-    ----------
-    run : Run
 
     Returns
     -------

@@ -30,8 +30,6 @@ def write(
 
     Parameters
     ----------
-    contest : Contest
-    output : Path
     pseudonyms : bool
         The page has no name, no class's name and no line of anybody's code.
     before : mapping, optional

@@ -45,10 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Hold the contest and write the board; 0 when every hand-in raced or was at fault itself, 130 after Ctrl-C.
 
-    Raises
-    ------
-    NetlabError
-        When something other than a hand-in is at fault.
+    Raises NetlabError when something other than a hand-in is at fault.
     """
     from netlab.contest import board, contest, ladder
     from netlab.grading import roster

@@ -95,7 +95,6 @@ def hold(
         Whose `output` is.
     jobs : int, optional
         How many compete side by side; None is one for each CPU.
-    progress : bool or callable
 
     Raises
     ------

@@ -19,10 +19,7 @@ COLUMNS = ("date", "seed", "student", "score", "sha256")
 def last_scores(output: Path, seed: str) -> dict[str, float]:
     """The score that each student had the last time with these networks.
 
-    Raises
-    ------
-    NetlabError
-        When the history is there and cannot be read.
+    Raises NetlabError when the history is there and cannot be read.
     """
     return {row["student"]: float(row["score"]) for row in _rows(output / HISTORY) if row["seed"] == seed}
 

@@ -52,8 +52,6 @@ def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -
 
     Parameters
     ----------
-    entrant : Entrant
-    trials : sequence of Trial
     tell : callable
         Called after each network.
 

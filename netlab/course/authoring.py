@@ -130,10 +130,8 @@ def read_source(path: Path, token: str = "") -> NotebookNode:
     A cell keeps the id that its head gives (``# %% id="limit"``). One without gets an id from its own
     content, so that an edit elsewhere never changes it; equal cells are numbered.
 
-    Raises
-    ------
-    AuthoringError
-        When an id is given twice or is malformed, or a cell with a solution has none: grades hang on that id.
+    Raises AuthoringError when an id is given twice or is malformed, or a cell with a solution has none: grades hang on
+    that id.
     """
     return _read(path, token)[0]
 
@@ -208,10 +206,7 @@ def student_notebook(path: Path, token: str = "") -> NotebookNode:
 
     With a token, the notebook has the figures that belong to it, in its text and in its first code cell.
 
-    Raises
-    ------
-    AuthoringError
-        When marks are unbalanced or misplaced, or what is left is no Python; with file and line.
+    Raises AuthoringError when marks are unbalanced or misplaced, or what is left is no Python; with file and line.
     """
     notebook = read_source(path, token)
     for cell, line in zip(notebook.cells, _cell_lines(path.read_text(encoding="utf-8")), strict=True):
@@ -222,10 +217,7 @@ def student_notebook(path: Path, token: str = "") -> NotebookNode:
 def opened(path: Path, token: str = "") -> Any:
     """Open the chapter of a source as its notebook does (see `netlab.chapters.opening`); None for a source without code.
 
-    Raises
-    ------
-    AuthoringError
-        When the chapter's code cannot be opened.
+    Raises AuthoringError when the chapter's code cannot be opened.
     """
     name = f"netlab.chapters.{topic_of(path)}"
     try:
@@ -282,10 +274,7 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
     error message on the page. What would differ between two equal runs (random ids, times, versions) is replaced or
     left out.
 
-    Raises
-    ------
-    CellExecutionError
-        When a cell raises.
+    Raises CellExecutionError when a cell raises.
     """
     client = NotebookClient(
         notebook,
@@ -320,12 +309,7 @@ def build(chapter: Chapter) -> None:
 def execute_held(path: Path) -> NotebookNode:
     """Execute a source, and hold what its text claims against its runs.
 
-    Raises
-    ------
-    AuthoringError
-        When they disagree; with every such claim.
-    CellExecutionError
-        When a cell raises.
+    Raises AuthoringError when they disagree; with every such claim. Raises CellExecutionError when a cell raises.
     """
     notebook, claims = _read(path)
     if claims:

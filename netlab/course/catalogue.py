@@ -77,10 +77,7 @@ class Entry:
 def originals() -> Path:
     """Return the folder of the notebooks that netlab came with: `$NETLAB_NOTEBOOKS`, or `notebooks` of the clone or the wheel.
 
-    Raises
-    ------
-    NetlabError
-        When there is none.
+    Raises NetlabError when there is none.
     """
     own = (PACKAGE.parent / "notebooks", CARRIED / "notebooks")
     found = Path(os.environ.get(VARIABLE) or next((place for place in own if place.is_dir()), own[0]))
@@ -100,10 +97,7 @@ def chapters(folder: Path | None = None) -> list[Entry]:
 def find(word: str, folder: Path | None = None) -> Entry:
     """Return the chapter with this number, topic or name (`1`, `udp_loss`, `01_udp_loss`, `01_udp_loss.ipynb`).
 
-    Raises
-    ------
-    NetlabError
-        When there is none; with those that there are.
+    Raises NetlabError when there is none; with those that there are.
     """
     wanted = Path(word).name.removesuffix(".ipynb")
     entries = chapters(folder)

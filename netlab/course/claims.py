@@ -91,10 +91,7 @@ print(_json.dumps([_computed(expression) for expression in {[claim.expression fo
 def hold(notebook: NotebookNode, claims: Sequence[Claim], file: str) -> None:
     """Take the probe off an executed notebook and compare what it computed.
 
-    Raises
-    ------
-    AuthoringError
-        With every claim whose words and runs disagree: the cell, the text, and what was computed.
+    Raises AuthoringError with every claim whose words and runs disagree: the cell, the text, and what was computed.
     """
     probe = notebook.cells.pop()
     computed = json.loads("".join(output.get("text", "") for output in probe.outputs))

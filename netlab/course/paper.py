@@ -35,10 +35,7 @@ h1, h2, h3 { break-after: avoid; }
 def page(notebook: Path) -> str:
     """Return a notebook as HTML that needs no network: Plotly is in it once, formulas are MathML.
 
-    Raises
-    ------
-    NetlabError
-        When it is no notebook.
+    Raises NetlabError when it is no notebook.
     """
     try:
         read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]

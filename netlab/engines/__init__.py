@@ -53,12 +53,7 @@ def _named(wanted: str | Engine | None) -> str | Engine | None:
 def choose(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> Engine:
     """The engine of that name; None takes $NETLAB_ENGINE, else what suits this machine and the plans (see `decide`).
 
-    Raises
-    ------
-    EngineError
-        When there is no such engine.
-    KernelError
-        When it has no kernel.
+    Raises EngineError when there is no such engine. Raises KernelError when it has no kernel.
     """
     name = decide(wanted, plans)
     if not isinstance(name, str):
@@ -116,10 +111,7 @@ def _library_refusal(plans: Sequence[Plan]) -> str:
 def preflight(wanted: str | Engine | None = None) -> str:
     """Say in a sentence what experiments will run on here.
 
-    Raises
-    ------
-    EngineError, KernelError
-        When they cannot; the text names each thing that is missing and its remedy.
+    Raises EngineError, KernelError when they cannot; the text names each thing that is missing and its remedy.
     """
     engine = choose(wanted)
     require(engine.requirements())
@@ -143,10 +135,7 @@ def being_built(moment: BuildProgress) -> str:
 def differences(engine: Engine) -> list[str]:
     """What chapters find otherwise with this engine than in the pocket kernel in virtual time, a sentence each.
 
-    Raises
-    ------
-    EngineError
-        When this machine's own kernel could not be asked what it lacks.
+    Raises EngineError when this machine's own kernel could not be asked what it lacks.
     """
     found = []
     kernel = getattr(engine, "kernel", None)

@@ -49,10 +49,7 @@ class Engine(Protocol):
     def open(self, plan: Plan | None) -> Session:
         """A lab for a person's requests, in which this plan can be built; None is for a script that builds by itself.
 
-        Raises
-        ------
-        EngineError
-            When something is missing, or the engine has no such labs.
+        Raises EngineError when something is missing, or the engine has no such labs.
         """
 
     def execute(
@@ -66,8 +63,6 @@ def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel:
 
     Parameters
     ----------
-    session : Session
-    plan : dict
     on_progress : callable or None
         Called with the network time done, in s.
     cancel : threading.Event or None

@@ -87,10 +87,7 @@ class Waiting:
     def wait_until_ready(self) -> None:
         """Wait until it has booted and takes requests.
 
-        Raises
-        ------
-        RunError
-            When it does not come up.
+        Raises RunError when it does not come up.
         """
         if self._ready:
             return
@@ -115,12 +112,8 @@ class Waiting:
     def receive(self, patience_s: float | None = None) -> Message:
         """The guest's next message.
 
-        Raises
-        ------
-        NoAnswerError
-            When it has not come after `patience_s` of wall time.
-        RunError
-            When the guest has ended, with its last words.
+        Raises NoAnswerError when it has not come after `patience_s` of wall time. Raises RunError when the guest has
+        ended, with its last words.
         """
         deadline_s = None if patience_s is None else time.monotonic() + patience_s
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline_s))
@@ -214,7 +207,6 @@ class Guest(Waiting):
 
     Parameters
     ----------
-    kernel : Kernel
     calls : int
         System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
         that polls does not survive.

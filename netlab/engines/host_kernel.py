@@ -62,10 +62,7 @@ def privilege() -> list[str] | None:
 def refusals() -> dict[str, str | None]:
     """What the kernel says to each question of `netlab.agent.parts`.
 
-    Raises
-    ------
-    EngineError
-        When it could not be asked, or not for everything: then nothing is known, not even what it has.
+    Raises EngineError when it could not be asked, or not for everything: then nothing is known, not even what it has.
     """
     command = [*(privilege() or []), sys.executable, "-I", "-S", "-B", "-c", ASK, str(PACKAGE.parent)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -86,10 +83,7 @@ def refusals() -> dict[str, str | None]:
 def lacking() -> tuple[str, ...]:
     """Which queue disciplines and congestion controls this machine's kernel lacks.
 
-    Raises
-    ------
-    EngineError
-        When it could not be asked.
+    Raises EngineError when it could not be asked.
     """
     found = refusals()
     return tuple(name for name in (*DISCIPLINES, *CONGESTION_CONTROLS) if found[name])

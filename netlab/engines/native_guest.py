@@ -37,10 +37,7 @@ LOOK_S = 0.05
 class NativeGuest(Waiting):
     """The agent as root of this machine.
 
-    Raises
-    ------
-    EngineError
-        When it does not start.
+    Raises EngineError when it does not start.
     """
 
     clock: Clock = "real"

@@ -16,10 +16,7 @@ SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/s
 def python_path() -> list[str]:
     """Directories in which the agent's Python finds netlab and Mininet.
 
-    Raises
-    ------
-    EngineError
-        When Mininet is not installed beside netlab.
+    Raises EngineError when Mininet is not installed beside netlab.
     """
     # Asked for, not imported: Mininet is for the agent, and on Python 3.12 it cannot be imported without help.
     mininet = importlib.util.find_spec("mininet")

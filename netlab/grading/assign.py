@@ -37,7 +37,6 @@ def assign(
 
     Parameters
     ----------
-    chapter : Master
     output : Path
         The directory; the class list with everybody's token goes there too.
     entries : sequence of Entry
@@ -93,10 +92,7 @@ def _solved(chapter: Master, token: str, place: Path) -> Path:
 def student_notebook(chapter: Master, token: str) -> NotebookNode:
     """One student's notebook, looked through for what must not be in it.
 
-    Raises
-    ------
-    LeakError
-        When an answer is in it.
+    Raises LeakError when an answer is in it.
     """
     notebook = authoring.student_notebook(chapter.source, token)
     leaks.require_no_answer([cell.source for cell in notebook.cells], chapter.edition(token))
@@ -106,10 +102,7 @@ def student_notebook(chapter: Master, token: str) -> NotebookNode:
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
     """The class with a token for everybody, such that no two have the same figures; tokens that are there stay.
 
-    Raises
-    ------
-    NetlabError
-        When two of the list's tokens have the same figures, or there are too few figures for the class.
+    Raises NetlabError when two of the list's tokens have the same figures, or there are too few figures for the class.
     """
     owners: dict[str, str] = {}
     for entry in entries:

@@ -29,10 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Write the notebooks; returns 0.
 
-    Raises
-    ------
-    NetlabError
-        When they cannot be made, or would hand out an answer.
+    Raises NetlabError when they cannot be made, or would hand out an answer.
     """
     from netlab.grading import assign, master, roster
 

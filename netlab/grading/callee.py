@@ -80,7 +80,6 @@ def serve(ear: Ear, objects: Sequence[Any]) -> bytes:
 
     Parameters
     ----------
-    ear : Ear
     objects : sequence
         The student's classes and objects, which the other side names by their places.
     """

@@ -42,7 +42,6 @@ class Claim:
         ----------
         what : str
             What it holds of them.
-        chapter : str
         students, handed_in : collection of str
             The class, and who handed in.
 
@@ -72,12 +71,7 @@ class Claim:
 def claimed(folder: Path, *, fewer: bool = False) -> Iterator[Claim]:
     """A folder that nobody else writes to meanwhile; it is made where it is not there.
 
-    Raises
-    ------
-    ClaimError
-        When another process is at it.
-    OSError
-        When it cannot be made.
+    Raises ClaimError when another process is at it. Raises OSError when it cannot be made.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME

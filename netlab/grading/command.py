@@ -51,10 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Grade and write the reports; 0 when every submission was judged, 130 after Ctrl-C.
 
-    Raises
-    ------
-    NetlabError
-        When something other than a submission is at fault.
+    Raises NetlabError when something other than a submission is at fault.
     """
     from netlab.grading import grade, master, merged, reports, review, roster, sandbox
     from netlab.grading.claim import claimed

@@ -72,7 +72,6 @@ def grade(
 
     Parameters
     ----------
-    chapter : Master
     submissions : sequence of Path
         Files, and directories of files.
     output : Path
@@ -228,7 +227,6 @@ def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Grade
 
     Parameters
     ----------
-    graded : Graded
     points : mapping
         As `review.read` gives them.
 

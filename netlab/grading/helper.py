@@ -54,10 +54,7 @@ class Helper:
     def ask(self, name: str, **content: Any) -> Any:
         """What a function of `netlab.grading.reading` gives.
 
-        Raises
-        ------
-        GaveUpError
-            When it took more than the limits, or failed over the text.
+        Raises GaveUpError when it took more than the limits, or failed over the text.
         """
         process = self._started()
         assert process.stdin is not None and process.stdout is not None

@@ -71,10 +71,7 @@ Answer = Mapping[str, Any]
 def judge(job: Job) -> dict[str, Any]:
     """Judge one submission; whatever it is, the result is a dictionary of plain data, never an exception of its own.
 
-    Raises
-    ------
-    NetlabError
-        When the chapter, its examiner or this machine is at fault, not the submission.
+    Raises NetlabError when the chapter, its examiner or this machine is at fault, not the submission.
     """
     master = Master(job.source)
     exercises = master.examiner().exercises
@@ -157,8 +154,6 @@ class Examination:
 
         Parameters
         ----------
-        wanted : sequence of Wanted
-        taken : mapping of str to Answer
         added : sequence of str
             Names that cells of the student's own define.
         """
@@ -241,10 +236,7 @@ class Examination:
     def answer(self, _position: int, asked: Mapping[str, Any], line: Line) -> Any:
         """Answer what student code asks: an experiment's figures, a probe's.
 
-        Raises
-        ------
-        NetlabError
-            To refuse.
+        Raises NetlabError to refuse.
         """
         kind = asked.get("kind")
         if kind == "run" and isinstance(asked.get("scenario"), dict):

@@ -103,10 +103,7 @@ class Laboratory:
     def repeat(self, described: Mapping[str, Any], seeds: Sequence[int]) -> pd.DataFrame:
         """Run a scenario with each seed, as the answer was run: its interval is of these runs.
 
-        Raises
-        ------
-        NetlabError
-            As `measure`.
+        Raises NetlabError as `measure`.
         """
         if not seeds:
             raise RefusedError("The table of a repeated measurement has no seeds.")
@@ -172,10 +169,7 @@ def _with(described: Mapping[str, Any], own: Mapping[tuple[int, str], Elsewhere]
 def measured(scenario: Scenario, most_s: float = WALL_S) -> Run:
     """A run from the cache, or made now and kept, within so much wall-clock time.
 
-    Raises
-    ------
-    NetlabError
-        When it fails or takes too long.
+    Raises NetlabError when it fails or takes too long.
     """
     engine = engines.choose(None, [scenario.plan()])
     key = run_cache.key(scenario, run_cache.conditions(engine))

@@ -48,7 +48,6 @@ class Line:
         The grader's end.
     warden : Warden or None
         Watches the guest meanwhile.
-    most_calls : int
     """
 
     def __init__(self, gate: socket.socket, warden: Warden | None, most_calls: int = MOST_CALLS) -> None:
@@ -66,12 +65,8 @@ class Line:
     def ask(self, question: bytes) -> tuple[int, bytes]:
         """Ask, and wait for the answer's kind and content.
 
-        Raises
-        ------
-        StudentCodeError
-            When the budget is used up, or the student's code ended or answers no more.
-        RunError
-            When the guest does not start.
+        Raises StudentCodeError when the budget is used up, or the student's code ended or answers no more. Raises
+        RunError when the guest does not start.
         """
         self._left -= 1
         if self._left < 0:
@@ -142,7 +137,6 @@ class Warden:
 
     Parameters
     ----------
-    guest : Guest
     number : int
         The exercise that is called.
     cpu_s : float
@@ -156,12 +150,7 @@ class Warden:
     def look(self) -> bool:
         """Whether the whole guest is asleep just now.
 
-        Raises
-        ------
-        StudentCodeError
-            When the budget is used up.
-        RunError
-            When the guest does not start.
+        Raises StudentCodeError when the budget is used up. Raises RunError when the guest does not start.
         """
         if stopping.is_set():
             raise KeyboardInterrupt

@@ -89,20 +89,14 @@ class Master:
     def edition(self, token: str = "") -> Edition:
         """The chapter with the figures of a token.
 
-        Raises
-        ------
-        ChapterError
-            When its cells do not follow the rules by which answers are found.
+        Raises ChapterError when its cells do not follow the rules by which answers are found.
         """
         return _edition(self.source, token, self.source.stat().st_mtime_ns)
 
     def examiner(self) -> Examiner:
         """How it is marked.
 
-        Raises
-        ------
-        ExaminerError
-            When its examiner and its notebook do not fit.
+        Raises ExaminerError when its examiner and its notebook do not fit.
         """
         return _examiner(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
 
@@ -123,10 +117,7 @@ def digest(paths: list[Path]) -> str:
 def find(name: str, root: Path) -> Master:
     """The chapter of that number (`1`), topic (`udp_loss`) or notebook (`01_udp_loss`); also the project (`project`).
 
-    Raises
-    ------
-    ChapterError
-        When there is none.
+    Raises ChapterError when there is none.
     """
     there = authoring.chapters(root)
     if not there:

@@ -50,7 +50,6 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
     Parameters
     ----------
-    chapter : Master
     result : mapping
         As `judging.judge` gives it.
     seed : str
@@ -164,10 +163,7 @@ class Exam:
     def answer(self, key: str, source: str) -> None:
         """Run a student's cell in the sandbox, never here, and print what is to be said of it.
 
-        Raises
-        ------
-        EngineError
-            Where this machine cannot wall student code off.
+        Raises EngineError where this machine cannot wall student code off.
         """
         sandbox.require_walls()
         each = self._wanted(key.strip())

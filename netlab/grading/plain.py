@@ -162,10 +162,7 @@ def _figure(value: Any) -> Any:
 def decode(data: Any, depth: int = 0) -> Any:
     """A fresh value of what `encode` made, or of whatever a stranger wrote in its place.
 
-    Raises
-    ------
-    PlainError
-        When it is nothing that `encode` makes.
+    Raises PlainError when it is nothing that `encode` makes.
     """
     if depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
         raise PlainError("The answer is no plain value.")
@@ -240,10 +237,7 @@ def _table(content: dict[str, Any]) -> DescribedTable:
 def parse(data: bytes) -> Any:
     """JSON that a stranger wrote, its text clean.
 
-    Raises
-    ------
-    PlainError
-        When it is too long, or is no JSON.
+    Raises PlainError when it is too long, or is no JSON.
     """
     if len(data) > MOST_BYTES:
         raise PlainError(f"A message has {MOST_BYTES} bytes at most, this one {len(data)}.")

@@ -39,7 +39,6 @@ def compare(
 
     Parameters
     ----------
-    path : str
     handed_out, provided : list
         Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the master's code cells.
     wanted : list

@@ -68,10 +68,7 @@ def standing_for(name: str, line: Callable[[], tuple[Line, Callable[[], None]]],
 def standing_in(asked: Mapping[str, Any], line: Line) -> dict[tuple[int, str], RemoteClass]:
     """What stands for the classes of a run that student code asks for: by the number of the traffic's item and the field.
 
-    Raises
-    ------
-    NetlabError
-        When what it says of them makes no sense.
+    Raises NetlabError when what it says of them makes no sense.
     """
     told, traffic = asked.get("own") or [], asked["scenario"].get("traffic")
     number = len(traffic) if isinstance(traffic, list) else 0

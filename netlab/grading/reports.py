@@ -30,7 +30,6 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
 
     Parameters
     ----------
-    graded : Graded
     output : Path
         The directory; what an earlier grading wrote there is replaced.
     show_expected : bool

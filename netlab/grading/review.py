@@ -29,10 +29,7 @@ class Read:
 def read(path: Path) -> dict[tuple[str, str], Read]:
     """The points that a person wrote into `review.csv`, by student and exercise; lines without any are left as they are.
 
-    Raises
-    ------
-    NetlabError
-        When the file is another one, or points are no number.
+    Raises NetlabError when the file is another one, or points are no number.
     """
     rows, columns = table(path, "review")
     if not set(NEEDED) <= set(columns):

@@ -65,10 +65,7 @@ class Entry:
 def table(path: Path, what: str) -> tuple[csv.DictReader[str], dict[str, str]]:
     """The rows of a CSV file, with commas or semicolons between the columns, and its columns by their plain names.
 
-    Raises
-    ------
-    RosterError
-        When it cannot be read.
+    Raises RosterError when it cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -83,10 +80,7 @@ def table(path: Path, what: str) -> tuple[csv.DictReader[str], dict[str, str]]:
 def read(path: Path) -> list[Entry]:
     """Read a class list: a CSV file with a line of names of columns, of which one is `student`.
 
-    Raises
-    ------
-    RosterError
-        When it cannot be read, has no students, or has one twice.
+    Raises RosterError when it cannot be read, has no students, or has one twice.
     """
     rows, columns = table(path, "class list")
     known = {
@@ -141,7 +135,6 @@ def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
 
     Parameters
     ----------
-    paths : sequence of Path
     room : Path
         An empty directory, for what is unpacked.
 
@@ -252,7 +245,6 @@ def match(files: Sequence[HandedIn], entries: Sequence[Entry], chapter: str = ""
 
     Parameters
     ----------
-    files : sequence of HandedIn
     entries : sequence of Entry
         The class; empty takes every file's own name.
     chapter : str

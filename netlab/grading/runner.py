@@ -44,10 +44,7 @@ Server = Callable[[callee.Ear, Sequence[Any]], bytes]
 def ask(ear: callee.Ear, asked: Mapping[str, Any], objects: Sequence[Any] = (), serve: Server = callee.serve) -> Any:
     """Ask the grader something, and answer what it asks of some classes and objects until it replies.
 
-    Raises
-    ------
-    NetlabError
-        When the grader refuses, with its reason.
+    Raises NetlabError when the grader refuses, with its reason.
     """
     ear.say(callee.ASKED, json.dumps(asked).encode())
     return _value(serve(ear, objects))

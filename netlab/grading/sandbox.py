@@ -310,10 +310,7 @@ def readable(package: Path) -> list[str]:
 def require_walls() -> None:
     """Refuse where this machine cannot wall student code off.
 
-    Raises
-    ------
-    EngineError
-        When the host has no Landlock.
+    Raises EngineError when the host has no Landlock.
     """
     if launcher.landlock_version() < 1:
         raise EngineError(

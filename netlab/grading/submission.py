@@ -107,10 +107,7 @@ class Layout:
 def read(path: Path) -> Submission:
     """Read a submission.
 
-    Raises
-    ------
-    UnreadableError
-        When it is no notebook; the text says what was seen.
+    Raises UnreadableError when it is no notebook; the text says what was seen.
     """
     data = contents(path)
     try:
@@ -137,10 +134,7 @@ def digest_of(path: Path) -> str:
 def contents(path: Path) -> bytes:
     """An ordinary file's bytes.
 
-    Raises
-    ------
-    UnreadableError
-        When it is none, or too large.
+    Raises UnreadableError when it is none, or too large.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -261,8 +255,6 @@ def take(submission: Submission, wanted: Wanted, master: Mapping[str, str], adde
 
     Parameters
     ----------
-    submission : Submission
-    wanted : Wanted
     master : mapping of str to str
         Every cell of the notebook that was handed out, by id.
     added : sequence of Cell
@@ -368,7 +360,6 @@ def layout(submission: Submission, handed_out: Sequence[Cell], answers: Sequence
 
     Parameters
     ----------
-    submission : Submission
     handed_out : sequence of Cell
         The student's notebook as it was.
     answers : sequence of str

@@ -223,10 +223,7 @@ class Apt:
 def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]) -> tuple[Apt, Package]:
     """The newest Linux source that apt can fetch here, and the apt that can.
 
-    Raises
-    ------
-    KernelError
-        When apt is missing, offers none, or one that is too old; names what to do.
+    Raises KernelError when apt is missing, offers none, or one that is too old; names what to do.
     """
     _check_apt()
     release = _os_release()
@@ -253,10 +250,7 @@ def find_package(log: Path, private: Path, on_step: Callable[[float, str], None]
 def check() -> None:
     """Say before anything is made that apt has no source that serves, as far as it knows without the network.
 
-    Raises
-    ------
-    KernelError
-        When apt is missing, offers none, or one that is too old; names what to do.
+    Raises KernelError when apt is missing, offers none, or one that is too old; names what to do.
     """
     _check_apt()
     # On Debian `find_package` reads other releases' lists, over the network.

@@ -151,10 +151,7 @@ def build_for(
 def kinds_here() -> tuple[str, ...]:
     """The kinds of kernel that this machine's processor can run.
 
-    Raises
-    ------
-    KernelError
-        When it is none of theirs.
+    Raises KernelError when it is none of theirs.
     """
     machine = platform.machine()
     if machine not in library.MACHINES or not sys.platform.startswith("linux"):

@@ -38,10 +38,7 @@ def libraries() -> Path:
 def builds(room: Path) -> list[Path]:
     """Every directory in `kernels()` or `libraries()`, by name, then those of the shared cache and of netlab's own wheel.
 
-    Raises
-    ------
-    KernelError
-        When this user may not look into one of the two.
+    Raises KernelError when this user may not look into one of the two.
     """
     return [path for place in (room, shared() / room.name, CARRIED / room.name) for path in _inside(place)]
 

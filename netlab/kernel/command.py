@@ -109,10 +109,7 @@ def _build(args: argparse.Namespace) -> None:
 def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError | None]:
     """The kernels that would run, and why there is no library kernel, where there is none.
 
-    Raises
-    ------
-    KernelError
-        When there is neither.
+    Raises KernelError when there is neither.
     """
     own, missing = None, None
     try:
@@ -132,10 +129,7 @@ def _present() -> tuple[Kernel | None, library.LibraryKernel | None, KernelError
 def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
     """The kernels to pack: those that would run here, or the library kernel for another processor.
 
-    Raises
-    ------
-    KernelError
-        When there is none.
+    Raises KernelError when there is none.
     """
     if machine is None or machine == platform.machine():
         pocket, own, _missing = _present()

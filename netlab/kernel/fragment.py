@@ -133,10 +133,7 @@ def configure(
 ) -> None:
     """Configure a source tree with these options; `make` is the words that begin its builds.
 
-    Raises
-    ------
-    KernelError
-        When an option does not take.
+    Raises KernelError when an option does not take.
     """
     doing = "configure the kernel"
     programs.run([*make, "tinyconfig"], cwd=tree, log=log, env=variables, doing=doing)

@@ -94,10 +94,8 @@ def find() -> Kernel:
     Best is: built by this netlab's recipe, then the highest version, then the latest build. One by another recipe runs too,
     and `by_another_version` tells of it.
 
-    Raises
-    ------
-    KernelError
-        When there is none, or `$NETLAB_KERNEL` names something that netlab did not build; names the remedy.
+    Raises KernelError when there is none, or `$NETLAB_KERNEL` names something that netlab did not build; names the
+    remedy.
     """
     named = os.environ.get("NETLAB_KERNEL")
     if named:
@@ -120,10 +118,8 @@ def find() -> Kernel:
 def builds() -> list[Kernel]:
     """Every kernel in the user's cache and the shared one, best first; directories that are not whole are passed over.
 
-    Raises
-    ------
-    KernelError
-        When the cache is there and may not be read: another user's, such as that of the root whom sudo makes of us.
+    Raises KernelError when the cache is there and may not be read: another user's, such as that of the root whom sudo
+    makes of us.
     """
     current = recipe_hash()
     kernels = []
@@ -191,10 +187,7 @@ def _capabilities_in(config: Path, _mtime_ns: int, version: Version) -> frozense
 def from_directory(directory: Path) -> Kernel:
     """A kernel built by netlab, from its directory.
 
-    Raises
-    ------
-    KernelError
-        When a file is missing or `build.json` cannot be read.
+    Raises KernelError when a file is missing or `build.json` cannot be read.
     """
     made = read_build(directory, FILES)
     return Kernel(directory / "linux", made.release, made.version, made.capabilities, made.facts)

@@ -166,10 +166,7 @@ def find() -> LibraryKernel:
     That is one for this processor, else WebAssembly, which computes for twice as long. One by another recipe may take other
     requests and give other figures, so it is not taken.
 
-    Raises
-    ------
-    KernelError
-        When there is none, or none by this recipe; names the remedy.
+    Raises KernelError when there is none, or none by this recipe; names the remedy.
     """
     named = os.environ.get("NETLAB_LIBRARY")
     if named:
@@ -201,10 +198,7 @@ def find() -> LibraryKernel:
 def from_directory(directory: Path, program: Path | None = None) -> LibraryKernel:
     """A library kernel from its directory.
 
-    Raises
-    ------
-    KernelError
-        When a file is missing or `build.json` cannot be read.
+    Raises KernelError when a file is missing or `build.json` cannot be read.
     """
     made = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
     capabilities = frozenset({*made.capabilities, "virtual_time", "seeded_random"} - {"seccomp"})
@@ -327,10 +321,7 @@ def write_headers(tree: Path) -> Path:
 def smoke_test(program: Path, prefix: tuple[str, ...] = ()) -> str:
     """Boot it, make one node, let one millisecond pass; returns the release it tells.
 
-    Raises
-    ------
-    KernelError
-        When it does not come back with its release.
+    Raises KernelError when it does not come back with its release.
     """
 
     def frame(kind: int, payload: bytes = b"") -> bytes:

@@ -24,10 +24,7 @@ def links_static(work: Path) -> bool:
 def check_programs(compiler: str = "gcc") -> None:
     """Look for the compiler and the rest.
 
-    Raises
-    ------
-    KernelError
-        With all that is missing, and the line that installs it.
+    Raises KernelError with all that is missing, and the line that installs it.
     """
     if not shutil.which(compiler):
         # The package of aarch64-linux-gnu-gcc is gcc-aarch64-linux-gnu.
@@ -53,10 +50,7 @@ def _compiles() -> bool:
 def check_disk() -> None:
     """Look whether there is room where the build happens.
 
-    Raises
-    ------
-    KernelError
-        When there is too little.
+    Raises KernelError when there is too little.
     """
     free = shutil.disk_usage(cache.root()).free
     if free < NEEDED_BYTES:

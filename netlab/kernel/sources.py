@@ -82,10 +82,7 @@ def unpack(origin: Source, work: Path, log: Path, meter: Meter) -> Material:
 def fetch(meter: Meter, log: Path) -> Source:
     """The newest `linux-source` package that apt has; without a network the one that an earlier build fetched.
 
-    Raises
-    ------
-    KernelError
-        When there is neither.
+    Raises KernelError when there is neither.
     """
 
     def on_step(share: float, detail: str) -> None:
@@ -118,10 +115,7 @@ def _kept() -> list[Path]:
 def given(path: Path) -> Source:
     """The source that a user names.
 
-    Raises
-    ------
-    KernelError
-        When nothing is there.
+    Raises KernelError when nothing is there.
     """
     path = path.absolute()
     if path.is_dir():

@@ -60,10 +60,7 @@ def skipped(top: str) -> list[str]:
 def unpack_deb(deb: Path, tree: Path, scratch: Path, log: Path) -> None:
     """Unpack the kernel archive that a `linux-source` package carries.
 
-    Raises
-    ------
-    KernelError
-        When the package holds no kernel archive.
+    Raises KernelError when the package holds no kernel archive.
     """
     if not shutil.which("dpkg-deb"):
         raise KernelError(f"{deb} is a Debian package and dpkg-deb is missing. Give a linux-*.tar.xz instead.")
@@ -138,10 +135,7 @@ class Release:
 def release_of(tree: Path) -> Release:
     """Read a kernel tree's version from its Makefile.
 
-    Raises
-    ------
-    KernelError
-        When it is no kernel source, has no User-Mode Linux, or is older than `OLDEST`.
+    Raises KernelError when it is no kernel source, has no User-Mode Linux, or is older than `OLDEST`.
     """
     try:
         text = (tree / "Makefile").read_text(errors="replace")

@@ -58,10 +58,7 @@ class Tools:
     def fetch(self) -> None:
         """Fetch what is missing.
 
-        Raises
-        ------
-        KernelError
-            When Node.js or pip is missing, or a registry does not answer.
+        Raises KernelError when Node.js or pip is missing, or a registry does not answer.
         """
         if not shutil.which("node") or not shutil.which("npm"):
             raise KernelError(

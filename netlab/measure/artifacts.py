@@ -104,10 +104,7 @@ class Artifacts(Mapping[str, Path]):
     def copy_to(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Copy all files into a directory, which is made if need be; each replaces one of its name at once or not at all.
 
-        Raises
-        ------
-        NetlabError
-            When they cannot be written.
+        Raises NetlabError when they cannot be written.
         """
         target = Path(directory)
         try:

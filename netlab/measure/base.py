@@ -22,7 +22,6 @@ class Observations:
 
     Parameters
     ----------
-    plan : Plan
     samples : list of StreamSample
         Of its own connections, in time's order.
     arrivals : list of DatagramInterval
@@ -43,7 +42,6 @@ class Measure(Generic[ItemType, TotalsType]):
         As it was planned.
     totals : Totals
         As they were counted.
-    seen : Observations
     """
 
     def __init__(self, item: ItemType, totals: TotalsType, seen: Observations) -> None:

@@ -230,10 +230,7 @@ class Run:
 
         Files that the run left go into a directory beside it: those of ``result.json`` into ``result.artifacts``.
 
-        Raises
-        ------
-        NetlabError
-            When the file cannot be written.
+        Raises NetlabError when the file cannot be written.
         """
         target = Path(path)
         text = as_text(self.to_dict())
@@ -264,10 +261,7 @@ class Run:
     def from_json(cls, path: str | os.PathLike[str]) -> Run:
         """Read a run that `to_json` or `netlab run` wrote; files that it left are those in the directory beside it.
 
-        Raises
-        ------
-        NetlabError
-            When the file is missing or is not a run.
+        Raises NetlabError when the file is missing or is not a run.
         """
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))

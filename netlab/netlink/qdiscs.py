@@ -233,13 +233,10 @@ def netem(
 
     Parameters
     ----------
-    limit_packets : int
-    delay_us, jitter_us : int, optional
     loss_rate, duplicate_rate : float
         Shares, in [0, 1].
     burst_loss : tuple of float, optional
         Gilbert and Elliott's model instead of `loss_rate`: enter rate, leave rate, loss in the bad and in the good state.
-    rate_bps : int, optional
     overhead_bytes : int
         What each packet counts beyond its own length.
     seed : int, optional

@@ -77,10 +77,7 @@ class Words(Iterator[str]):
     def end(self) -> None:
         """Nothing else may come.
 
-        Raises
-        ------
-        UnknownLineError
-            When something does.
+        Raises UnknownLineError when something does.
         """
         if self._words:
             raise self.problem(f"{self._words[0]!r} is not understood there")
@@ -205,7 +202,6 @@ class Route:
     ----------
     to : str
         A network such as 10.0.1.0/24; all are 0.0.0.0/0.
-    device : str
     via : str, optional
         The next router.
     source : str, optional
@@ -239,10 +235,7 @@ class Route:
 def route(words: Words, *, needs_device: bool = True) -> Route:
     """The way that a line of `ip route` is about, from the word behind its verb on.
 
-    Raises
-    ------
-    UnknownLineError
-        For what is not read here, with a sentence.
+    Raises UnknownLineError for what is not read here, with a sentence.
     """
     told = {"to": words.one("a network")}
     for word in words:

@@ -30,10 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run everything and write the reports; 0 when every covered row has its figure.
 
-    Raises
-    ------
-    NetlabError
-        When the directory cannot be written, a run fails, or this machine lacks something.
+    Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks something.
     """
     from netlab.replication import report, rows
 

@@ -50,10 +50,7 @@ class TcpInfo:
 def read(sock: socket.socket) -> TcpInfo:
     """Read TCP_INFO of a connected (or just closed by the peer) TCP socket; one system call.
 
-    Raises
-    ------
-    OSError
-        When the socket is closed or is no TCP socket.
+    Raises OSError when the socket is closed or is no TCP socket.
     """
     return decode(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SIZE))
 

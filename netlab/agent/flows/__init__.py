@@ -32,10 +32,7 @@ __all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows", "runner_of"]
 def runner_of(item: Item) -> type[Flow[Any]]:
     """What runs this item.
 
-    Raises
-    ------
-    RunError
-        When the agent does not know its kind.
+    Raises RunError when the agent does not know its kind.
     """
     found = RUNNERS.get(item["kind"])
     if found is None:

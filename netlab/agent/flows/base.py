@@ -23,7 +23,6 @@ class FlowContext:
 
     Parameters
     ----------
-    plan : AgentPlan
     network : Network
         Running.
     keeper : ArtifactStore

@@ -48,10 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Write the chapter and say what to do next; returns the exit status.
 
-    Raises
-    ------
-    NetlabError
-        When the name is bad or taken, the title is bad, or the directory is no clone that can be written.
+    Raises NetlabError when the name is bad or taken, the title is bad, or the directory is no clone that can be
+    written.
     """
     root = options.root.resolve()
     written = create(options.name, root, options.title)

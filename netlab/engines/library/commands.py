@@ -54,10 +54,7 @@ Work = Callable[[Routes], "list[Message | Setting | str]"]
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
     """What the lines of a command do, in their order.
 
-    Raises
-    ------
-    NotHereError
-        When one of them needs a program; the text has what can be done without.
+    Raises NotHereError when one of them needs a program; the text has what can be done without.
     """
     try:
         if saves:
@@ -228,10 +225,7 @@ class Commands:
     def run(self, node: str, command: str) -> tuple[str, list[Message | Setting]]:
         """Run lines now: what they show, and what the node is told.
 
-        Raises
-        ------
-        NotHereError
-            As `read`.
+        Raises NotHereError as `read`.
         """
         return self._do(node, read(f"{node} command", command))
 

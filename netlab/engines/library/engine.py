@@ -53,10 +53,7 @@ class LibraryEngine:
     def open(self, plan: Plan | None) -> LibrarySession:
         """A lab for a person's requests, without programs.
 
-        Raises
-        ------
-        EngineError
-            When the plan asks for what it cannot do; NotHereError for a script, which needs programs.
+        Raises EngineError when the plan asks for what it cannot do; NotHereError for a script, which needs programs.
         """
         if plan is None:
             raise NotHereError(
@@ -80,10 +77,7 @@ class LibraryEngine:
 def start_program(kernel: library.LibraryKernel) -> Program:
     """Start the program of a kernel: as a process, or as WebAssembly in a browser or in wasmtime.
 
-    Raises
-    ------
-    KernelError
-        When it is WebAssembly and there is nothing here that runs it.
+    Raises KernelError when it is WebAssembly and there is nothing here that runs it.
     """
     if kernel.machine != library.WASM:
         # It needs what only Linux has, and this module is imported on every system.

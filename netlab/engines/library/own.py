@@ -35,10 +35,7 @@ class Answering(Protocol):
     def answer(self, data: bytes) -> bytes:
         """The reply to a question, both as recipe/library/host/protocol.h has them.
 
-        Raises
-        ------
-        RunError
-            When the user's Python failed; names its line.
+        Raises RunError when the user's Python failed; names its line.
         """
 
     def close(self) -> None:
@@ -54,10 +51,7 @@ class Calling(Protocol):
     def call(self, method: str, now_ns: int, *given: Any) -> None:
         """Call a method at a moment of network time.
 
-        Raises
-        ------
-        RunError
-            When it failed; names the user's line.
+        Raises RunError when it failed; names the user's line.
         """
 
     def close(self) -> None:

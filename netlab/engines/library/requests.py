@@ -328,10 +328,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
 def add_command(requests: Requests, node: str, told: Iterable[commands.Message | commands.Setting]) -> None:
     """What a command does in a node, now.
 
-    Raises
-    ------
-    RunError
-        When it names an interface that the node has not.
+    Raises RunError when it names an interface that the node has not.
     """
     own = requests.interfaces[node]
     requests.add(ENTER, requests.number(node))
