@@ -33,7 +33,7 @@ START = """(host, module, room, hear) => {
     do {
       const part = data.subarray(at, (at += view.shape[0]));
       seen().set(part);
-      hear(part.length);
+      if (!hear(part.length)) throw new Error("netlab stops the program");
     } while (at < data.length);
   });
   return { run: program.run, send: (bytes) => program.send(seen().subarray(0, bytes)), close: () => view.release() };
@@ -89,21 +89,19 @@ class BrowserProgram:
                 proxy.destroy()
         return self._ending or "it was stopped"
 
-    def _book(self, count: int) -> None:
-        # What is raised here goes through the program, and through JavaScript, which keeps no exception of Python's.
+    def _book(self, count: int) -> bool:
+        # What would be raised here Pyodide shows (sys.excepthook) before JavaScript gets it, whether or not it is caught later.
         try:
             if self._on_wait is not None:
                 self._on_wait()
-            if not count:
-                return
             data = bytes(self._room[:count])
-            if self._on_answers is None:
+            if data and self._on_answers is None:
                 self._unheard += data
-            elif self._on_answers(data):
+            elif data and self._on_answers and self._on_answers(data):
                 self._on_answers = None
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (it is raised in listen)
             self._raised = error
-            raise
+        return self._raised is None
 
 
 @functools.cache
