@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from netlab.base.errors import NetlabError
-from netlab.base.location import PACKAGE
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.contest import networks, race
@@ -23,7 +22,7 @@ from netlab.contest.race import Entrant
 from netlab.grading import kept, sandbox
 from netlab.grading.claim import Claim
 from netlab.grading.helper import stopping
-from netlab.grading.master import digest
+from netlab.grading.master import code_digest, digest
 from netlab.grading.roster import Entry, HandedIn, collect, match
 from netlab.grading.submission import digest_of
 from netlab.grading.text import one_line
@@ -107,7 +106,7 @@ def hold(
     stopping.clear()
     manifest = {
         "seed": seed,
-        "code": digest([file for room in ("contest", "grading") for file in sorted((PACKAGE / room).glob("*.py"))]),
+        "code": code_digest(),
         "kernel": library.find().release,
         "kernel_sha256": digest([library.find().path]),
         "netlab": VERSION,

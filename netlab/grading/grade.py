@@ -13,7 +13,6 @@ from typing import Any
 
 from netlab import kernel
 from netlab.base.errors import NetlabError
-from netlab.base.location import PACKAGE
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.grading import flags, judging, kept, marking, master, sandbox
@@ -83,7 +82,7 @@ def grade(
     cpu_s : float
         Processor time for one exercise, in s.
     resume : bool
-        Take results that are there and still hold: of the same file, key, seed and kernel.
+        Take results that are there and still hold: of the same file, key, seed, code and kernel.
     claim : Claim, optional
         Whose `output` is; it is asked before anything is written there.
     jobs : int, optional
@@ -141,7 +140,7 @@ def _graded(
     manifest = {
         "chapter": chapter.stem,
         "key": chapter.key_digest(),
-        "grader": grader_digest(),
+        "code": master.code_digest(),
         "kernel": kernel.find().release,
         "kernel_sha256": master.digest([kernel.find().path]),
         "netlab": VERSION,
@@ -214,12 +213,6 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
             stopping.set()
             pool.shutdown(cancel_futures=True)
             stopping.clear()
-
-
-def grader_digest() -> str:
-    """SHA-256 over the code that grades: this package, the checks, theory."""
-    places = [PACKAGE / "grading", PACKAGE / "theory", PACKAGE / "course"]
-    return master.digest([file for place in places for file in sorted(place.glob("*.py"))])
 
 
 def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Graded:

@@ -101,8 +101,13 @@ class Master:
         return _examiner(self, self.examiner_path.stat().st_mtime_ns if self.examiner_path.is_file() else 0)
 
     def key_digest(self) -> str:
-        """SHA-256 over all that decides points: source, examiner, the chapter's code."""
-        return digest([self.source, self.examiner_path, *sorted((PACKAGE / "chapters" / self.topic).glob("*.py"))])
+        """SHA-256 over what decides points and is in no package: source and examiner."""
+        return digest([self.source, self.examiner_path])
+
+
+def code_digest() -> str:
+    """SHA-256 over the whole package: all that builds networks, measures and judges may decide a result."""
+    return digest(sorted(path for path in PACKAGE.rglob("*") if "__pycache__" not in path.parts))
 
 
 def digest(paths: list[Path]) -> str:

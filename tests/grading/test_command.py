@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from netlab.base.location import PACKAGE
 from netlab.commands import cli
 from netlab.grading import grade, judging, marking
 from netlab.grading.helper import stopping
@@ -114,6 +116,22 @@ def test_points_for_words_do_not_outlive_the_words(
     assert cli.main([*words, "--resume"]) == 0
     assert "Other words than those that got points: anna (why-words)" in capsys.readouterr().out
     assert "anna,why-words,0,2,needs review" in (tmp_path / "out" / "grades.csv").read_text()
+
+
+def test_no_result_is_taken_over_when_code_that_measures_has_changed(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "netlab"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("netlab.grading.master.PACKAGE", package)
+    judged: list[str] = []
+    judge = judging.judge
+    monkeypatch.setattr(judging, "judge", lambda job: judged.append(job.student) or judge(job))
+    for changed, times in (("", 1), ("", 1), ("measure/tcp.py", 2), ("network/traces/train.json", 3)):
+        if changed:
+            (package / changed).write_text((package / changed).read_text() + "\n")
+        assert cli.main([*words, "--resume"]) == 0
+        assert len(judged) == times, changed
 
 
 def test_another_chapter_leaves_a_review_as_it_is(
