@@ -31,7 +31,8 @@ def read(path: Path) -> dict[tuple[str, str], Read]:
 
     Raises NetlabError when the file is another one, or points are no number.
     """
-    rows, columns = table(path, "review")
+    # As Excel saves it in Western Europe.
+    rows, columns = table(path, "review", code_page="cp1252")
     if not set(NEEDED) <= set(columns):
         raise NetlabError(f"{path} is no review: it needs the columns {', '.join(NEEDED)}.")
 

@@ -32,6 +32,8 @@ NAMES = {
     "last_name": ("surname", "family_name"),
 }
 """The columns that a class list may have, each with other names for it; letters' case and spaces do not matter."""
+POINTS_POSSIBLE = "Points Possible"
+"""What Canvas has in the place of a student in a gradebook's second line."""
 MOST_FILES = 5_000
 MOST_UNPACKED_BYTES = 4 << 30
 DEEPEST = 4
@@ -62,13 +64,19 @@ class Entry:
         return self.columns.get("name") or whole or self.student
 
 
-def table(path: Path, what: str) -> tuple[csv.DictReader[str], dict[str, str]]:
+def table(path: Path, what: str, *, code_page: str | None = None) -> tuple[csv.DictReader[str], dict[str, str]]:
     """The rows of a CSV file, with commas or semicolons between the columns, and its columns by their plain names.
 
-    Raises RosterError when it cannot be read.
+    What is no UTF-8 is of the code page, where one is named. Raises RosterError when it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            if code_page is None:
+                raise
+            text = data.decode(code_page, "replace")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise RosterError(f"The {what} {path} cannot be read: {why}. It must be a CSV file in UTF-8.") from None
@@ -80,26 +88,35 @@ def table(path: Path, what: str) -> tuple[csv.DictReader[str], dict[str, str]]:
 def read(path: Path) -> list[Entry]:
     """Read a class list: a CSV file with a line of names of columns, of which one is `student`.
 
-    Raises RosterError when it cannot be read, has no students, or has one twice.
+    Raises RosterError when it cannot be read, has no students, has one twice, or a line that names none.
     """
     rows, columns = table(path, "class list")
     known = {
-        name: columns[spelling]
+        name: [columns[spelling] for spelling in (name, *others) if spelling in columns]
         for name, others in NAMES.items()
-        for spelling in reversed((name, *others))
-        if spelling in columns
     }
-    if "student" not in known:
+    if "sis_login_id" in columns and "id" in columns:
+        # As in a gradebook that Canvas exports.
+        known["canvas_id"].append(columns["id"])
+    if not known["student"]:
         raise RosterError(
             f"{path} needs a column `student` (also: {', '.join(NAMES['student'])}); it has: "
             f"{', '.join(rows.fieldnames or ()) or 'none'}."
         )
     found: dict[str, Entry] = {}
     for row in rows:
-        values = {name: one_line(bare((row.get(column) or "").strip())) for name, column in known.items()}
+        # Where Moodle has no ID number of somebody, it has a user name.
+        values = {
+            name: next((text for each in places if (text := one_line(bare((row[each] or "").strip())))), "")
+            for name, places in known.items()
+        }
         student = values.pop("student")
-        if not student:
+        if student == POINTS_POSSIBLE or not any((student, *values.values())):
             continue
+        if not student:
+            raise RosterError(
+                f"{path}:{rows.line_num}: nothing names this student: fill in one of {', '.join(known['student'])}."
+            )
         if not re.fullmatch(r"[^\x00-\x1f/\\\ufffd]{1,100}", student) or student.startswith("."):
             raise RosterError(f"{path}:{rows.line_num}: {student!r} cannot be a student: no /, no \\, no dot in front.")
         if student in found:

@@ -45,6 +45,27 @@ def test_moodles_names_in_two_columns_survive_the_list_of_tokens(tmp_path: Path)
     assert found.files["s1"] is not None and not found.notes
 
 
+def test_who_has_no_id_number_has_a_user_name_or_is_asked_for(tmp_path: Path) -> None:
+    """Moodle's list has both columns; a line that is left out would be somebody without a notebook."""
+    given = tmp_path / "participants.csv"
+    given.write_text("ID number,Username,First name\n7,eva,Eva\n,jan,Jan\n,,\n")
+    assert [entry.student for entry in roster.read(given)] == ["7", "jan"]
+    given.write_text("ID number,Username,First name\n7,eva,Eva\n,,Jan\n")
+    with pytest.raises(
+        roster.RosterError, match="csv:3: nothing names this student: fill in one of ID number, Username"
+    ):
+        roster.read(given)
+
+
+def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None:
+    given = tmp_path / "grades.csv"
+    lines = ("Student,ID,SIS User ID,SIS Login ID,Section", "    Points Possible,,,,", '"Müller, Jürgen",502,u2,jm,A')
+    given.write_text("\n".join(lines) + "\n")
+    (entry,) = roster.read(given)
+    found = owners(hand_in(tmp_path / "in", "muellerjuergen_LATE_502_9002_07_short_flows-1.ipynb"), [entry])
+    assert found.files["Müller, Jürgen"] is not None and not found.notes
+
+
 def test_of_two_students_of_one_name_neither_is_guessed_and_both_folders_are_named(tmp_path: Path) -> None:
     entries = [named("s04", "Kim Lee"), named("s05", "Kim Lee"), named("s06", "Ann Roe")]
     place = hand_in(tmp_path / "in", "Kim Lee_113_x_/a.ipynb", "Kim Lee_114_x_/a.ipynb", "Ann Roe_115_x_/a.ipynb")
