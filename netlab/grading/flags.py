@@ -22,21 +22,34 @@ MOST_NODES = 4_000
 SHINGLE = 4
 NEARLY = 0.9
 FEWEST_WORDS = 8
+_ORDINARY = (
+    r"(?:math|cmath|numpy|pandas|plotly|matplotlib|scipy|random|statistics|itertools|functools|collections|dataclasses|typing|re|heapq"
+    r"|bisect|fractions|decimal|operator|copy|string|struct|enum|abc|json|time|datetime|zlib|hashlib|warnings|textwrap|pprint|__future__"
+    r"|netlab(?!\.)|netlab\.(?:chapters|theory))\b"
+)
+"""What an answer may import; any other module is worth a look, for most can read a file or run a text."""
 _OTHERWISE = "loads or reads modules by other ways than an import"
 _ACCESS = (
     (r"\.\s*(expected|reference|figure|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
-    (r"\b(inspect|ctypes|subprocess|socket|gc|marshal)\b", "uses a module that answers have no need of"),
+    (
+        rf"(?:^|[;:])[ \t]*(?:(?:from|import)[\s\\]+(?!{_ORDINARY})\w|import[^\n;#]*,[\s\\]*(?!{_ORDINARY})\w)",
+        "uses a module that answers have no need of",
+    ),
+    (
+        r"\b(inspect|ctypes|subprocess|multiprocessing|builtins|socket|gc|marshal)\b",
+        "uses a module that answers have no need of",
+    ),
     (r"\b(importlib|reload|runpy|pkgutil|linecache|__import__)\b|\bsys\s*\.\s*modules\b", _OTHERWISE),
     (r"\b(getsource|get_source|get_code|get_data|__file__|__loader__|__spec__|read_text|read_bytes)\b", _OTHERWISE),
-    (r"(?<![.\w])(exec|eval|compile)\s*\(", _OTHERWISE),
+    (r"\bexec\b|(?<![.\w])(eval|compile)\s*\(", _OTHERWISE),
     (
-        r"\b(__globals__|__closure__|__code__|__subclasses__|__builtins__|_getframe)\b",
+        r"\b(__globals__|__closure__|__code__|__subclasses__|__builtins__|__self__|__path__|_getframe)\b",
         "looks behind the objects it is given",
     ),
     (
-        r"\bos\s*\.\s*(_exit|kill|fork|system|popen|listdir|walk|environ)\b|\bopen\s*\(",
+        r"\bos\s*\.\s*(?!path\b)\w|\bopen\s*\(|\b(fromfile|loadtxt|genfromtxt|memmap|read_(csv|table|fwf|pickle))\b",
         "reaches for files or processes",
     ),
     (r"\bsetattr\s*\(|^[ \t]*(?!(?:self|flow)\.)\w+(\.\w+)+[ \t]*=(?!=)", "changes what was provided"),

@@ -118,6 +118,19 @@ def test_the_same_words_are_a_flag_however_they_are_spaced() -> None:
     [
         ("x = open('key').read()", "reaches for files or processes: x = open('key').read()"),
         ("\nimport gc  # why\ny = 1", "uses a module that answers have no need of: import gc  # why"),
+        (
+            "import math, numpy as np, code",
+            "uses a module that answers have no need of: import math, numpy as np, code",
+        ),
+        (
+            "x = 1; from timeit import time",
+            "uses a module that answers have no need of: x = 1; from timeit import time",
+        ),
+        ("import netlab.contest as c", "uses a module that answers have no need of: import netlab.contest as c"),
+        ("y = np.os.spawnv", "reaches for files or processes: y = np.os.spawnv"),
+        ("y = pd.read_csv(path)", "reaches for files or processes: y = pd.read_csv(path)"),
+        ("print.__self__.__dict__", "looks behind the objects it is given: print.__self__.__dict__"),
+        ("pd.core.x.exec(text)", "loads or reads modules by other ways than an import: pd.core.x.exec(text)"),
         ("import runpy", "loads or reads modules by other ways than an import: import runpy"),
         ("del sys.modules['x']", "loads or reads modules by other ways than an import: del sys.modules['x']"),
         ("exec(text)", "loads or reads modules by other ways than an import: exec(text)"),
@@ -135,7 +148,11 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         "kind": flags.EDITED, "exercise": "other", "sentence": "The check cell differs from the one handed out.",
     }  # fmt: skip
     honest = Cell(
-        "limit", "code", "late = table.eval('a > b')\npattern = re.compile('x')\nflow.cwnd_segments = self.most = 10"
+        "limit",
+        "code",
+        "import math, random\nimport numpy as np; import netlab as nl\nfrom math import sqrt, floor\nfor x in y: import re\n"
+        "from netlab.chapters.queues import experiments\nlate = table.eval('a > b')\npattern = re.compile('x')\n"
+        "flow.cwnd_segments = self.most = 10",
     )
     for cell in (handed_out, honest):
         assert flags.of_submission(Submission(Path(), (cell,)), [handed_out], asked, Layout()) == []
