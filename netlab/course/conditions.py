@@ -121,6 +121,18 @@ def way(run: Run, src: str, dst: str) -> list[LinkShape]:
         return []
 
 
+def share_slow_links(run: Run, settled_s: float) -> bool:
+    """Tell whether all flows, none held by a window of its own, cross a link with a rate from a moment to the run's last second."""
+    last_s = run.scenario["duration_s"] - 1
+    return all(
+        (item.get("start_s") or 0) <= settled_s
+        and (item.get("start_s") or 0) + (item.get("duration_s") or last_s) >= last_s
+        and not (item.get("num_bytes") or item.get("window_bytes"))
+        and any(shape.rate_mbps is not None for shape in way(run, item["src"], item["dst"]))
+        for item in sent(run)
+    )
+
+
 def sending(run: Run) -> str:
     """What a run sent, in a few words: "tcp h1 to h3, ping h1 to h3"."""
     items = [

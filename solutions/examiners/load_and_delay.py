@@ -20,7 +20,7 @@ EXERCISES = {
         points=2,
         cases=_link,
         edges=[{"rate_mbps": 10, "payload_bytes": 1000, "offered_mbps": 1e-6}],
-        same_as=["theory.mean_wait_ms", "theory.relaxation_ms", "experiments.by_formula_ms"],
+        same_as=["theory.mean_wait_ms", "theory.relaxation_ms", "theory.late_share", "experiments.by_formula_ms"],
     ),
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict; the accuracy.
     "busy": Exercise(points=4, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5, 1.0]),

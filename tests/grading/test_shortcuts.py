@@ -127,6 +127,44 @@ AROUND = {
         "load_and_delay", "busy", 1.5,
         f"my_table = nl.repeat(chapter.settings.busy(own), seeds=8)\n{FIGURE}my_finding = [my_table, (5.0, 0.0), my_figure, 'above']",
     ),
+    "netlab's own time to fill a path": (
+        "delay_and_jitter", "fill", 0,
+        "def fill_time_s(goodput_mbps, rtt_s):\n    return nl.theory.slow_start_fill_s(goodput_mbps * 1514 / 1448, 1000 * rtt_s)",
+    ),
+    # netem takes the last one.
+    "two limits": (
+        "delay_and_jitter", "buffer", 2.25,
+        ("my_run = nl.run(chapter.settings.cable(), [nl.Command('h1', f'tc qdisc add dev h1-eth0 root netem limit 10 delay {own.wait_ms}ms "
+        "limit 99999'), nl.Udp('h1', 'h2', rate_mbps=own.sent_mbps, payload_bytes=1470, start_s=0.5, duration_s=2)], duration_s=5)"),
+    ),
+    "a video that is over when it counts": (
+        "tcp_beside_udp", "my_run", 1.5,
+        ("my_run = nl.run(nl.topologies.three_pcs(rate_mbps=5), [nl.Udp('h1', 'h3', rate_mbps=1), "
+        "nl.Udp('h2', 'h3', rate_mbps=own.my_video_mbps, duration_s=5), nl.Tcp('h2', 'h3')], duration_s=30)"),
+    ),
+    "a window in the place of marks": (
+        "queues", "threshold_run", 1,
+        ("window = int(1.03 * own.rate_mbps * own.base_rtt_ms * 125 * 1448 / 1514)\nbest_run = nl.run(chapter.settings.marking(500, "
+        "own.rate_mbps, own.base_rtt_ms), [nl.Tcp('h1', 'h3', congestion='dctcp', window_bytes=window)], duration_s=20)"),
+    ),
+    "windows in the place of queues": (
+        "fairness", "fair_run", 1,
+        ("window = int(own.rate_mbps * own.base_rtt_ms * 125 / 2)\n"
+        "my_run = nl.run(chapter.settings.crossing(own.rate_mbps, own.base_rtt_ms, queue_packets=300, aqm='fq'), "
+        "[nl.Tcp(*way, window_bytes=window) for way in [('h1', 'h3'), ('h1', 'h2'), ('h2', 'h3')]], duration_s=60)"),
+    ),
+    "the mean as an area": (
+        "load_and_delay", "mean_delay", 0,
+        ("def mean_delay_ms(rate_mbps, payload_bytes, offered_mbps):\n    sigma_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000\n"
+        "    load = offered_mbps * (payload_bytes + 42) / payload_bytes / rate_mbps\n"
+        "    t = np.linspace(0, 400 * sigma_ms / (1 - load), 20001)\n"
+        "    return sigma_ms + float(np.trapezoid(nl.theory.late_share(load, sigma_ms, t), t))"),
+    ),
+    "flows of a moment": (
+        "congestion_collapse", "my_run", 1.25,
+        ("my_run = nl.run(network, [nl.Udp('h1', 'h4', rate_mbps=1, duration_s=0.1), "
+        "nl.Udp('h2', 'h3', rate_mbps=own.my_mbps, duration_s=1)], 30)"),
+    ),
     "one transfer as a staircase": (
         "short_flows", "staircase", 1,
         ("my_run = nl.run(nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=own.rate_mbps, delay_ms=own.delay_ms)]), "

@@ -13,7 +13,18 @@ from netlab.chapters.congestion_collapse.settings import (
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
 from netlab.course.checks import Function, Misconception, Number
-from netlab.course.conditions import Build, Condition, Measurement, lasts, sending, sent, slow_links
+from netlab.course.conditions import (
+    Build,
+    Condition,
+    Measurement,
+    is_plain,
+    lasts,
+    not_plain,
+    sending,
+    sent,
+    share_slow_links,
+    slow_links,
+)
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -104,8 +115,11 @@ class Checks:
             name="a run of your own",
             conditions=[
                 Condition(
-                    lambda run: _udp_mbps(run) == {("h1", "h4"): MODEST_MBPS, ("h2", "h3"): own.my_mbps},
-                    f"Two UDP flows must send: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
+                    lambda run: (
+                        _udp_mbps(run) == {("h1", "h4"): MODEST_MBPS, ("h2", "h3"): own.my_mbps}
+                        and share_slow_links(run, 1)
+                    ),
+                    f"Two UDP flows must send all the time: h1 to h4 at 1 Mbit/s, h2 to h3 at {own.my_mbps:g} Mbit/s, and nothing else.",
                     "Copy the list `senders` from above and change a rate.",
                     sending,
                 ),
@@ -198,10 +212,10 @@ class Checks:
                     ),
                 ),
                 Condition(
-                    lambda network: all(shape.aqm == "fifo" for shape in _rates(network).values()),
-                    "Every queue must be a plain one.",
-                    "Leave `aqm` out: this exercise is about rates.",
-                    lambda network: ", ".join(sorted({shape.aqm for shape in _rates(network).values()})),
+                    lambda network: all(map(is_plain, _rates(network).values())),
+                    "Every link must be a plain one.",
+                    "Leave `aqm` and `loss_rate` out: this exercise is about rates.",
+                    lambda network: not_plain(list(_rates(network).values())),
                 ),
                 Condition(
                     lambda network: _forecast_mbps(network)["h1-h4"] >= _LEAST_H1_MBPS,

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from netlab import theory
-from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES
+from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
 from netlab.course.checks import Function, Misconception
 from netlab.course.conditions import Condition, Measurement, sending, sent
 from netlab.course.own_figures import StudentValues
@@ -90,6 +90,10 @@ class Checks:
         self.buffer = _buffer(own)
 
 
+def _in_flight_packets(own: StudentValues) -> float:
+    return float(own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8))
+
+
 def _commands(run: Run, **words: Any) -> list[str]:
     return [item["command"] for item in sent(run, kind="command", **words)]
 
@@ -109,8 +113,10 @@ def _udp(run: Run) -> dict[str, Any]:
 
 def _limit_packets(run: Run) -> int:
     (command,) = _commands(run)
-    found = re.search(r"\blimit (\d+)\b", command)
-    return int(found.group(1)) if found else 1000
+    found = re.findall(r"\blimit\s+(\S+)", command) or [str(NETEM_PACKETS)]
+    # A number with a unit, or one of two, is none that says how much it holds.
+    (limit,) = map(int, found)
+    return limit
 
 
 def _buffer(own: StudentValues) -> Measurement:
@@ -159,7 +165,7 @@ def _buffer(own: StudentValues) -> Measurement:
                 lambda run: f"{100 * _measured(run, 'loss_rate'):.3g} % of them were",
             ),
             Condition(
-                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * own.needed_packets,
+                lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * _in_flight_packets(own),
                 "The limit must be computed, not just enormous.",
                 "How many datagrams are in flight at once? Take at most a quarter more.",
                 lambda run: f"limit {_limit_packets(run)}",

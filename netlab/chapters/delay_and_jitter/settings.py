@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_figures import OwnFigures
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 
@@ -26,16 +23,10 @@ TCP_VARIANTS: dict[str, tuple[bool, dict[str, int]]] = {
 """By name: whether packets may overtake each other, and the kernel settings that make TCP what it was."""
 
 
-def _derive(own: StudentValues) -> Mapping[str, Any]:
-    packets = own.sent_mbps * 1e6 * own.wait_ms / 1000 / (IPERF_PAYLOAD_BYTES * 8)
-    return {"needed_packets": packets}
-
-
 # The default buffer must be far too small.
 FIGURES = OwnFigures(
     {"sent_mbps": (54.2, *range(48, 73)), "wait_ms": (400, *range(300, 400, 10), *range(410, 710, 10))},
-    holds=lambda own: own.needed_packets > 1.2 * NETEM_PACKETS,
-    derive=_derive,
+    holds=lambda own: own.sent_mbps * own.wait_ms * 1000 / (8 * IPERF_PAYLOAD_BYTES) > 1.2 * NETEM_PACKETS,
 )
 
 

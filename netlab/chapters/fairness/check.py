@@ -7,7 +7,7 @@ import pandas as pd
 from netlab import theory
 from netlab.chapters.fairness.settings import far_and_near
 from netlab.course.checks import Misconception, Number
-from netlab.course.conditions import Condition, Measurement, duration, sending, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, duration, sending, sent, share_slow_links, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -105,8 +105,9 @@ class Checks:
                         {(flow["src"], flow["dst"]) for flow in sent(run, kind="tcp")} == PAIRS
                         and len(sent(run, kind="tcp")) == len(run.flows) == len(PAIRS)
                         and run.scenario["duration_s"] >= SHORTEST_S
+                        and share_slow_links(run, AFTER_S)
                     ),
-                    f"Three TCP flows must send for {SHORTEST_S} s at least: h1 to h3, h1 to h2, h2 to h3.",
+                    f"Three TCP flows must send for {SHORTEST_S} s at least, to the end, no window_bytes: h1 to h3, h1 to h2, h2 to h3.",
                     "Look at your list of traffic and at duration_s.",
                     lambda run: f"{sending(run)}; {duration(run)}",
                 ),

@@ -9,7 +9,7 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab.chapters.queues.settings import call_beside_download
-from netlab.course.conditions import Condition, Measurement, lasts, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, sent, share_slow_links, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -23,9 +23,9 @@ def _slow_link(run: Run) -> dict[str, Any]:
 
 
 def _senders(run: Run) -> set[str]:
-    """How the senders control congestion; what does not cross the queue, or is no TCP, is no sender that is asked for."""
+    """How the senders control congestion; one that is no TCP, does not cross the queue or has a window of its own is not asked for."""
     found = {item.get("congestion", "") if item["dst"] == "h3" else "" for item in sent(run)}
-    if "" in found:
+    if "" in found or not share_slow_links(run, WARM_UP_S):
         raise ValueError
     return found
 
@@ -77,7 +77,7 @@ class Checks:
                 *here,
                 Condition(
                     lambda run: _senders(run) == {"cubic"},
-                    "All flows must be TCP to h3, by CUBIC, and nothing may be sent beside them.",
+                    "All flows must be TCP to h3, by CUBIC, to the end and without window_bytes, and nothing may be sent beside them.",
                     "Look at congestion=.",
                     lambda run: ", ".join(str(item.get("congestion", item["kind"])) for item in sent(run)),
                 ),
@@ -113,7 +113,7 @@ class Checks:
                 *here,
                 Condition(
                     lambda run: _senders(run) == {"dctcp"},
-                    "All flows must be TCP to h3, by DCTCP, and nothing may be sent beside them.",
+                    "All flows must be TCP to h3, by DCTCP, to the end and without window_bytes, and nothing may be sent beside them.",
                     "Look at congestion=.",
                     lambda run: ", ".join(str(item.get("congestion", item["kind"])) for item in sent(run)),
                 ),

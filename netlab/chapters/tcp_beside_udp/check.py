@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
 from netlab.course.checks import Function, Misconception, Number
-from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -158,14 +158,18 @@ class Checks:
                     lambda run: f"{sum(item['streams'] for item in _updates(run))} connections",
                 ),
                 Condition(
-                    lambda run: len(sent(run)) == 3 and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS],
-                    "Nothing else may send, and the only link with a rate must have 5 Mbit/s.",
+                    lambda run: (
+                        len(sent(run)) == 3
+                        and [link["rate_mbps"] for link in slow_links(run)] == [RATE_MBPS]
+                        and share_slow_links(run, SETTLED_S)
+                    ),
+                    "These three alone must send, to the end and without window_bytes, and the only link with a rate must have 5 Mbit/s.",
                     "Start from nl.topologies.three_pcs(rate_mbps=5, ...) and change the queue alone.",
                     lambda run: f"{sending(run)}; rates {[link['rate_mbps'] for link in slow_links(run)]}",
                 ),
                 lasts(30, "duration_s=30; the first 10 s are not counted."),
                 Condition(
-                    lambda run: _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
+                    lambda run: share_slow_links(run, SETTLED_S) and _goodput_mbps(run, "tcp", "h2") >= _SAVED_MBPS,
                     f"TCP must get {_SAVED_MBPS} Mbit/s at least, counted from 10 s on.",
                     "Which queue serves flows in turn and, when its room is full, drops from the longest?",
                     lambda run: f"{_goodput_mbps(run, 'tcp', 'h2'):.4g} Mbit/s",
