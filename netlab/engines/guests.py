@@ -100,6 +100,8 @@ class Waiting:
 
     def send(self, message: Message | Request) -> None:
         """Send a message; the guest runs from now on until it reads the next one."""
+        # The last `receive` left its patience, and what was sent in part would leave both waiting.
+        self._gate.settimeout(None)
         try:
             self._gate.sendall(encode(message))
         except OSError:

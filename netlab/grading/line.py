@@ -55,6 +55,7 @@ class Line:
         self._gate.settimeout(LOOK_S)
         self._buffer = bytearray()
         self._looked_s = time.monotonic()
+        self._asleep = 0
         self._connections = 0
 
     def new_connection(self) -> int:
@@ -90,20 +91,30 @@ class Line:
         return bool(self._buffer)
 
     def _send(self, message: bytes) -> None:
-        try:
-            self._gate.sendall(callee.LENGTH.pack(len(message)) + message)
-        except OSError:
-            raise self._ended() from None
+        self._asleep = 0
+        left = memoryview(callee.LENGTH.pack(len(message)) + message)
+        while left:
+            try:
+                left = left[self._gate.send(left) :]
+            except TimeoutError:
+                # On a busy machine a guest takes its time to read what a long run gave.
+                self._look()
+            except OSError:
+                raise self._ended() from None
+
+    def _look(self) -> None:
+        if self._warden is None or time.monotonic() - self._looked_s <= LOOK_S:
+            return
+        self._looked_s = time.monotonic()
+        self._asleep = self._asleep + 1 if self._warden.look() else 0
+        if self._asleep >= LOOKS_ASLEEP:
+            raise BudgetError("it stopped answering.")
 
     def hear(self) -> tuple[int, bytes]:
         """The next thing that it says."""
-        looks_asleep = 0
+        self._asleep = 0
         while (size := self._whole()) is None:
-            if self._warden is not None and time.monotonic() - self._looked_s > LOOK_S:
-                self._looked_s = time.monotonic()
-                looks_asleep = looks_asleep + 1 if self._warden.look() else 0
-                if looks_asleep >= LOOKS_ASLEEP:
-                    raise BudgetError("it stopped answering.")
+            self._look()
             try:
                 got = self._gate.recv(1 << 16)
             except TimeoutError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +22,34 @@ def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
             assert asked.ask(b"?") == (7, b"ok")
         with pytest.raises(BudgetError, match="called more than 2 times"):
             asked.ask(b"?")
+
+
+def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was sent in part would leave both waiting, and cost the student the answer."""
+    monkeypatch.setattr(line, "LOOK_S", 0.01)
+    ours, theirs = socket.socketpair()
+    read = bytearray()
+
+    def drain() -> None:
+        while part := theirs.recv(1 << 20):
+            read.extend(part)
+
+    reader = threading.Thread(target=drain)
+
+    class Watched:
+        def look(self) -> bool:
+            # Nobody reads before the first look, so the socket was full for longer than it waits.
+            if not reader.is_alive():
+                reader.start()
+            return False
+
+    with ours, theirs:
+        stub: Any = Watched()
+        said = b"x" * (8 << 20)
+        Line(ours, stub).done(said)
+        ours.shutdown(socket.SHUT_WR)
+        reader.join()
+    assert len(read) == callee.LENGTH.size + 1 + len(said)
 
 
 def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch: pytest.MonkeyPatch) -> None:
