@@ -1,11 +1,11 @@
-"""What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor, a cage.
+"""What takes too long for the tests of the library kernel: hours, ten thousands of runs, another processor.
 
     python benchmarks/endurance.py                       # all of it, about half an hour on an idle machine
-    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, deaths, busy, cage, replication, aarch64
+    python benchmarks/endurance.py runs kills            # by name: hour, runs, kills, deaths, busy, replication, aarch64
     python benchmarks/endurance.py replication --part 1 6     # a sixth of its scenarios
 
 Each check prints what it did, what it saw, and ok or FAILED; the status is the number that failed. `aarch64` needs
-`netlab kernel build --cross aarch64` and qemu-aarch64-static; `cage` needs user namespaces.
+`netlab kernel build --cross aarch64` and qemu-aarch64-static.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import contextlib
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -36,9 +38,12 @@ import harness  # noqa: E402
 
 import netlab as nl  # noqa: E402
 from netlab.base.errors import EngineError, NetlabError  # noqa: E402
+from netlab.commands import cli  # noqa: E402
+from netlab.grading import grade, kept  # noqa: E402
 from netlab.kernel import cache, library  # noqa: E402
 from netlab.replication.rows import published  # noqa: E402
 from tests.engines.parity import differences  # noqa: E402
+from tests.grading import classroom  # noqa: E402
 
 QEMU = "qemu-aarch64-static"
 SHORT_RUNS = 10_000
@@ -133,58 +138,89 @@ def kills() -> tuple[bool, str]:
     """Runs whose program is killed: each ends with a sentence, and nothing is left."""
     scenario = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
     before, sentences = set(Path(tempfile.gettempdir()).iterdir()), 0
+
+    def kill(wait_s: float) -> None:
+        _within(5.0, lambda: bool(children()))
+        time.sleep(wait_s)
+        for pid in children():
+            os.kill(pid, 9)
+
     for number in range(KILLS):
-        stop = threading.Event()
-
-        def kill(stop: threading.Event = stop, wait_s: float = 0.002 * (number % 50)) -> None:
-            while not stop.is_set() and not (pids := children()):
-                time.sleep(0.002)
-            time.sleep(wait_s)
-            for pid in pids:
-                os.kill(pid, 9)
-
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, args=(0.002 * (number % 50),))
         killer.start()
         try:
             run(scenario)
         except NetlabError as error:
             sentences += "it was killed" in str(error)
-        stop.set()
         killer.join()
-    left = set(Path(tempfile.gettempdir()).iterdir()) - before
-    return (
-        sentences == KILLS and not children(),
-        f"{sentences} of {KILLS} told so; {len(children())} processes left, {len(left)} new names in {tempfile.gettempdir()}",
-    )
+    left = [*children(), *(set(Path(tempfile.gettempdir()).iterdir()) - before)]
+    return sentences == KILLS and not left, f"{sentences} of {KILLS} told so; left: {left or 'nothing'}"
 
 
 def deaths() -> tuple[bool, str]:
-    """Programs that are interrupted, ended or killed while a run of theirs is in flight: no guest is left, and the next run works."""
-    scenario = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
-    left: Counter[str] = Counter()
-    with (
-        tempfile.TemporaryDirectory(prefix="netlab-deaths-") as place,
-        mock.patch.dict(os.environ, TMPDIR=place),
-        mock.patch.object(tempfile, "tempdir", place),
-    ):
-        for engine in ("library", "pocket"):
-            for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+    """Programs interrupted, ended or killed at random moments: no process is left, what was kept is whole, and the next works."""
+    long = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
+    swept = list(scenarios().values())
+    wrong: Counter[str] = Counter()
+    chance = random.Random(1)  # noqa: S311 (the same moments each time)
+    with tempfile.TemporaryDirectory(prefix="netlab-deaths-") as name, classroom.sample_chapter() as chapter:
+        place = Path(name)
+        variables = {"TMPDIR": name, "NETLAB_SHARED": str(cache.root()), "NETLAB_CACHE": f"{name}/cache"}
+        with mock.patch.dict(os.environ, variables, NETLAB_WARM="0"), mock.patch.object(tempfile, "tempdir", name):
+            classroom.write(place / "in", classroom.honest()[:4])
+            works: dict[str, tuple[float, Callable[[int], object]]] = {
+                "library run": (0.3, lambda _: run(long)),
+                "pocket run": (0.3, lambda _: nl.run(long, engine="pocket", progress=False)),
+                "sweep": (0.5, lambda seed: nl.sweep([replace(each, seed=seed) for each in swept], progress=False)),
+                "live network": (0.5, _lived),
+                "grading": (4, lambda number: _graded(place, number // 4)),
+            }
+            for kind, (most_s, work) in works.items():
                 for number in range(KILLS):
-                    left[f"{engine} {how.name}"] += not _dies_alone(scenario, engine, how, 0.005 * (number % 40), place)
+                    how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
+                    wrong[f"{kind} {how.name}"] += not _dies_alone(
+                        partial(work, number), how, chance.uniform(0, most_s), name
+                    )
+                    wrong["damaged"] += any(kept.load(path) is None for path in place.glob("marks/results/*.json"))
             # What a killed program could not clear away, the next run does.
-            nl.run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1, engine=engine, progress=False)
-        rest = [path.name for path in Path(place).rglob("run-*")]
-    said = f"{KILLS} of each of {', '.join(left)}; {+left or 'none'} left guests, {len(rest)} folders are left"
-    return not +left and not rest, said
+            nl.run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1, engine="pocket", progress=False)
+            rest = {path.name for path in place.iterdir()} - {"in", "marks", "cache"}
+            rest |= {path.name for path in place.rglob("run-*")}
+            last = f"{(KILLS - 1) // 4}"
+            resumed = grade.grade(chapter, [place / "in"], place / "marks", seed=last, resume=True, progress=False)
+            afresh = grade.grade(chapter, [place / "in"], place / "other", seed=last, progress=False)
+            wrong["resumed grading"] += resumed != afresh
+            again = [replace(each, seed=0) for each in swept]
+            wrong["repeated sweep"] += list(map(measured, nl.sweep(again, progress=False))) != list(
+                map(measured, map(run, again))
+            )
+    said = f"{KILLS} of each of {', '.join(works)}; {+wrong or 'none'} wrong, {sorted(rest)} are left"
+    return not +wrong and rest <= {f"netlab-{os.getuid()}"}, said
 
 
-def _dies_alone(scenario: nl.Scenario, engine: str, how: signal.Signals, wait_s: float, place: str) -> bool:
-    """Fork a program that makes a run, end it so long after its guest began; whether no guest of its is left within 10 s."""
+def _lived(_number: int) -> None:
+    """Drive a live network for ever."""
+    with nl.live(dumbbell(), engine="pocket") as lab:
+        lab.start(nl.Tcp("h1", "h2"))
+        while True:
+            lab["h1"].run("ping -c 3 h2")
+
+
+def _graded(place: Path, seed: int) -> None:
+    words = ["--output", f"{place}/marks", "--seed", f"{seed}", "--resume", "--root", str(classroom.SAMPLE)]
+    cli.main(["grade", "sample", f"{place}/in", *words])
+
+
+def _dies_alone(work: Callable[[], object], how: signal.Signals, wait_s: float, place: str) -> bool:
+    """Fork a program, end it so long after its first process began; whether none of its processes is left within 10 s."""
     program = os.fork()
     if program == 0:
+        # A shell starts what it puts into the background with Ctrl-C ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with Path(os.devnull).open("wb") as nowhere, contextlib.suppress(BaseException):
-            os.dup2(nowhere.fileno(), 2)
-            nl.run(scenario, engine=engine, progress=False)
+            for said in (1, 2):
+                os.dup2(nowhere.fileno(), said)
+            work()
         os._exit(0)
     marks = (f"{library.find().path}\0{program}".encode(), place.encode())
     _within(5.0, lambda: bool(_with_mark(marks)))
@@ -203,15 +239,15 @@ def _within(limit_s: float, holds: Callable[[], bool]) -> bool:
 
 
 def _with_mark(marks: Iterable[bytes]) -> list[int]:
-    """Processes with one of these in their command line."""
+    """Processes with one of these in their command line or environment."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words = entry.read_bytes()
+            words = (entry / "cmdline").read_bytes() + b"\0" + (entry / "environ").read_bytes()
         except OSError:
             continue
         if any(mark in words for mark in marks):
-            found.append(int(entry.parent.name))
+            found.append(int(entry.name))
     return found
 
 
@@ -232,40 +268,6 @@ def busy() -> tuple[bool, str]:
     alone = all_measured()
     with harness.busy(2 * (os.cpu_count() or 1)):
         return compared(alone, all_measured())
-
-
-CAGED = """
-import os, sys
-sys.path.insert(0, {repository!r})
-sys.path.insert(0, {repository!r} + "/benchmarks")
-from endurance import all_measured
-import json
-print(json.dumps(all_measured()))
-"""
-
-
-def cage() -> tuple[bool, str]:
-    """In namespaces of its own: no network, everything read-only, /tmp small and noexec, no privilege."""
-    if not shutil.which("unshare") or not shutil.which("setpriv"):
-        return False, "unshare and setpriv (util-linux) are needed"
-    alone = all_measured()
-    repository = str(Path(__file__).resolve().parent.parent)
-    script = (
-        "mount --make-rprivate / && mount -t tmpfs -o noexec,nosuid,size=64k tmpfs /tmp && "
-        "mount -o remount,bind,ro / && for m in $(awk '$2 ~ \"^/(work|root|home|var|dev/shm)\" {print $2}' /proc/mounts); do "
-        "mount -o remount,bind,ro $m 2>/dev/null; done; "
-        "touch /var/tmp/x 2>/dev/null && echo WRITABLE >&2; "
-        f'exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all {sys.executable} -B -c "$CODE"'
-    )
-    done = subprocess.run(
-        ["unshare", "--mount", "--net", "--pid", "--fork", "--map-root-user", "sh", "-c", script],
-        capture_output=True, text=True, cwd="/",
-        env={**os.environ, "CODE": CAGED.format(repository=repository), "TMPDIR": "/tmp", "NETLAB_CACHE": str(cache.root())},
-    )  # fmt: skip
-    if done.returncode != 0:
-        return False, f"status {done.returncode}: {done.stderr.strip()[-300:]}"
-    equal, said = compared(alone, json.loads(done.stdout))
-    return equal and "WRITABLE" not in done.stderr, f"{said}; {done.stderr.strip()[-100:] or 'nothing was writable'}"
 
 
 def aarch64() -> tuple[bool, str]:
@@ -321,7 +323,7 @@ def replication(part: int = 1, parts: int = 1) -> tuple[bool, str]:
 
 
 CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
-    "busy": busy, "cage": cage, "replication": replication, "aarch64": aarch64, "kills": kills,
+    "busy": busy, "replication": replication, "aarch64": aarch64, "kills": kills,
     "deaths": deaths, "hour": hour, "runs": runs,
 }  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from netlab.base import scratch
 from netlab.base.errors import NetlabError
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
@@ -113,8 +113,8 @@ def hold(
     }
     trials = networks.draw(seed)
     folder = output / KEPT
-    with tempfile.TemporaryDirectory(prefix="netlab-contest-") as room:
-        matched = match(collect(submissions, Path(room)), list(entries))
+    with scratch.run_directory(0, for_guests=False) as room:
+        matched = match(collect(submissions, room), list(entries))
         handed_in = {student: file for student, file in sorted(matched.files.items()) if file is not None}
         if claim is not None:
             claim.take("board", "contest", [entry.student for entry in entries], list(handed_in))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from contextlib import closing
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from netlab import kernel
+from netlab.base import scratch
 from netlab.base.errors import NetlabError
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
@@ -103,8 +103,9 @@ def grade(
     sandbox.require_walls()
     chapter.examiner()
     stopping.clear()
-    with tempfile.TemporaryDirectory(prefix="netlab-grading-") as room:
-        matched = match(collect(submissions, Path(room)), list(entries), chapter.stem)
+    # After a kill the next one clears it away, with what was unpacked there.
+    with scratch.run_directory(0, for_guests=False) as room:
+        matched = match(collect(submissions, room), list(entries), chapter.stem)
         if claim is not None:
             handed_in = [student for student, file in matched.files.items() if file is not None]
             claim.take("marks", chapter.stem, [entry.student for entry in entries], handed_in)

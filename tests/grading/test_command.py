@@ -103,8 +103,8 @@ def test_points_for_words_do_not_outlive_the_words(
     review = tmp_path / "out" / "review.csv"
     # As a spreadsheet in Norway or Germany saves it.
     rows = list(csv.DictReader(review.open()))
-    rows[0]["points"] = "1,5"
-    with review.open("w") as file:
+    rows[0].update(points="1,5", comment="Größer")
+    with review.open("w", encoding="cp1252") as file:
         writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
         writer.writeheader()
         writer.writerows(rows)

@@ -29,6 +29,8 @@ def _delays_ms(run: Run) -> float:
 
 
 def _goodputs_mbps(run: Run) -> list[float]:
+    if not share_slow_links(run, AFTER_S):
+        raise ValueError
     return [float(value) for value in run.goodput_mbps(after_s=AFTER_S)]
 
 
