@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Generator
@@ -23,6 +24,8 @@ settings.register_profile("netlab", deadline=None, suppress_health_check=[Health
 settings.register_profile("quick", settings.get_profile("netlab"), max_examples=25)
 settings.load_profile("netlab")
 
+
+_BOOTS = re.compile(r"^pytestmark = .*pytest\.mark\.(pocket|library|slow)\b", re.MULTILINE)
 
 # Only Pyodide can import it.
 collect_ignore = ["netlab/engines/library/browser.py"]
@@ -47,6 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
         return outputs.agree(_seen(wanted), _seen(given)) or bool(exactly(cell, test, ref, skip_compare))
 
     IPyNbCell.compare_outputs = compare_outputs
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where nothing is to boot, read no file of which every test does: each worker would rewrite and import it in vain."""
+    quick = config.getoption("markexpr") == "not pocket and not slow"
+    if quick and collection_path.name.startswith("test_") and _BOOTS.search(collection_path.read_text("utf-8")):
+        return True
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
