@@ -5,5 +5,3 @@ from netlab.chapters.bdp.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("bdp", settings, check.Checks, panel)
-
-__all__ = ["begin"]

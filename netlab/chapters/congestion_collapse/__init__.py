@@ -5,5 +5,3 @@ from netlab.chapters.congestion_collapse.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("congestion_collapse", settings, check.Checks, panel)
-
-__all__ = ["begin"]

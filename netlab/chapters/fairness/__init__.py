@@ -5,5 +5,3 @@ from netlab.chapters.fairness.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("fairness", settings, check.Checks, panel)
-
-__all__ = ["begin"]

@@ -5,5 +5,3 @@ from netlab.chapters.multiplexing.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("multiplexing", settings, check.Checks, panel)
-
-__all__ = ["begin"]

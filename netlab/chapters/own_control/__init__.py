@@ -5,5 +5,3 @@ from netlab.chapters.own_control import check, settings
 from netlab.chapters.own_control.panel import panel
 
 begin = opener("own_control", settings, check.Checks, panel)
-
-__all__ = ["begin"]
