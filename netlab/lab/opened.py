@@ -38,10 +38,7 @@ def note(lab: OpenLab) -> None:
 def current() -> OpenLab:
     """The lab that was opened last and is not closed.
 
-    Raises
-    ------
-    RunError
-        When there is none.
+    Raises RunError when there is none.
     """
     for ref in reversed(_labs):
         lab = ref()

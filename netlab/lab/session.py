@@ -55,12 +55,8 @@ class Session:
     def request(self, on_text: OnText | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """What makes one request; `on_wait` is called some times a second until it is answered.
 
-        Raises
-        ------
-        RunError
-            By the request, when it cannot be done, or took longer than the wall limit.
-        KeyboardInterrupt
-            After Ctrl-C, when the guest has stopped what it did.
+        Raises RunError by the request when it cannot be done, or took longer than the wall limit. Raises
+        KeyboardInterrupt after Ctrl-C, when the guest has stopped what it did.
         """
         return asking(functools.partial(self._ask, on_text, on_wait))
 

@@ -24,10 +24,7 @@ EVERY_S = 1.0
 def check(quantities: Sequence[str], interfaces: Sequence[str] | None, known: Sequence[str]) -> None:
     """Look whether there can be such a figure of a network whose queues are at the `known` interfaces.
 
-    Raises
-    ------
-    ScenarioError
-        With every mistake.
+    Raises ScenarioError with every mistake.
     """
     problems = []
     for name, given, allowed in (("quantities", quantities, QUANTITIES), ("interfaces", interfaces or (), known)):
@@ -88,10 +85,7 @@ class Growing:
     def draw(self, run: Run) -> None:
         """Draw what there is; before the first interval that is nothing.
 
-        Raises
-        ------
-        NetlabError
-            When a quantity is not known.
+        Raises NetlabError when a quantity is not known.
         """
         since_s = self._since_s
         if since_s is None:

@@ -18,19 +18,13 @@ TotalsType = TypeVar("TotalsType", bound=Totals)
 
 @dataclass(frozen=True)
 class Observations:
-    """All that was seen of one item of traffic.
-
-    Parameters
-    ----------
-    samples : list of StreamSample
-        Of its own connections, in time's order.
-    arrivals : list of DatagramInterval
-        Its own.
-    """
+    """All that was seen of one item of traffic."""
 
     plan: Plan
     samples: list[StreamSample]
+    """Of its own connections, in time's order."""
     arrivals: list[DatagramInterval]
+    """Its own."""
 
 
 class Measure(Generic[ItemType, TotalsType]):

@@ -68,21 +68,14 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A queue discipline with its options.
-
-    Parameters
-    ----------
-    kind : str
-        As the kernel names it.
-    words : str
-        What `tc` would be given, from the kind on.
-    options : bytes
-        The attribute TCA_OPTIONS.
-    """
+    """A queue discipline with its options."""
 
     kind: str
+    """As the kernel names it."""
     words: str
+    """What `tc` would be given, from the kind on."""
     options: bytes
+    """The attribute TCA_OPTIONS."""
 
 
 @dataclass(frozen=True)

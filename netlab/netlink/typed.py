@@ -196,25 +196,17 @@ def _tbf(words: Words) -> Qdisc:
 
 @dataclass(frozen=True)
 class Route:
-    """A way of a node's.
-
-    Parameters
-    ----------
-    to : str
-        A network such as 10.0.1.0/24; all are 0.0.0.0/0.
-    via : str, optional
-        The next router.
-    source : str, optional
-        The node's own address, where the kernel made the way by itself.
-    quick : bool
-        Whether each segment that came on it is acknowledged at once.
-    """
+    """A way of a node's."""
 
     to: str
+    """A network such as 10.0.1.0/24; all are 0.0.0.0/0."""
     device: str
     via: str | None = None
+    """The next router."""
     source: str | None = None
+    """The node's own address, where the kernel made the way by itself."""
     quick: bool = False
+    """Whether each segment that came on it is acknowledged at once."""
 
     @property
     def line(self) -> str:

@@ -11,28 +11,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CongestionControl:
-    """A congestion control.
-
-    Parameters
-    ----------
-    name : str
-        As Linux and a flow's `congestion` say it.
-    about : str
-        What it goes by, in a sentence.
-    source : str
-        Where it is described.
-    symbol, module : str
-        The kernel's configuration symbol, and the module's name where it is one.
-    needs_ecn : bool
-        Whether it works on ECN marks: without a queue that marks, it behaves like Reno.
-    """
+    """A congestion control."""
 
     name: str
+    """As Linux and a flow's `congestion` say it."""
     about: str
+    """What it goes by, in a sentence."""
     source: str
+    """Where it is described."""
     symbol: str
     module: str
+    """The kernel's configuration symbol, and the module's name where it is one."""
     needs_ecn: bool = False
+    """Whether it works on ECN marks: without a queue that marks, it behaves like Reno."""
 
 
 CONGESTION_CONTROLS: dict[str, CongestionControl] = {

@@ -48,24 +48,6 @@ MOST_ATTEMPTS = 7
 class Wifi:
     """What a frame costs on 802.11g: the distributed coordination function (DCF) over ERP-OFDM.
 
-    Parameters
-    ----------
-    rate_mbps : int
-        Rate of the data frames in Mbit/s: 6, 9, 12, 18, 24, 36, 48 or 54.
-    protection : {"none", "cts", "rts"}
-        What goes before a data frame: nothing, a CTS to the sender itself, or RTS and CTS.
-    protection_rate_mbps : float or None
-        Rate of RTS and CTS in Mbit/s: 6, 12 or 24 (OFDM), or 1, 2, 5.5 or 11, which 802.11b stations understand. None is the
-        rate of the acknowledgements.
-    protect_above_bytes : int
-        Frames up to so many bytes (MAC header and check sequence included) go unprotected.
-    short_slot : bool
-        A slot of 9 us; False is 20 us, which stations of 802.11b need.
-    short_preamble : bool
-        The 802.11b preamble of 96 us instead of 192.
-    error_rate : float
-        Probability in [0, 1) that a data frame is not understood, so that it must be sent again.
-
     References
     ----------
     IEEE 802.11-2016, clauses 10.3 (DCF), 17.4.3 (TXTIME of OFDM), 16.2 and 18.3.2 (802.11b and ERP), 18.5.2 (slots).
@@ -77,12 +59,20 @@ class Wifi:
     """
 
     rate_mbps: int = 54
+    """Rate of the data frames in Mbit/s: 6, 9, 12, 18, 24, 36, 48 or 54."""
     protection: str = "none"
+    """What goes before a data frame: nothing, a CTS to the sender itself, or RTS and CTS."""
     protection_rate_mbps: float | None = None
+    """Rate of RTS and CTS in Mbit/s: 6, 12 or 24 (OFDM), or 1, 2, 5.5 or 11, which 802.11b stations understand. None
+    is the rate of the acknowledgements."""
     protect_above_bytes: int = 0
+    """Frames up to so many bytes (MAC header and check sequence included) go unprotected."""
     short_slot: bool = True
+    """A slot of 9 us; False is 20 us, which stations of 802.11b need."""
     short_preamble: bool = False
+    """The 802.11b preamble of 96 us instead of 192."""
     error_rate: float = 0.0
+    """Probability in [0, 1) that a data frame is not understood, so that it must be sent again."""
 
     def problems(self) -> Iterator[str]:
         """What is wrong with the values."""

@@ -40,10 +40,7 @@ IGNORED |= {"fast", "intfName1", "intfName2", "addr1", "addr2", "intf", "cls1", 
 def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
     """Hosts, routers, switches and links of a Mininet `Topo`.
 
-    Raises
-    ------
-    ScenarioError
-        With every option that netlab does not support.
+    Raises ScenarioError with every option that netlab does not support.
     """
     problems: list[str] = []
     hosts: list[str] = []

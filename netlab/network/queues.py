@@ -72,25 +72,17 @@ FLOWS = Range(1, MOST_FLOWS, whole=True)
 
 @dataclass(frozen=True)
 class QueueSpec:
-    """What a link asks of its queue.
-
-    Parameters
-    ----------
-    rate_mbps : float
-        The rate behind the queue.
-    queue_packets, queue_bytes : int or None
-        The room asked for; with neither it is `KERNEL_QUEUE_PACKETS`.
-    options : mapping
-        The link's `aqm_options`.
-    offload : bool
-        Whether segmentation offload holds, so that one packet in the queue may be 45 frames.
-    """
+    """What a link asks of its queue."""
 
     rate_mbps: float
+    """The rate behind the queue."""
     queue_packets: int | None = None
     queue_bytes: int | None = None
+    """The room asked for; with neither it is `KERNEL_QUEUE_PACKETS`."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """The link's `aqm_options`."""
     offload: bool = False
+    """Whether segmentation offload holds, so that one packet in the queue may be 45 frames."""
 
     @property
     def packets(self) -> int:
@@ -117,46 +109,31 @@ class QueueSpec:
 
 @dataclass(frozen=True)
 class Discipline:
-    """A queue discipline.
-
-    Parameters
-    ----------
-    name : str
-        What a link's `aqm` says.
-    about : str
-        What it does, in a sentence.
-    source : str
-        Where it is described.
-    counts : str
-        What its limit counts: packets, bytes, packets or bytes, or kernel memory.
-    qdisc : callable
-        The qdisc, with its options, for what a link asks.
-    symbol, module : str
-        The kernel's configuration symbol, and the module's name where it is one.
-    options : mapping
-        What `aqm_options` may hold.
-    marks : callable
-        Packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h).
-    conflict : callable
-        What is wrong with options that are right one by one; None when nothing is.
-    room : tuple of int
-        The smallest and the largest room in packets.
-    since : tuple of int
-        The first Linux that has it, where kernels in use are older; empty for any.
-    """
+    """A queue discipline."""
 
     name: str
+    """What a link's `aqm` says."""
     about: str
+    """What it does, in a sentence."""
     source: str
+    """Where it is described."""
     counts: str
+    """What its limit counts: packets, bytes, packets or bytes, or kernel memory."""
     qdisc: Callable[[QueueSpec], Qdisc]
+    """The qdisc, with its options, for what a link asks."""
     symbol: str
     module: str
+    """The kernel's configuration symbol, and the module's name where it is one."""
     options: Mapping[str, Flag | Range] = field(default_factory=dict)
+    """What `aqm_options` may hold."""
     marks: Callable[[bytes], int] = lambda _statistics: 0
+    """Packets marked with ECN, from the discipline's own statistics (the tc_*_xstats of linux/pkt_sched.h)."""
     conflict: Callable[[Mapping[str, Any]], str | None] = lambda _options: None
+    """What is wrong with options that are right one by one; None when nothing is."""
     room: tuple[int, int] = (1, MOST_PACKETS)
+    """The smallest and the largest room in packets."""
     since: tuple[int, ...] = ()
+    """The first Linux that has it, where kernels in use are older; empty for any."""
 
     def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
         """Every mistake in a link's `aqm_options` and in its room, a sentence each."""
@@ -444,10 +421,7 @@ DISCIPLINES: dict[str, Discipline] = {
 def discipline(name: object) -> Discipline:
     """The row of that name.
 
-    Raises
-    ------
-    ValueError
-        When there is none; says which there are.
+    Raises ValueError when there is none; says which there are.
     """
     if not isinstance(name, str) or name not in DISCIPLINES:
         raise ValueError(f"aqm: {one_of(name, list(DISCIPLINES))}")

@@ -93,10 +93,7 @@ class Paths:
     def hops(self, src: str, dst: str) -> list[Hop]:
         """The hops that a packet from `src` to `address(src, dst)` takes, in order; none from a node to itself.
 
-        Raises
-        ------
-        ScenarioError
-            When a name is unknown or a switch, or no path exists.
+        Raises ScenarioError when a name is unknown or a switch, or no path exists.
         """
         return self._best(src, dst)[1]
 

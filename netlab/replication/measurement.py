@@ -28,27 +28,18 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Measurement:
-    """How one row is measured here.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        What runs.
-    read : callable
-        From its run to the value.
-    theory : float or None
-        What netlab's formulas say.
-    holds : bool
-        Whether the formula's conditions are met; if not, it is shown but not counted.
-    explanation : Explanation or None
-        A second measurement that explains a difference.
-    """
+    """How one row is measured here."""
 
     scenario: Scenario
+    """What runs."""
     read: Read
+    """From its run to the value."""
     theory: float | None = None
+    """What netlab's formulas say."""
     holds: bool = True
+    """Whether the formula's conditions are met; if not, it is shown but not counted."""
     explanation: Explanation | None = None
+    """A second measurement that explains a difference."""
 
 
 Measurements = Mapping[tuple[str, str], Measurement]

@@ -83,10 +83,7 @@ class RunCache:
     def store(self, key: str | None, run: Run) -> None:
         """Keep a run, unless it has no key.
 
-        Raises
-        ------
-        NetlabError
-            When it cannot be written.
+        Raises NetlabError when it cannot be written.
         """
         if key is None:
             return

@@ -19,25 +19,17 @@ ItemType = TypeVar("ItemType", bound=Item)
 
 @dataclass(frozen=True)
 class FlowContext:
-    """Where an item of traffic runs.
-
-    Parameters
-    ----------
-    network : Network
-        Running.
-    keeper : ArtifactStore
-        Takes the files that a flow leaves.
-    number : int
-        The item's place in the traffic, from 1.
-    port : int
-        The first of the ports that are its own; as many as its `ports` says.
-    """
+    """Where an item of traffic runs."""
 
     plan: AgentPlan
     network: Network
+    """Running."""
     keeper: ArtifactStore
+    """Takes the files that a flow leaves."""
     number: int
+    """The item's place in the traffic, from 1."""
     port: int
+    """The first of the ports that are its own; as many as its `ports` says."""
 
     def pid(self, node: str) -> int:
         """Process that holds the namespace of a node."""
