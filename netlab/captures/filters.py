@@ -21,17 +21,14 @@ _WORD = re.compile(r"\s*([()]|[^\s()]+)")
 def parse_filter(text: str, addresses: Mapping[str, str] | None = None) -> Keep:
     """What decides which frames to keep.
 
+    Raises ScenarioError when a word is not known or out of place.
+
     Parameters
     ----------
     text : str
         See `Capture`.
     addresses : mapping, optional
         Addresses of nodes by name, which may then stand behind `host`.
-
-    Raises
-    ------
-    ScenarioError
-        When a word is not known or out of place.
     """
     if not isinstance(text, str):
         raise ScenarioError([f"filter must be a text such as 'tcp and port 80', got {shown(text)}"])

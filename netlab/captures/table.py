@@ -49,6 +49,8 @@ OPTION_WINDOW_SCALE = 3
 def read_packets(path: Path) -> pd.DataFrame:
     """The packets of a pcapng file as a table.
 
+    Raises NetlabError when the file is not such a capture.
+
     Parameters
     ----------
     path : Path
@@ -58,11 +60,6 @@ def read_packets(path: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         See `PACKET_COLUMNS`; `src` and `dst` are nodes where the address is known.
-
-    Raises
-    ------
-    NetlabError
-        When the file is not such a capture.
     """
     try:
         return _table(read_pcapng(path.read_bytes()))

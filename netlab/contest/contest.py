@@ -78,6 +78,9 @@ def hold(
 ) -> Contest:
     """Let every hand-in compete.
 
+    Raises NetlabError when this machine cannot wall student code off, or has no library kernel. Raises
+    ContestInterrupted after Ctrl-C; with `keep` the next one goes on from there.
+
     Parameters
     ----------
     submissions : sequence of Path
@@ -94,13 +97,6 @@ def hold(
         Whose `output` is.
     jobs : int, optional
         How many compete side by side; None is one for each CPU.
-
-    Raises
-    ------
-    NetlabError
-        When this machine cannot wall student code off, or has no library kernel.
-    ContestInterrupted
-        After Ctrl-C; with `keep` the next one goes on from there.
     """
     sandbox.require_walls()
     stopping.clear()

@@ -52,15 +52,12 @@ def update(where: Path) -> Iterator[str]:
     that has moved to another chapter goes there too, if that cell is still as it came. A copy takes the number that its
     chapter has now.
 
+    Raises NetlabError when the folder cannot be written.
+
     Parameters
     ----------
     where : Path
         The folder; made when it is not there.
-
-    Raises
-    ------
-    NetlabError
-        When the folder cannot be written.
     """
     try:
         (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)

@@ -39,6 +39,8 @@ class AuthoringError(NetlabError):
 def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Replace the solutions in a code cell by stubs.
 
+    Raises AuthoringError with file and line.
+
     Parameters
     ----------
     source : str
@@ -47,11 +49,6 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
         Name for messages.
     first_line : int
         Line of `file` on which the cell's first line stands.
-
-    Raises
-    ------
-    AuthoringError
-        With file and line.
 
     Examples
     --------

@@ -45,6 +45,8 @@ class StudentValues(SimpleNamespace):
 class OwnFigures:
     """What may be drawn for the exercises of a chapter.
 
+    Raises NetlabError when a figure has no or equal values, or the lesson fails with the printed ones.
+
     Parameters
     ----------
     choices : mapping of str to sequence
@@ -53,11 +55,6 @@ class OwnFigures:
         Takes the figures (an `StudentValues`) and returns whether the lesson holds with them.
     derive : callable, optional
         Takes the figures and returns further ones that follow from them, by name.
-
-    Raises
-    ------
-    NetlabError
-        When a figure has no or equal values, or the lesson fails with the printed ones.
 
     Examples
     --------
@@ -91,17 +88,14 @@ class OwnFigures:
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
         """Return the figures of a token; without one the printed figures.
 
+        Raises NetlabError when no combination fulfils the conditions.
+
         Parameters
         ----------
         token : str
             Any text; the same text gives the same figures.
         accept : callable, optional
             A further condition on what is drawn.
-
-        Raises
-        ------
-        NetlabError
-            When no combination fulfils the conditions.
         """
         if not token:
             return self._at(0)

@@ -61,19 +61,14 @@ class Engine(Protocol):
 def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel: threading.Event | None) -> Outcome:
     """Run a plan in a session that was just opened.
 
+    Raises RunError when the lab ended without a result. Raises RunCancelled when `cancel` was set.
+
     Parameters
     ----------
     on_progress : callable or None
         Called with the network time done, in s.
     cancel : threading.Event or None
         Stops it.
-
-    Raises
-    ------
-    RunError
-        When the lab ended without a result.
-    RunCancelled
-        When `cancel` was set.
     """
 
     def look() -> None:
@@ -106,15 +101,12 @@ def run_folder(directory: Path) -> Path:
 def take_artifacts(folder: Path) -> str | None:
     """The files that the run left, and what its captures are made of, moved to a directory that outlives the run's own.
 
+    Raises RunError when they are more than the agent keeps, or than a capture's table has room for.
+
     Returns
     -------
     str or None
         None without any.
-
-    Raises
-    ------
-    RunError
-        When they are more than the agent keeps, or than a capture's table has room for.
     """
     found = _files(folder / files.ARTIFACTS, MOST_BYTES, "files", "Save less.")
     found += _files(

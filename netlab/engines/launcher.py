@@ -52,6 +52,8 @@ def landlock_version() -> int:
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     """Allow this process and its children to write below `writable` and to device files only.
 
+    Raises OSError when Landlock is there and refuses.
+
     Parameters
     ----------
     writable : list of str
@@ -63,11 +65,6 @@ def confine(writable: list[str], readable: list[str] | None = None) -> bool:
     -------
     bool
         False where the host has no Landlock; nothing is confined then.
-
-    Raises
-    ------
-    OSError
-        When Landlock is there and refuses.
     """
     version = landlock_version()
     if version < 1:

@@ -35,6 +35,9 @@ def assign(
 ) -> list[Path]:
     """Write the notebooks of a chapter that a class is given.
 
+    Raises LeakError when an answer would be handed out. Raises NetlabError when the class is larger than the figures
+    have combinations, or `output` is of another chapter or class, or would hold the answers, too.
+
     Parameters
     ----------
     output : Path
@@ -50,14 +53,6 @@ def assign(
     -------
     list of Path
         What was written.
-
-    Raises
-    ------
-    LeakError
-        When an answer would be handed out.
-    NetlabError
-        When the class is larger than the figures have combinations, or `output` is of another chapter or class, or would
-        hold the answers, too.
     """
     if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
         raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")

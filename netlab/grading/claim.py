@@ -38,17 +38,15 @@ class Claim:
     def take(self, what: str, chapter: str, students: Collection[str], handed_in: Collection[str] = ()) -> None:
         """Make it the folder of a chapter and a class.
 
+        Raises ClaimError when it is another chapter's, most of its students are no more in the class, or hand-ins would
+        be lost.
+
         Parameters
         ----------
         what : str
             What it holds of them.
         students, handed_in : collection of str
             The class, and who handed in.
-
-        Raises
-        ------
-        ClaimError
-            When it is another chapter's, most of its students are no more in the class, or hand-ins would be lost.
         """
         where = self._path.parent
         there = self._known.get("chapter", chapter)

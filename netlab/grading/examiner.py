@@ -131,6 +131,8 @@ class Examiner:
 def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None) -> Examiner:
     """Read an examiner.
 
+    Raises ExaminerError when it is not there, is broken, or has other exercises than the notebook.
+
     Parameters
     ----------
     path : Path
@@ -139,11 +141,6 @@ def load(path: Path, keys: Sequence[str], required: Sequence[str] | None = None)
         The exercises of the chapter's notebook.
     required : sequence of str, optional
         Those that must have points; None is all. What comes after the summary may have none.
-
-    Raises
-    ------
-    ExaminerError
-        When it is not there, is broken, or has other exercises than the notebook.
     """
     if not path.is_file():
         raise ExaminerError(f"{path} is not there: it says how the chapter is marked. docs/adding.md tells its form.")

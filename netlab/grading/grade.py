@@ -69,6 +69,9 @@ def grade(
 ) -> Graded:
     """Judge every submission of a class.
 
+    Raises NetlabError when the chapter has no examiner, this machine cannot wall student code off, or `output` is of
+    another chapter or class, or another grader's. Raises GradingInterrupted after Ctrl-C; `resume` goes on from there.
+
     Parameters
     ----------
     submissions : sequence of Path
@@ -91,14 +94,6 @@ def grade(
         Where they are judged; None is threads, because each submission runs in processes of its own.
     progress : bool or callable
         Show a bar with an estimate, or call with the number done and of all.
-
-    Raises
-    ------
-    NetlabError
-        When the chapter has no examiner, this machine cannot wall student code off, or `output` is of another chapter or
-        class, or another grader's.
-    GradingInterrupted
-        After Ctrl-C; `resume` goes on from there.
     """
     sandbox.require_walls()
     chapter.examiner()
@@ -219,15 +214,12 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
 def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Graded:
     """The class with the points that a person gave to answers in words; for words that are others now they do not hold.
 
+    Raises NetlabError when points are given to what is not there, or are out of range.
+
     Parameters
     ----------
     points : mapping
         As `review.read` gives them.
-
-    Raises
-    ------
-    NetlabError
-        When points are given to what is not there, or are out of range.
     """
     results: list[dict[str, Any]] = []
     used, changed = set(), []

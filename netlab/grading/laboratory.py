@@ -67,6 +67,8 @@ class Laboratory:
     ) -> Run:
         """Run a scenario; one that ran before comes from the cache.
 
+        Raises NetlabError when the scenario has mistakes, exceeds the budget, or does not end.
+
         Parameters
         ----------
         described : mapping
@@ -76,11 +78,6 @@ class Laboratory:
         own : mapping, optional
             What stands for the student's classes, by the number of the traffic's item and the field. Such a run is made once, where
             the classes are, and kept for the judge.
-
-        Raises
-        ------
-        NetlabError
-            When the scenario has mistakes, exceeds the budget, or does not end.
         """
         asked = _name(described)
         if asked in self._with_own and not own:

@@ -65,10 +65,7 @@ class DescribedTable:
 def encode(value: Any) -> Any:
     """A value as data for JSON.
 
-    Raises
-    ------
-    PlainError
-        When it is too large or nested too deeply.
+    Raises PlainError when it is too large or nested too deeply.
 
     Examples
     --------

@@ -150,15 +150,12 @@ def collect(paths: Sequence[Path], room: Path) -> list[HandedIn]:
     A directory stands for all files in it, a ZIP archive as learning platforms make it for those in it; in a directory of a
     student, as platforms pack them, the directory's name is the student's. Links are not followed.
 
+    Raises NetlabError when one of the paths is not there, or an archive is broken or too large.
+
     Parameters
     ----------
     room : Path
         An empty directory, for what is unpacked.
-
-    Raises
-    ------
-    NetlabError
-        When one of the paths is not there, or an archive is broken or too large.
     """
     found: list[HandedIn] = []
     for number, path in enumerate(paths):

@@ -91,17 +91,14 @@ class Sandbox:
     def work(self, exercises: Sequence[Mapping[str, Any]], answer: Answerer) -> list[Outcome]:
         """Run exercises, each afresh, and say what came of each.
 
+        Raises RunError when a guest does not start.
+
         Parameters
         ----------
         exercises : sequence of mapping
             As `runner.work` takes them.
         answer : callable
             Answers what student code asks.
-
-        Raises
-        ------
-        RunError
-            When a guest does not start.
         """
         found: list[Outcome] = []
         while len(found) < len(exercises):

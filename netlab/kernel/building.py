@@ -66,6 +66,9 @@ def build(
 
     A library kernel that cannot be built beside a pocket kernel is told, not raised: the pocket kernel serves alone.
 
+    Raises KernelError when programs, disk or source are missing, or a step fails: what, why, the log, and what to do.
+    Nothing half-built is left.
+
     Parameters
     ----------
     source : path, optional
@@ -83,12 +86,6 @@ def build(
     -------
     Kernels
         Each in a directory of its own in the cache, `<version>-<key>`; the key follows from source and recipe.
-
-    Raises
-    ------
-    KernelError
-        When programs, disk or source are missing, or a step fails: what, why, the log, and what to do.
-        Nothing half-built is left.
 
     Examples
     --------
@@ -117,17 +114,14 @@ def build_for(
 ) -> library.LibraryKernel:
     """Build the library kernel for another processor, with its cross compiler, or as WebAssembly, unless that is there.
 
+    Raises KernelError as `build`.
+
     Parameters
     ----------
     machine : str
         One of `library.MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with `wasm.Tools`.
     source, progress
         As for `build`.
-
-    Raises
-    ------
-    KernelError
-        As `build`.
     """
     cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
     is_taken = source is None and machine == library.WASM

@@ -231,6 +231,8 @@ def additions() -> dict[str, Path]:
 def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
     """Make the edits in a source tree and add the new files.
 
+    Raises KernelError when a place is not there exactly once; nothing is written then.
+
     Parameters
     ----------
     tree : Path
@@ -242,11 +244,6 @@ def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
     -------
     str
         The change, new files included, as a unified diff to be kept beside the binary.
-
-    Raises
-    ------
-    KernelError
-        When a place is not there exactly once; nothing is written then.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}

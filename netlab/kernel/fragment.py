@@ -54,16 +54,13 @@ def parse_version(text: str) -> Version:
 def parse(text: str) -> list[Option]:
     """Read a fragment.
 
+    Raises KernelError for a line that is neither, and for an option named twice with overlapping bounds.
+
     Parameters
     ----------
     text : str
         Lines `CONFIG_NAME=value`, comments and blank lines. A comment behind a value may bound the versions for
         which the line holds: `# from 7.3`, `# before 7.3`, or both.
-
-    Raises
-    ------
-    KernelError
-        For a line that is neither, and for an option named twice with overlapping bounds.
     """
     options: list[Option] = []
     for number, raw in enumerate(text.splitlines(), start=1):

@@ -153,17 +153,14 @@ class Build:
 def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)) -> Build:
     """What is in a build's directory, the pocket kernel's or the library kernel's.
 
+    Raises KernelError when a file is missing or `build.json` cannot be read.
+
     Parameters
     ----------
     directory : Path
         Where the build is.
     files, facts : sequence of str
         Files that must be there, and words that `build.json` must have, of which "release" is the first.
-
-    Raises
-    ------
-    KernelError
-        When a file is missing or `build.json` cannot be read.
     """
     missing = [name for name in files if not (directory / name).is_file()]
     if missing:

@@ -234,6 +234,8 @@ def compile_into(
 ) -> None:
     """Configure and compile the kernel in `tree` (a `twin`), link the program, and leave it in `target`.
 
+    Raises KernelError when an option does not take or a step fails.
+
     Parameters
     ----------
     tree, target : Path
@@ -248,11 +250,6 @@ def compile_into(
         The processor and the prefix of its compiler, where it is not this machine's, such as "aarch64-linux-gnu-".
     static : bool
         Whether the program shall need no C library where it runs.
-
-    Raises
-    ------
-    KernelError
-        When an option does not take or a step fails.
     """
     make = _make(cross)
     fragment.configure(tree, options(), version, make, variables, log)

@@ -28,6 +28,9 @@ def run(
 ) -> int:
     """Run a program in a process group of its own, its output appended to a log.
 
+    Raises KernelError when the program is missing or ends with another status than 0. Whatever ends the call early
+    (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is gone before it returns.
+
     Parameters
     ----------
     command : sequence of str
@@ -42,12 +45,6 @@ def run(
         Called with each line of output as it comes.
     allow_failure : bool
         Return the exit status instead of raising.
-
-    Raises
-    ------
-    KernelError
-        When the program is missing or ends with another status than 0. Whatever ends the call early
-        (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is gone before it returns.
     """
     merged = {**os.environ, **(env or {})}
     environment = {name: value for name, value in merged.items() if value is not None}

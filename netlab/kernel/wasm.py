@@ -109,6 +109,8 @@ def compile_into(
 ) -> str:
     """Configure and compile the kernel in `tree` (a `library.twin`), link the module and leave it in `target`.
 
+    Raises KernelError when a tool is missing, an option does not take or a step fails.
+
     Parameters
     ----------
     tree, target, version, variables, log, on_object
@@ -118,11 +120,6 @@ def compile_into(
     -------
     str
         Which tools made it.
-
-    Raises
-    ------
-    KernelError
-        When a tool is missing, an option does not take or a step fails.
     """
     tools = Tools(log)
     tools.fetch()

@@ -54,17 +54,14 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
 def ip_line(line: str, interface: Interfaces) -> bytes:
     """The message of one line.
 
+    Raises UnknownLineError for any other line.
+
     Parameters
     ----------
     line : str
         What `ip -batch` would read, of those that netlab writes.
     interface : Interfaces
         The node's; a new interface gets its number here.
-
-    Raises
-    ------
-    UnknownLineError
-        For any other line.
 
     Examples
     --------

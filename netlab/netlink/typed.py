@@ -90,10 +90,7 @@ class Words(Iterator[str]):
 def tc(words: Words) -> Make:
     """The message of a line of `tc`, from its second word on.
 
-    Raises
-    ------
-    UnknownLineError
-        For what is not read here, with a sentence.
+    Raises UnknownLineError for what is not read here, with a sentence.
 
     Examples
     --------

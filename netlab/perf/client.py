@@ -52,6 +52,8 @@ def run_test(
 ) -> dict[str, Any]:
     """Test against a server and return the report.
 
+    Raises ThroughputError when there is no server, it refuses, or it is lost half-way.
+
     Parameters
     ----------
     host, port
@@ -65,11 +67,6 @@ def run_test(
     -------
     dict
         `sum`, `streams`, `intervals`, `settings`, as ``netlab perf --json`` prints them.
-
-    Raises
-    ------
-    ThroughputError
-        When there is no server, it refuses, or it is lost half-way.
     """
     request.check()
     return _Test(host, port, request, on_rows).run()

@@ -51,6 +51,8 @@ _MAX_GREETING_AT_ONCE = 256
 class Server:
     """Listens and serves until `close`.
 
+    Raises ThroughputError when it cannot listen there.
+
     Parameters
     ----------
     bind : str | None
@@ -65,11 +67,6 @@ class Server:
         Gets each line worth telling a person.
     on_report : callable
         Gets each finished test's peer, request and report (`sum` and `streams`).
-
-    Raises
-    ------
-    ThroughputError
-        When it cannot listen there.
     """
 
     def __init__(

@@ -128,6 +128,8 @@ def references() -> dict[str, str]:
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
     """Measure every covered row, then, where theirs or ours is off, run the test of the explanation.
 
+    Raises SweepError when runs failed.
+
     Parameters
     ----------
     only : str, optional
@@ -136,11 +138,6 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
         Measure again what an earlier sweep has measured.
     progress : bool or callable
         As for `netlab.sweep`.
-
-    Raises
-    ------
-    SweepError
-        When runs failed.
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]

@@ -38,6 +38,8 @@ def tune_tcp(
     Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the
     handshake. A listening socket hands all three down to the connections it accepts.
 
+    Raises ThroughputError when a value is out of range or the kernel does not have it.
+
     Parameters
     ----------
     congestion : str | None
@@ -48,11 +50,6 @@ def tune_tcp(
         bookkeeping.)
     mss_bytes : int | None
         Largest segment in bytes of payload and TCP options, 88 to 32767 (TCP_MAXSEG).
-
-    Raises
-    ------
-    ThroughputError
-        When a value is out of range or the kernel does not have it.
     """
     if congestion is not None:
         set_congestion(sock, congestion)

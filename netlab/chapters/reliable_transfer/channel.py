@@ -59,10 +59,7 @@ class Protocol:
     ) -> dict[str, Any]:
         """Send some pieces over a path of 50 ms each way; `lost`, `twice` and `late_s` name datagrams, as "data 3" or "ack 1".
 
-        Raises
-        ------
-        NetlabError
-            When a name is another.
+        Raises NetlabError when a name is another.
         """
         for field, names in (("lost", lost), ("twice", twice), ("late_s", late_s or {})):
             if isinstance(names, str) or not all(re.fullmatch(r"(data|ack) [1-9]\d*", str(name)) for name in names):
@@ -85,10 +82,7 @@ def transfer(
 def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
     """A sender's and a receiver's class as one answer; `...` while a method of one is as the notebook came with it.
 
-    Raises
-    ------
-    NetlabError
-        When one is no class, or has a method that nothing calls.
+    Raises NetlabError when one is no class, or has a method that nothing calls.
     """
     given = [each for each in (sender, receiver) if each is not ...]
     for each in given:

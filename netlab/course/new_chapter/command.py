@@ -62,6 +62,8 @@ def main(options: argparse.Namespace) -> int:
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     """Write a chapter's files, all or none, and return them, the source first.
 
+    Raises NetlabError when the name is bad or taken, the title is bad, or `root` is no clone that can be written.
+
     Parameters
     ----------
     name : str
@@ -70,11 +72,6 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
         A clone of netlab.
     title : str, optional
         As the notebook shows it, at most 40 characters; by default made from the name.
-
-    Raises
-    ------
-    NetlabError
-        When the name is bad or taken, the title is bad, or `root` is no clone that can be written.
     """
     missing = [place for place in ("solutions", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()]
     if missing:

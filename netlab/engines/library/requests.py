@@ -152,6 +152,8 @@ def make_requests(
 ) -> Requests:
     """Everything that makes a network and its traffic; time has not begun.
 
+    Raises NotHereError when the plan asks for what this engine cannot do.
+
     Parameters
     ----------
     plan : dict
@@ -160,11 +162,6 @@ def make_requests(
         What `shape_network` makes of the plan's directions, by node.
     memory_bytes, start_s, machine_sysctls
         The kernel's memory, its clock's start in s since 1970, and settings of the whole machine.
-
-    Raises
-    ------
-    NotHereError
-        When the plan asks for what this engine cannot do.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
     requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))
