@@ -18,7 +18,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -282,16 +282,14 @@ class Guest(Waiting):
         cores.keep_on(cores.family(self.process.pid), {cpu} if cpu >= 0 else os.sched_getaffinity(0))
 
 
-def _start(
-    command: list[str], log: int, kept: tuple[int, ...], directory: Path, environment: Mapping[str, str] = os.environ
-) -> subprocess.Popen[bytes]:
+def _start(command: list[str], log: int, kept: tuple[int, ...], directory: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
         cwd="/",
-        env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": environment.get("PATH", os.defpath)},
+        env={"TMPDIR": str(directory), "HOME": str(directory), "PATH": os.environ.get("PATH", os.defpath)},
         start_new_session=True,
         pass_fds=kept,
     )

@@ -26,7 +26,7 @@ from netlab.sockets.moments import forbid_timer_slack, nth_root, sleep_until_ns
 from netlab.sockets.options import set_buffer
 from netlab.sockets.stopper import Stopper
 
-DEFAULT_BURST_S = 0.001
+BURST_NS = 1_000_000  # the longest time whose datagrams may leave back to back
 _UDP_BUFFER_BYTES = 32 << 20
 _MAX_NAP_S = 0.1
 _BUFFER_SHARE = 0.25
@@ -38,7 +38,7 @@ class UdpSender:
     """Sends datagrams of one size at an exact rate: the n-th one n intervals after the first, without drift.
 
     The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what
-    is due at once, but never more than `burst_s` worth of datagrams; what is still missing then follows at
+    is due at once, but never more than `BURST_NS` worth of datagrams; what is still missing then follows at
     up to twice the rate.
 
     Parameters
@@ -59,8 +59,6 @@ class UdpSender:
         Payload bytes to send exactly; the last datagram is short.
     batch : bool
         Send trains of up to 64 datagrams a system call (UDP_SEGMENT); they leave back to back.
-    burst_s : float
-        Longest time whose datagrams may leave back to back.
     spread_seed : int | None
         Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their
         number is as exact; flows with commensurate rates no longer lock in phase, which would let one of them take
@@ -91,7 +89,6 @@ class UdpSender:
         end_s: float | None = None,
         num_bytes: int | None = None,
         batch: bool = False,
-        burst_s: float = DEFAULT_BURST_S,
         spread_seed: int | None = None,
     ) -> None:
         check_payload_bytes(payload_bytes)
@@ -112,7 +109,6 @@ class UdpSender:
         self._dst = dst
         self._batch = batch
         self._spread = None if spread_seed is None else random.Random(spread_seed)  # noqa: S311 (no secret)
-        self._burst_ns = max(0, round(burst_s * NS_PER_S))
         self._tail = None if num_bytes is None else _last_sizes(num_bytes, payload_bytes)
         self._stop = threading.Event()
 
@@ -156,14 +152,14 @@ class UdpSender:
         """How many datagrams leave together, and what sends them up to a sequence number."""
         if not self._batch:
             return 1, partial(self._send_singly, bytearray(self.payload_bytes))
-        most = self._datagrams_in(self._burst_ns) if self.rate_bps else MAX_TRAIN_DATAGRAMS
+        most = self._datagrams_in(BURST_NS) if self.rate_bps else MAX_TRAIN_DATAGRAMS
         train = Train(self.stream_id, self.payload_bytes, max(1, most))
         self.sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.payload_bytes)
         return train.datagrams, partial(self._send_trains, train)
 
     def _send_paced(self, unit: int, send_until: Callable[[int], None], start_ns: int, total: int | None) -> None:
         interval_bits_ns = self.payload_bytes * 8 * NS_PER_S
-        burst = self._datagrams_in(self._burst_ns)
+        burst = self._datagrams_in(BURST_NS)
         # Whole trains only, so that every train starts at a multiple of its size.
         burst = max(unit, burst - burst % unit)
         while not self._stop.is_set() and (total is None or self.sent_datagrams < total):
