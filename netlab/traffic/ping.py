@@ -10,6 +10,7 @@ from netlab.protocol.plan import FlowItem, Totals
 from netlab.traffic.base import Flow, integer_problems, time_problems
 
 SHORTEST_INTERVAL_S = 0.001
+LONGEST_INTERVAL_S = 86_400.0
 LARGEST_PAYLOAD_BYTES = 1472
 
 
@@ -44,7 +45,7 @@ class Ping(Flow):
     src, dst : str
         Hosts or routers.
     interval_s : float
-        Time between requests in s, at least 0.001.
+        Time between requests in s, from 0.001 to a day.
     count : int or None
         Number of requests; None is until the run ends.
     start_s : float
@@ -63,9 +64,10 @@ class Ping(Flow):
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
         found = list(time_problems(self, where))
-        if not (is_number(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
+        if not (is_number(self.interval_s) and SHORTEST_INTERVAL_S <= self.interval_s <= LONGEST_INTERVAL_S):
             found.append(
-                f"{where}: interval_s must be a number of at least {SHORTEST_INTERVAL_S}, got {shown(self.interval_s)}"
+                f"{where}: interval_s must be a number from {SHORTEST_INTERVAL_S} to {LONGEST_INTERVAL_S:g}, got "
+                f"{shown(self.interval_s)}"
             )
         found += integer_problems(where, "count", self.count, 1, None, optional=True)
         found += integer_problems(where, "payload_bytes", self.payload_bytes, 16, LARGEST_PAYLOAD_BYTES)

@@ -5,6 +5,7 @@ With NETLAB_LONG=1 a hundred thousand of them are tried.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -13,7 +14,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import netlab as nl
-from netlab.base.errors import ScenarioError
+from netlab.agent.schedule import hosts_ever_without_offload
+from netlab.agent.shaping import segment_bytes_by_host, shape_network
+from netlab.base.errors import NotHereError, ScenarioError
+from netlab.engines.base import agent_plan
+from netlab.engines.library.requests import Requests, make_requests
+from netlab.engines.library.session import START_S
+from netlab.protocol.plan import AgentPlan
 from netlab.runs.scenario import Scenario
 from tests.examples import share
 
@@ -85,6 +92,13 @@ def mutate(document: Any, chance: random.Random) -> None:
         home[name] = copy.deepcopy(chance.choice(VALUES))
 
 
+def requests_of(plan: AgentPlan) -> Requests:
+    """What the library kernel gets of a plan."""
+    without = hosts_ever_without_offload(plan, plan["clock"], segment_bytes_by_host(plan["traffic"]))
+    ip_lines, queueing = shape_network(plan["directions"], plan["clock"], without, plan["seed"])
+    return make_requests(plan, ip_lines, queueing, memory_bytes=1 << 28, start_s=START_S, machine_sysctls={})
+
+
 def test_a_scenario_with_any_mistakes_ends_in_sentences_or_in_a_plan() -> None:
     planned = refused = 0
     for number in range(NUMBER):
@@ -102,4 +116,7 @@ def test_a_scenario_with_any_mistakes_ends_in_sentences_or_in_a_plan() -> None:
         else:
             planned += 1
             json.dumps(plan, allow_nan=False)
+            # What the library kernel is asked for, where it can make it.
+            with contextlib.suppress(NotHereError):
+                requests_of(agent_plan(plan, "virtual"))
     assert planned > NUMBER / 20 and refused > NUMBER / 2

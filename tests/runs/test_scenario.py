@@ -279,7 +279,7 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
         ),
         (
             {"kind": "ping", "src": "h1", "dst": "h2", "interval_s": 0},
-            "traffic 1 (ping): interval_s must be a number of at least 0.001, got 0",
+            "traffic 1 (ping): interval_s must be a number from 0.001 to 86400, got 0",
         ),
         (
             {"kind": "ping", "src": "h1", "dst": "h2", "count": 0},
