@@ -5,6 +5,7 @@ The answer is a list of four: the table of `netlab.repeat`, an interval, a figur
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -278,7 +279,7 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
 def _judged_by(found: Repeated, values: pd.Series[float]) -> tuple[float, float]:
     """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one."""
     right = interval(values)
-    known = (right, *(slip for slip, _ in _slips(found, values)))
+    known = itertools.chain([right], (slip for slip, _ in _slips(found, values)))
     return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
 
