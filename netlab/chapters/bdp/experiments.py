@@ -168,13 +168,7 @@ def queue_figure(runs: Mapping[int, Run]) -> plots.Comparison:
 
 
 class Transfers:
-    """Real transfers over the hidden path: each call is an experiment of its own.
-
-    Parameters
-    ----------
-    own : StudentValues
-        The student's figures.
-    """
+    """Real transfers over the hidden path: each call is an experiment of its own."""
 
     def __init__(self, own: StudentValues) -> None:
         self._path = hidden_path(own)

@@ -239,13 +239,7 @@ def clockwork(network: Topology, others_mbps: Sequence[float], seconds: float = 
 
 
 class Prober:
-    """A real probe of the hidden path: each call is an experiment of its own.
-
-    Parameters
-    ----------
-    own : StudentValues
-        The student's figures.
-    """
+    """A real probe of the hidden path: each call is an experiment of its own."""
 
     def __init__(self, own: StudentValues) -> None:
         self._path = hidden_path(own)

@@ -182,11 +182,6 @@ def of_item(item: CommandItem) -> list[Work]:
 class Commands:
     """The commands of a lab, each in its time.
 
-    Parameters
-    ----------
-    plan : dict
-        The lab's.
-
     Attributes
     ----------
     said : dict

@@ -119,15 +119,7 @@ def _checked(name: str, given: Any, low: float, high: float, unit: str) -> Any:
 
 
 class Control:
-    """Answers for a connection; see `own.Answering`.
-
-    Parameters
-    ----------
-    label : str
-        The flow's.
-    own : class or object
-        The user's.
-    """
+    """Answers for a connection; see `own.Answering`."""
 
     def __init__(self, label: str, own: object) -> None:
         self._caller = caller(label, own, "control")

@@ -81,15 +81,7 @@ def caller(label: str, own: object, part: Part) -> Calling:
 
 
 class Caller:
-    """Calls the methods of a user's object; what goes wrong in them ends the run with a sentence.
-
-    Parameters
-    ----------
-    label : str
-        The flow's.
-    own : class or object
-        The user's.
-    """
+    """Calls the methods of a user's object; what goes wrong in them ends the run with a sentence."""
 
     def __init__(self, label: str, own: object) -> None:
         self._label, self._name = label, own_name(own)
