@@ -5,3 +5,5 @@ from netlab.chapters.bdp.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("bdp", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.congestion_collapse.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("congestion_collapse", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.congestion_control.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("congestion_control", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -4,3 +4,5 @@ from netlab.chapters.delay_and_jitter import check, settings
 from netlab.chapters.opening import opener
 
 begin = opener("delay_and_jitter", settings, check.Checks)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.fairness.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("fairness", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.how_sure.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("how_sure", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.load_and_delay.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("load_and_delay", settings, check.Checks, panel)
+
+__all__ = ["begin"]

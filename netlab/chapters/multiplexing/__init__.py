@@ -5,3 +5,5 @@ from netlab.chapters.multiplexing.panel import panel
 from netlab.chapters.opening import opener
 
 begin = opener("multiplexing", settings, check.Checks, panel)
+
+__all__ = ["begin"]

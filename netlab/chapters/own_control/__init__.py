@@ -5,3 +5,5 @@ from netlab.chapters.own_control import check, settings
 from netlab.chapters.own_control.panel import panel
 
 begin = opener("own_control", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.parallel_streams import check, settings
 from netlab.chapters.parallel_streams.panel import panel
 
 begin = opener("parallel_streams", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.queues import check, settings
 from netlab.chapters.queues.panel import panel
 
 begin = opener("queues", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.reliable_transfer import check, settings
 from netlab.chapters.reliable_transfer.panel import panel
 
 begin = opener("reliable_transfer", settings, check.Checks, panel)
+
+__all__ = ["begin"]

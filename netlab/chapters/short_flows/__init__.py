@@ -5,3 +5,5 @@ from netlab.chapters.short_flows import check, settings
 from netlab.chapters.short_flows.panel import panel
 
 begin = opener("short_flows", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.start_here import check, settings
 from netlab.chapters.start_here.panel import panel
 
 begin = opener("start_here", settings, check.Checks, panel)
+
+__all__ = ["begin"]

@@ -5,3 +5,5 @@ from netlab.chapters.wifi import check, settings
 from netlab.chapters.wifi.panel import panel
 
 begin = opener("wifi", settings, check.Checks, panel)
+
+__all__ = ["begin"]
