@@ -153,8 +153,9 @@ def kills() -> tuple[bool, str]:
         except NetlabError as error:
             sentences += "it was killed" in str(error)
         killer.join()
-    left = [*children(), *(set(Path(tempfile.gettempdir()).iterdir()) - before)]
-    return sentences == KILLS and not left, f"{sentences} of {KILLS} told so; left: {left or 'nothing'}"
+    new = set(Path(tempfile.gettempdir()).iterdir()) - before
+    said = f"{sentences} of {KILLS} told so; {len(children())} processes left, {len(new)} new names in {tempfile.gettempdir()}"
+    return sentences == KILLS and not children(), said
 
 
 def deaths() -> tuple[bool, str]:

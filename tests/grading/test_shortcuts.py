@@ -165,6 +165,11 @@ AROUND = {
         ("my_run = nl.run(network, [nl.Udp('h1', 'h4', rate_mbps=1, duration_s=0.1), "
         "nl.Udp('h2', 'h3', rate_mbps=own.my_mbps, duration_s=1)], 30)"),
     ),
+    "no sender of Reno but no other": (
+        "congestion_control", "sawtooth", 1,
+        ("my_run = nl.run(chapter.settings.path(own.rate_mbps, own.delay_ms, own.room_packets), [nl.Udp('h1', 'h3', rate_mbps=0.1)], "
+        "duration_s=20, interval_s=0.05)"),
+    ),
     "one transfer as a staircase": (
         "short_flows", "staircase", 1,
         ("my_run = nl.run(nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=own.rate_mbps, delay_ms=own.delay_ms)]), "

@@ -106,7 +106,7 @@ class Checks:
                     sending,
                 ),
                 Condition(
-                    lambda run: all(item["congestion"] == "reno" for item in sent(run, kind="tcp")),
+                    lambda run: {item["congestion"] for item in sent(run, kind="tcp")} == {"reno"},
                     "The flow must use Reno.",
                     'Linux uses CUBIC unless you say congestion="reno".',
                     lambda run: ", ".join(item["congestion"] or "nothing, so CUBIC" for item in sent(run, kind="tcp")),
