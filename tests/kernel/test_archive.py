@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import KernelError
@@ -18,6 +18,7 @@ from netlab.engines import paths
 from netlab.kernel import archive, cache, installed, library
 from netlab.kernel.installed import Kernel
 from netlab.kernel.recipe_key import recipe_hash
+from tests.examples import examples
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00" + archive.ELF_MACHINES["x86_64"].to_bytes(2, "little")
 KEY = "0123456789ab"
@@ -175,7 +176,7 @@ def test_a_wrong_checksum_is_refused(kernel: Kernel, tmp_path: Path, monkeypatch
     assert not other.exists()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
+@examples(60)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_never_installs_other_contents(
     place: float, bit: int, tmp_path_factory: pytest.TempPathFactory

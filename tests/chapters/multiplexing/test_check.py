@@ -36,9 +36,9 @@ def drop_by_drop(capacities_mbps: dict[str, float], routes: dict[str, list[str]]
     users = {link: {flow for flow, route in routes.items() if link in route} for link in capacities_mbps}
     while rising:
         for flow in rising:
-            shares[flow] += 0.001
+            shares[flow] += 0.004
         for link, capacity in capacities_mbps.items():
-            if sum(shares[flow] for flow in users[link]) > capacity - 0.002:
+            if sum(shares[flow] for flow in users[link]) > capacity - 0.008:
                 rising -= users[link]
     return shares
 
