@@ -10,6 +10,9 @@ from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.protocol.plan import Item
 
+MOST_COUNTED = 2**63 - 1
+"""The most bytes or packets that a kernel can be asked for."""
+
 
 class Traffic:
     """A kind of traffic; each is a frozen dataclass of its own, with a row in `netlab.traffic.KINDS`."""
@@ -113,7 +116,9 @@ def integer_problems(
     """What is wrong with a field that must be a whole number from `low` to `high`, or None where it is `optional`."""
     if value is None and optional:
         return
-    if is_integer(value) and isinstance(value, int) and value >= low and (high is None or value <= high):
+    most = MOST_COUNTED if high is None else high
+    if is_integer(value) and isinstance(value, int) and low <= value <= most:
         return
-    allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+    too_large = isinstance(value, int) and value > most
+    allowed = f"of at least {low}" if high is None and not too_large else f"from {low} to {most}"
     yield f"{where}: {name} must be a whole number {allowed}, got {shown(value)}"

@@ -286,6 +286,10 @@ def test_ten_mistakes_in_one_file_are_ten_sentences(tmp_path: Path) -> None:
             "traffic 1 (ping): count must be a whole number of at least 1, got 0",
         ),
         (
+            {"kind": "tcp", "src": "h1", "dst": "h2", "num_bytes": 2**63},
+            "traffic 1 (tcp): num_bytes must be a whole number from 1 to 9223372036854775807, got 9223372036854775808",
+        ),
+        (
             {"kind": "ping", "src": "h1", "dst": "h2", "payload_bytes": 8},
             "traffic 1 (ping): payload_bytes must be a whole number from 16 to 1472, got 8",
         ),
