@@ -6,9 +6,16 @@ const told = { saved: [], together: 0, opened: null };
 let content = 'typed';
 let under_way = 0;
 const changed = [];
+const cell = (id, text) => ({ getId: () => id, getSource: () => text, setSource: (other) => (text = other) });
+const cells = [cell('a', 'as it was saved'), cell('b', 'the same')];
+const drafts = new Map();
+const draft = (path, at, text) => drafts.set(`netlab draft ${path}`, JSON.stringify({ at, cells: [['a', text], ['gone', '']] }));
 const context = {
+  path: 'a.ipynb',
+  contentsModel: { last_modified: new Date(1000).toISOString() },
   isReady: true,
-  model: { dirty: true, contentChanged: { connect: (slot) => changed.push(slot) } },
+  ready: Promise.resolve(),
+  model: { dirty: true, sharedModel: { cells }, contentChanged: { connect: (slot) => changed.push(slot) } },
   async save() {
     told.together = Math.max(told.together, ++under_way);
     const text = content;
@@ -24,7 +31,8 @@ const change = (text) => {
   for (const slot of changed) slot();
 };
 const outputs = [{ text: ['one\n', 'two\n'] }, { data: { 'text/html': ['<p>\n', '</p>'], 'application/json': [1, 2] } }];
-const listen = { addEventListener: () => {} };
+const slots = {};
+const listen = { addEventListener: (event, slot) => (slots[event] ??= []).push(slot) };
 const page = {
   ...listen,
   document: { ...listen, currentScript: { src: 'http://page/static/netlab/loading.js' }, createElement: () => ({ setAttribute() {}, style: {}, isConnected: true }) },
@@ -32,6 +40,7 @@ const page = {
   matchMedia: () => ({ ...listen, matches: false }),
   fetch: () => new Promise(() => {}),
   setInterval: (call, ms) => setInterval(call, ms).unref(),
+  localStorage: { getItem: (key) => drafts.get(key) ?? null, setItem: (...pair) => drafts.set(...pair), removeItem: (key) => drafts.delete(key) },
   URL, WeakSet, WeakMap, setTimeout, clearTimeout,
 };
 page.window = page;
@@ -43,7 +52,13 @@ page.jupyterapp = {
   commands: { commandExecuted: { connect: () => {} } },
 };
 told.opened = (await contents.get('a.ipynb')).content.cells[0].outputs;
+draft('a.ipynb', 2000, 'typed as the tab was closed');
 while (!changed.length) await new Promise((done) => setTimeout(done, 50));
+await context.ready;
+told.drafts = [cells.map((each) => each.getSource()), drafts.size];
+change('a last word');
+for (const slot of slots.pagehide) slot();
+told.drafts.push(JSON.parse(drafts.get('netlab draft a.ipynb')).cells);
 change('an answer');
 setTimeout(() => change('another answer'), 400); // while the first is being saved
 while (told.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));

@@ -219,6 +219,12 @@ def test_what_is_typed_during_a_save_is_saved_after_it_and_never_beside_it(in_a_
     assert in_a_page["together"] == 1
 
 
+def test_what_is_typed_as_a_tab_is_closed_is_there_at_the_next_visit(in_a_page: dict[str, Any]) -> None:
+    opened, left, kept = in_a_page["drafts"]
+    assert (opened, left) == (["typed as the tab was closed", "the same"], 0)
+    assert kept == [["a", "typed as the tab was closed"], ["b", "the same"]]
+
+
 @pytest.mark.parametrize(("store", "fetched"), [("roomy", 1), ("full", 3), ("none", 3)])
 def test_a_file_is_fetched_once_where_the_browser_keeps_it_and_is_there_where_it_does_not(
     in_a_page: dict[str, Any], store: str, fetched: int

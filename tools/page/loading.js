@@ -95,6 +95,24 @@
   }
   const save = (context) => saves.set(context, Promise.resolve(saves.get(context)).then(() => saveNow(context)));
 
+  // A save takes longer than a tab that is being closed has: what the cells say goes where it is kept at once, until the next visit.
+  const draft = (context) => `netlab draft ${context.path}`;
+  function keepDraft(context) {
+    if (!unsaved.has(context) && !context.model.dirty) return;
+    const cells = context.model.sharedModel.cells.map((cell) => [cell.getId(), cell.getSource()]);
+    localStorage.setItem(draft(context), JSON.stringify({ at: Date.now(), cells }));
+  }
+  function takeDraft(context) {
+    const { at, cells } = JSON.parse(localStorage.getItem(draft(context)) ?? "{}");
+    localStorage.removeItem(draft(context));
+    if (!(at >= Date.parse(context.contentsModel.last_modified))) return; // another tab has saved since
+    const typed = new Map(cells);
+    for (const cell of context.model.sharedModel.cells) {
+      const text = typed.get(cell.getId());
+      if (text !== undefined && text !== cell.getSource()) cell.setSource(text);
+    }
+  }
+
   const watched = new WeakSet();
   function watch() {
     if (narrow.matches && !touched && contexts().length) window.jupyterapp.shell.collapseLeft();
@@ -109,6 +127,7 @@
         clearTimeout(timer);
         timer = setTimeout(() => save(context), 300);
       });
+      context.ready.then(() => takeDraft(context));
     }
   }
   // On a narrow screen the list of files would leave the chapter a finger's width, and JupyterLab opens it more than once.
@@ -148,6 +167,7 @@
   }
   tellHowToStop();
   setInterval(watch, 500);
+  window.addEventListener("pagehide", () => contexts().forEach(keepDraft), true);
   for (const event of ["visibilitychange", "pagehide"]) {
     document.addEventListener(event, () => contexts().forEach(save), true);
     window.addEventListener(event, () => contexts().forEach(save), true);
