@@ -289,6 +289,20 @@ def test_chapters_begin_with_the_library_kernel_while_the_pocket_kernel_is_built
     assert any("behind.start()" in command for command in ran) is behind
 
 
+@pytest.mark.parametrize(("arguments", "compiled"), [(["--lab"], False), ([], True)])
+def test_chapters_do_not_wait_until_all_modules_of_python_are_compiled(monkeypatch, setup, arguments, compiled):
+    told, started = [], []
+    monkeypatch.setenv("PIP_COMPILE", "yes")
+    monkeypatch.setattr(setup, "environment_is_ready", lambda: False)
+    monkeypatch.setattr(setup, "missing_kernels", list)
+    monkeypatch.setattr(setup, "missing_programs", lambda *_what, **_more: [])
+    monkeypatch.setattr(setup, "set_up_now", lambda *_what: told.append(setup.os.environ["PIP_COMPILE"]))
+    monkeypatch.setattr(setup.subprocess, "Popen", lambda command, **_more: started.append(command))
+    assert setup.main(arguments) == 0
+    assert told == ["yes" if compiled else "no"]
+    assert ["compileall" in command for command in started] == ([] if compiled else [True])
+
+
 def test_python_beside_a_clone_finds_the_package_and_not_the_folder(setup, tmp_path):
     """A clone is called netlab, as the package is: from its parent the folder would be imported, which has nothing in it."""
     clone, site = tmp_path / "netlab", tmp_path / "site"

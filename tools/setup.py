@@ -441,8 +441,16 @@ def main(arguments: Sequence[str] = ()) -> int:
         if later and library.failure():
             later = []
         now = [kind for kind in kinds if kind not in later]
+        if LAB in arguments:
+            # A quarter of a minute sooner: Python compiles a module when it first reads it, and all others behind.
+            os.environ["PIP_COMPILE"] = "no"
         if need_environment or now:
             set_up_now(need_environment, now, began_s)
+        if need_environment and LAB in arguments:
+            subprocess.Popen(
+                ["nice", VENV / "bin/python", "-m", "compileall", "-qq", VENV / "lib"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
         if later:
             say(
                 "The pocket kernel, for commands in hosts, is being built behind; `.venv/bin/netlab doctor` says how far it is."
