@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import shutil
@@ -224,13 +223,12 @@ def _build_pocket(material: Material, work: Path, log: Path, meter: Meter) -> Ke
     options = fragment.parse((edits.RECIPE / "pocket.config").read_text())
     if not static:
         options = [option for option in options if option.name != "CONFIG_STATIC_LINK"]
-    make = ["make", "ARCH=um"]
+    make = programs.make("um")
     fragment.configure(tree, options, release.version, make, variables, log)
 
     compile_started_s = time.monotonic()
     expected = next((k.build["objects"] for k in installed.builds() if k.build.get("objects")), USUAL_OBJECTS)
     count = Objects(meter, "compile", expected)
-    make.append(f"-j{len(os.sched_getaffinity(0))}")
     programs.run([*make, "linux"], cwd=tree, log=log, env=variables, doing="compile the kernel", on_line=count)
     compile_s = time.monotonic() - compile_started_s
 

@@ -252,10 +252,13 @@ def compile_into(
         Whether the program shall need no C library where it runs.
     """
     make = _make(cross)
+    if not cross:
+        headers = tree / "library-precompiled"
+        shutil.copytree(HOME / "headers", headers)
+        make.append(f"CC=sh {headers}/cc")
     fragment.configure(tree, options(), version, make, variables, log)
-    jobs = len(os.sched_getaffinity(0))
     programs.run(
-        [*make, f"-j{jobs}", _target(tree)],
+        [*make, _target(tree)],
         cwd=tree, log=log, env=variables, doing="compile the library kernel", on_line=on_object,
     )  # fmt: skip
     _link(tree, target, log, cross, static)
@@ -265,7 +268,7 @@ def compile_into(
 
 
 def _make(cross: str) -> list[str]:
-    return ["make", f"ARCH={ARCHITECTURE}", *([f"CROSS_COMPILE={cross}"] if cross else [])]
+    return [*programs.make(ARCHITECTURE), *([f"CROSS_COMPILE={cross}"] if cross else [])]
 
 
 def _target(tree: Path) -> str:

@@ -77,6 +77,11 @@ def run(
     return status
 
 
+def make(architecture: str) -> list[str]:
+    """The words that begin the builds of a kernel, on all processors."""
+    return ["make", f"-j{len(os.sched_getaffinity(0))}", f"ARCH={architecture}"]
+
+
 def first_line(command: list[str]) -> str:
     """The first line that a program prints; empty where it is not there."""
     try:

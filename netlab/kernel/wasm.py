@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -128,12 +127,12 @@ def compile_into(
     if shutil.which("ccache"):
         clang = f"ccache {clang}"
     make = [
-        "make", f"ARCH={library.ARCHITECTURE}", f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
+        *programs.make(library.ARCHITECTURE), f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
         f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={TARGET}", f"KCFLAGS={KERNEL_FLAG}",
     ]  # fmt: skip
     fragment.configure(tree, library.options(), version, make, variables, log)
     programs.run(
-        [*make, f"-j{len(os.sched_getaffinity(0))}", "vmlinux_a"],
+        [*make, "vmlinux_a"],
         cwd=tree, log=log, env=variables, doing="compile the WebAssembly kernel", on_line=on_object,
     )  # fmt: skip
     linked = _link(tree, folder, tools, log)
