@@ -34,7 +34,10 @@ _ACCESS = (
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
     (
-        rf"(?:^|[;:])[ \t]*(?:(?:from|import)[\s\\]+(?!{_ORDINARY})\w|import[^\n;#]*,[\s\\]*(?!{_ORDINARY})\w)",
+        (
+            rf"(?:^|[;:])[ \t]*(?:from[\s\\]+(?!{_ORDINARY})[\w.]+[\s\\]+import\b"
+            rf"|import[\s\\]+(?!{_ORDINARY})\w|import[^\n;#]*,[\s\\]*(?!{_ORDINARY})\w)"
+        ),
         "uses a module that answers have no need of",
     ),
     (

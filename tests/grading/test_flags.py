@@ -152,7 +152,7 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
         "code",
         "import math, random\nimport numpy as np; import netlab as nl\nfrom math import sqrt, floor\nfor x in y: import re\n"
         "from netlab.chapters.queues import experiments\nlate = table.eval('a > b')\npattern = re.compile('x')\n"
-        "flow.cwnd_segments = self.most = 10",
+        'flow.cwnd_segments = self.most = 10\n"""A wait counts\nfrom the first packet on."""',
     )
     for cell in (handed_out, honest):
         assert flags.of_submission(Submission(Path(), (cell,)), [handed_out], asked, Layout()) == []
