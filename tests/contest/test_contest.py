@@ -249,7 +249,9 @@ def test_ctrl_c_in_a_race_leaves_what_raced_and_nothing_else(tmp_path: Path) -> 
         os.killpg(stopped.pid, 0)
     # What stays is the directory of this user's scratch, with its lock.
     assert {path.name for path in (tmp_path / "tmp").rglob("*")} <= {f"netlab-{os.getuid()}", "lock"}
-    (kept,) = (tmp_path / "out" / "results").iterdir()
+    found = {path: path.read_text()[:400] for path in (tmp_path / "out" / "results").iterdir()}
+    assert len(found) == 1, found
+    (kept,) = found
     assert "anna" in kept.read_text() and not (tmp_path / "out" / board.PAGE).exists()
 
     hand_in(tmp_path / "in", {"zoe": CLASS["ben"]})

@@ -118,7 +118,7 @@ def _solution(edition: Edition, key: str) -> object:
     """The instructor's function, made by their cell."""
     wanted = next(each for each in edition.wanted if each.key == key)
     source = next(cell.source for cell in edition.solved if cell.id == wanted.id)
-    space: dict[str, object] = {}
+    space: dict[str, object] = {"__name__": "__main__"}
     for text in (judging.PRELUDE, *reading.compose(edition.provided, wanted.id, source)["given"], source):
         exec(text, space)  # noqa: S102 (the instructor's own)
     return space[wanted.name]
