@@ -140,6 +140,9 @@ class Line:
         return size if len(self._buffer) >= size else None
 
     def _ended(self) -> RunError:
+        if stopping.is_set():
+            # After Ctrl-C we end guests: that is no fault of the student's, and must not be kept as one.
+            raise KeyboardInterrupt
         return StudentCodeError("its process ended.") if self._warden is None else self._warden.ended()
 
 

@@ -52,6 +52,19 @@ def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.Mon
     assert len(read) == callee.LENGTH.size + 1 + len(said)
 
 
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_guest_that_ctrl_c_ended_is_no_fault_of_the_students(monkeypatch: pytest.MonkeyPatch, stops: bool) -> None:
+    """A contest once kept "its process ended" for a class that was racing when it was stopped."""
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    if stops:
+        stopping = threading.Event()
+        stopping.set()
+        monkeypatch.setattr(line, "stopping", stopping)
+    with ours, pytest.raises(KeyboardInterrupt if stops else line.StudentCodeError):
+        Line(ours, None).hear()
+
+
 def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch: pytest.MonkeyPatch) -> None:
     guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1))
     warden = Warden(guest, cpu_s=5.0)
