@@ -118,6 +118,7 @@ def test_a_wrong_source_is_refused_with_its_line(chapter: Chapter, source: str, 
     assert str(chapter.source) + words in str(caught.value) or words in str(caught.value)
 
 
+@pytest.mark.slow
 def test_build_writes_what_check_accepts_and_twice_the_same(
     chapter: Chapter, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +135,7 @@ def test_build_writes_what_check_accepts_and_twice_the_same(
     assert executed.metadata.language_info == {"name": "python"}
 
 
+@pytest.mark.slow
 def test_text_printed_over_time_is_saved_as_one_piece(chapter: Chapter) -> None:
     chapter.source.write_text("# %%\nimport time\nprint(1)\ntime.sleep(0.5)\nprint(2)\n")
     build(chapter)
@@ -141,6 +143,7 @@ def test_text_printed_over_time_is_saved_as_one_piece(chapter: Chapter) -> None:
     assert [output.text for output in cell.outputs] == ["1\n2\n"]
 
 
+@pytest.mark.slow
 def test_a_widget_leaves_no_view_that_a_page_without_a_kernel_could_not_load(chapter: Chapter) -> None:
     chapter.source.write_text("# %%\nimport ipywidgets\nipywidgets.FloatSlider()\n")
     build(chapter)
