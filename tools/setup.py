@@ -442,7 +442,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             later = []
         now = [kind for kind in kinds if kind not in later]
         if LAB in arguments:
-            # A quarter of a minute sooner: Python compiles a module when it first reads it, and all others behind.
+            # Half of pip's processor time: Python compiles a module when it first reads it, and all others behind.
             os.environ["PIP_COMPILE"] = "no"
         if need_environment or now:
             set_up_now(need_environment, now, began_s)

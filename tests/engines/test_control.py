@@ -14,7 +14,8 @@ import pytest
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError, ScenarioError
 from netlab.engines.library import own
-from netlab.engines.library.control import Ack, Loss
+from netlab.engines.library.control import Ack, Flow, Loss
+from netlab.engines.library.ends import Program
 from netlab.runs.sweeps import SweepError
 
 pytestmark = pytest.mark.library
@@ -326,9 +327,11 @@ def test_a_field_that_does_not_exist_and_an_exit_are_told(wrong: Any, told: str)
         run(Wrong)
 
 
-@pytest.mark.parametrize("given", [Ack, Loss])
+@pytest.mark.parametrize("given", [Ack, Loss, Flow, Program])
 def test_an_unknown_field_is_answered_with_those_that_exist(given: Any) -> None:
-    assert own.NAMES[given.__name__] == given._fields
+    names = own.NAMES[given.__name__]
+    assert names == getattr(given, "_fields", names)
+    assert all(hasattr(given, name) for name in names)
 
 
 @pytest.mark.parametrize(
