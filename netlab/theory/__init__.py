@@ -7,6 +7,7 @@ two it was.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from netlab.base.errors import unknown_name
@@ -76,6 +77,7 @@ from netlab.theory.tcp import (
     windowed_goodput_mbps,
 )
 from netlab.theory.udp import held_shares_mbps, udp_goodput_mbps, udp_loss_rate, udp_shares_mbps
+from netlab.theory.usual import complete
 from netlab.theory.wifi import Saturation, wifi_exchange_us, wifi_saturation, wifi_tcp_limit_mbps, wifi_udp_limit_mbps
 
 __all__ = [
@@ -151,6 +153,10 @@ __all__ = [
     "window_limit_mbps",
     "windowed_goodput_mbps",
 ]
+
+for _name in __all__:
+    if inspect.isfunction(inspect.unwrap(globals()[_name])):
+        complete(globals()[_name])
 
 
 def __dir__() -> list[str]:

@@ -32,8 +32,6 @@ def go_back_n_mbps(
     ----------
     window : float or array
         Pieces in flight, 1 or more.
-    rate_mbps : float
-        Rate of the link in Mbit/s, above 0.
     rtt_ms : float
         Round-trip time of the path without queueing and without the piece's own time on the link, in ms, 0 or more.
     loss_rate : float
@@ -42,18 +40,11 @@ def go_back_n_mbps(
         The timer's time in ms; without it, what is lost goes again after one round trip, as textbooks have it.
     payload_bytes : int
         Bytes of a datagram's payload, all of them data.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
 
     Returns
     -------
     float or array
         Mbit/s, shaped as `window`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -100,11 +91,6 @@ def selective_repeat_mbps(
     -------
     float or array
         Mbit/s, shaped as `window`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -23,24 +23,13 @@ def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_
 
     Parameters
     ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
     rtt_ms : float
         Mean round-trip time with an empty queue, in ms, above 0.
-    flows : int
-        Number of flows n, at least 1.
-    frame_bytes : int
-        Bytes of a full frame as the link counts them, above 0.
 
     Returns
     -------
     float
         Places in packets.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -73,18 +62,11 @@ def many_flows_utilization(queue_packets: Value, bdp_packets: float, flows: int)
         Room in the queue, B, in packets, 0 or more.
     bdp_packets : float
         The bandwidth-delay product in packets, above 0.
-    flows : int
-        Number of flows n, at least 1.
 
     Returns
     -------
     float or ndarray
         A fraction, in the shape of `queue_packets`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

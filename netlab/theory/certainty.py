@@ -32,11 +32,6 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     float
         The factor; it falls towards 1.96 (for 95 %) as values become many.
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     Student, "The Probable Error of a Mean", Biometrika 6, 1908. M. Abramowitz, I. Stegun, Handbook of Mathematical

@@ -38,11 +38,6 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
     float
         Fraction in (0, 1].
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1.
@@ -68,20 +63,11 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
     ----------
     offered_mbps : array
         Rate of each flow as it arrives, headers included, in Mbit/s, 0 or more.
-    shared_mbps : float
-        Rate of the common link in Mbit/s, above 0.
-    exits_mbps : array
-        Rate of each flow's own last link in Mbit/s, above 0.
 
     Returns
     -------
     array
         Delivered rate of each flow, headers included, in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -110,20 +96,11 @@ def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exit
     ----------
     offered_mbps : array
         Rate of each flow as it arrives, headers included, in Mbit/s, above 0.
-    shared_mbps : float
-        Rate of the common link in Mbit/s, above 0.
-    exits_mbps : array
-        Rate of each flow's own last link in Mbit/s, above 0.
 
     Returns
     -------
     array
         Delivered rate of each flow, headers included, in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -155,8 +132,6 @@ def fifo_network(
 
     Parameters
     ----------
-    capacities_mbps : mapping of link to float
-        Rate of each link in Mbit/s, above 0; infinite is allowed.
     routes : mapping of flow to sequence of links
         The links of each flow in the order of travel.
     offered_mbps : mapping of flow to float

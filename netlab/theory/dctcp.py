@@ -17,24 +17,10 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
     are in step and a queue that marks by its length at this moment: less may do. Misleads where senders send in
     bursts that are longer, and says nothing about senders that halve.
 
-    Parameters
-    ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
-    rtt_ms : float
-        Round-trip time with an empty queue, in ms, above 0.
-    frame_bytes : int
-        Bytes of a full frame as the link counts them, above 0.
-
     Returns
     -------
     float
         Threshold in packets.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -62,26 +48,15 @@ def dctcp_queue_packets(
 
     Parameters
     ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
-    rtt_ms : float
-        Round-trip time with an empty queue, in ms, above 0.
     threshold_packets : float
         K, 0 or more.
     flows : int
         N, 1 or more.
-    frame_bytes : int
-        Bytes of a full frame as the link counts them, above 0.
 
     Returns
     -------
     tuple of float
         Lower and upper end in packets.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

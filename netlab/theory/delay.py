@@ -86,11 +86,6 @@ def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
     float
         Bytes.
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     D. Borman et al., RFC 7323, 2014, section 1.1.
@@ -111,22 +106,10 @@ def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
     Holds for every packet of a busy link. Misleads for a packet that finds a token bucket full: the bucket
     lets it pass at once, and only the next one waits.
 
-    Parameters
-    ----------
-    packet_bytes : float
-        Bytes of the frame as the link counts them, 0 or more.
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
-
     Returns
     -------
     float
         Milliseconds.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -160,11 +143,6 @@ def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) 
     float
         Milliseconds.
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
@@ -188,18 +166,11 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
     ----------
     backlog_bytes : float
         Bytes in the queue, as the link counts them, 0 or more.
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
 
     Returns
     -------
     float
         Milliseconds.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -224,8 +195,6 @@ def nodal_delay_ms(
 
     Parameters
     ----------
-    packet_bytes : float
-        Bytes of the frame as the link counts them, 0 or more.
     hop : Hop
         The link.
     backlog_bytes : float
@@ -237,11 +206,6 @@ def nodal_delay_ms(
     -------
     float
         Milliseconds.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -268,18 +232,11 @@ def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
     ----------
     path : sequence of Hop
         The links in the order of travel.
-    packet_bytes : float
-        Bytes of the frame as the links count them, 0 or more.
 
     Returns
     -------
     float
         Milliseconds.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -307,24 +264,13 @@ def ping_rtt_ms(
 
     Parameters
     ----------
-    path : sequence of Hop
-        The links on the way there.
     payload_bytes : int
         Echo data, 0 to 65507; 56 is what `ping` sends.
-    back : sequence of Hop, optional
-        The links on the way back; the same ones when left out.
-    framing : {"tc", "ethernet"}
-        What counts against the rates; see `udp_wire_bytes`.
 
     Returns
     -------
     float
         Milliseconds.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -349,26 +295,10 @@ def segment_rtt_ms(
     Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
     transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.
 
-    Parameters
-    ----------
-    path : sequence of Hop
-        The links on the way there.
-    mss_bytes : int
-        Application bytes in a segment.
-    back : sequence of Hop, optional
-        The links on the way back; the same ones when left out.
-    framing : {"tc", "ethernet"}
-        What counts against the rates; see `udp_wire_bytes`.
-
     Returns
     -------
     float
         Milliseconds.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -22,15 +22,6 @@ def max_min_mbps(
     Holds as what fair queueing at every link tends to. Misleads as a forecast for TCP, which gives less to
     flows with long round-trip times and many bottlenecks.
 
-    Parameters
-    ----------
-    capacities_mbps : mapping of link to float
-        Rate of each link in Mbit/s, above 0; infinite is allowed.
-    routes : mapping of flow to sequence of links
-        The links of each flow.
-    demands_mbps : mapping of flow to float, optional
-        What a flow wants at most, in Mbit/s, above 0; flows left out want all they can get.
-
     Returns
     -------
     dict of flow to float
@@ -78,15 +69,6 @@ def proportional_fair_mbps(
     get less than under max-min fairness, but not nothing. Misleads as a forecast for Reno, which is nearer to
     `reno_optimum_mbps`.
 
-    Parameters
-    ----------
-    capacities_mbps : mapping of link to float
-        Rate of each link in Mbit/s, above 0; infinite is allowed.
-    routes : mapping of flow to sequence of links
-        The links of each flow.
-    demands_mbps : mapping of flow to float, optional
-        What a flow wants at most, in Mbit/s, above 0; flows left out want all they can get.
-
     Returns
     -------
     dict of flow to float
@@ -127,16 +109,10 @@ def alpha_fair_mbps(
 
     Parameters
     ----------
-    capacities_mbps : mapping of link to float
-        Rate of each link in Mbit/s, above 0; infinite is allowed.
-    routes : mapping of flow to sequence of links
-        The links of each flow.
     alpha : float
         Aversion to inequality, 0.25 to 8.
     weights : mapping of flow to float, optional
         Weight of each flow, above 0, in any one unit; all the same when left out.
-    demands_mbps : mapping of flow to float, optional
-        What a flow wants at most, in Mbit/s, above 0; flows left out want all they can get.
 
     Returns
     -------
@@ -188,15 +164,6 @@ def reno_optimum_mbps(
     Holds where each link drops every flow's packets at the same small rate. Misleads with drop-tail queues,
     which drop from bursts and from those that arrive at the wrong moment, and for CUBIC on long paths.
 
-    Parameters
-    ----------
-    capacities_mbps : mapping of link to float
-        Rate of each link in Mbit/s, above 0; infinite is allowed.
-    routes : mapping of flow to sequence of links
-        The links of each flow.
-    rtts_ms : mapping of flow to float
-        Round-trip time of each flow under load, queueing included, in ms, above 0.
-
     Returns
     -------
     dict of flow to float
@@ -234,15 +201,6 @@ def cubic_optimum_mbps(
     links of the flow: the optimum for which that is the condition. Holds where each link drops every flow's
     packets at the same small rate. Misleads with drop-tail queues, as `reno_optimum_mbps` does, and on short
     paths, where CUBIC is as Reno is.
-
-    Parameters
-    ----------
-    capacities_mbps : mapping of link to float
-        Rate of each link in Mbit/s, above 0; infinite is allowed.
-    routes : mapping of flow to sequence of links
-        The links of each flow.
-    rtts_ms : mapping of flow to float
-        Round-trip time of each flow under load, queueing included, in ms, above 0.
 
     Returns
     -------
@@ -304,11 +262,6 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
     -------
     array
         Share of each flow in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

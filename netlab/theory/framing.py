@@ -38,8 +38,6 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
     Parameters
     ----------
-    payload_bytes : int
-        Application bytes in a datagram, 1 to 65507.
     framing : {"tc", "ethernet"}
         "tc" counts 14 bytes, the Ethernet header; "ethernet" 38, with preamble, check sequence and gap.
 
@@ -77,8 +75,6 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
     ----------
     mss_bytes : int
         Application bytes in a segment, 1 to 1448 for an MTU of 1500; up to 8948 for jumbo frames.
-    framing : {"tc", "ethernet"}
-        As in `udp_wire_bytes`.
 
     Returns
     -------
@@ -109,24 +105,10 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
     Holds for a link that is never idle. Misleads for fragmented datagrams (more than 1472 bytes) on an
     overloaded link: one lost fragment loses them whole.
 
-    Parameters
-    ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
-    payload_bytes : int
-        Application bytes in a datagram, 1 to 65507.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
-
     Returns
     -------
     float
         Goodput in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -151,22 +133,13 @@ def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing
 
     Parameters
     ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
     mss_bytes : int
         Application bytes in a segment; 1448 for an MTU of 1500 with timestamps.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
 
     Returns
     -------
     float
         Goodput in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

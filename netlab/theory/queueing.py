@@ -34,11 +34,6 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
     float or array
         Milliseconds, shaped as `load`.
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 3.5.
@@ -74,11 +69,6 @@ def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Val
     float or array
         Milliseconds, shaped as `load`.
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     W. Whitt, Planning queueing simulations, Management Science 35(11), 1989: a queue near full load as reflected Brownian motion.
@@ -112,11 +102,6 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
     -------
     float or array
         Fraction, shaped as `wait_ms`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -29,26 +29,10 @@ def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTE
     carries in one RTT. Holds when nothing is lost before, when neither end limits the window, and when slow start does not
     end early (CUBIC leaves it when the delay grows). Misleads for short RTTs, where queueing is a part of them.
 
-    Parameters
-    ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
-    rtt_ms : float
-        Round-trip time with an empty queue in ms, above 0.
-    mss_bytes : int
-        Application bytes in a segment.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `tcp_wire_bytes`.
-
     Returns
     -------
     float
         Time in s, a whole number of RTTs; 0 where the first window fills the path.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -75,26 +59,13 @@ def slow_start_goodput_mbps(
 
     Parameters
     ----------
-    rate_mbps : float
-        The link's rate in Mbit/s, above 0.
-    rtt_ms : float
-        Round-trip time with an empty queue in ms, above 0.
     active_s : float
         Time in s since the first data arrived, above 0.
-    mss_bytes : int
-        Application bytes in a segment.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `tcp_wire_bytes`.
 
     Returns
     -------
     float
         Goodput in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -131,22 +102,13 @@ def slow_start_rounds(
 
     Parameters
     ----------
-    size_bytes : float
-        Application data in bytes, above 0.
     initial_window_segments : int
         Segments that go before the first acknowledgement, 1 or more.
-    mss_bytes : int
-        Application bytes in a segment.
 
     Returns
     -------
     int
         Rounds, 1 or more.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -183,26 +145,17 @@ def short_flow_ms(
 
     Parameters
     ----------
-    size_bytes : float
-        Application data in bytes, above 0.
     rate_mbps : float
         The slowest link's rate in Mbit/s, above 0.
     rtt_ms : float
         Round-trip time of an empty path in ms, above 0, without transmission.
     initial_window_segments, mss_bytes
         As for `slow_start_rounds`.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `tcp_wire_bytes`.
 
     Returns
     -------
     float
         Time in ms.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -45,8 +45,6 @@ def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
 
     Parameters
     ----------
-    window_bytes : float or array
-        Bytes that may be sent ahead of their acknowledgement, above 0.
     rtt_ms : float
         Round-trip time in ms, above 0.
 
@@ -54,11 +52,6 @@ def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
     -------
     float or array
         Goodput in Mbit/s, shaped as `window_bytes`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -84,26 +77,13 @@ def windowed_goodput_mbps(
 
     Parameters
     ----------
-    window_bytes : float or array
-        Bytes that may be sent ahead of their acknowledgement, above 0.
     rate_mbps : float
         The bottleneck's rate in Mbit/s, above 0.
-    rtt_ms : float
-        Round-trip time without queueing, in ms, above 0.
-    mss_bytes : int
-        Application bytes in a segment.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
 
     Returns
     -------
     float or array
         Goodput in Mbit/s, shaped as `window_bytes`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -128,8 +108,6 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
 
     Parameters
     ----------
-    mss_bytes : int
-        Application bytes in a segment, above 0.
     rtt_ms : float
         Round-trip time under load, in ms, above 0.
     loss_rate : float or array
@@ -143,11 +121,6 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     -------
     float or array
         Rate in Mbit/s, shaped as `loss_rate`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -176,8 +149,6 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
 
     Parameters
     ----------
-    mss_bytes : int
-        Application bytes in a segment, above 0.
     rtt_ms : float or array
         Round-trip time under load, in ms, above 0.
     loss_rate : float or array
@@ -187,11 +158,6 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
     -------
     float or array
         Rate in Mbit/s, shaped as `rtt_ms` and `loss_rate` together.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -231,11 +197,6 @@ def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
     float or array
         Segments, shaped as `window_segments`.
 
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
-
     References
     ----------
     S. Floyd, HighSpeed TCP for large congestion windows, RFC 3649, 2003, section 3 (the sawtooth's area).
@@ -270,15 +231,10 @@ def pftk_mbps(
 
     Parameters
     ----------
-    mss_bytes : int
-        Application bytes in a segment, above 0.
     rtt_ms : float
         Round-trip time under load, in ms, above 0.
     loss_rate : float or array
         Chance that a segment is the first lost one of its round, in (0, 1).
-    rto_ms : float, optional
-        First retransmission timeout in ms, above 0; Linux's least, 200 ms above the round-trip time, when
-        left out.
     window_segments : float
         The receiver's window in segments, 1 or more.
     acked_segments : int
@@ -290,11 +246,6 @@ def pftk_mbps(
     -------
     float or array
         Rate in Mbit/s, shaped as `loss_rate`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -348,15 +299,10 @@ def backoff_mbps(
 
     Parameters
     ----------
-    mss_bytes : int
-        Application bytes in a segment, above 0.
     rtt_ms : float
         Round-trip time under load, in ms, above 0.
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1).
-    rto_ms : float, optional
-        First retransmission timeout in ms, above 0; Linux's least, 200 ms above the round-trip time, when left
-        out.
     longest_rto_ms : float
         Where doubling stops, in ms, `rto_ms` or more; 120 s in Linux, at least 60 s in the RFC, infinite is
         allowed.
@@ -365,11 +311,6 @@ def backoff_mbps(
     -------
     float or array
         Rate in Mbit/s, shaped as `loss_rate`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -426,8 +367,6 @@ def parallel_streams_mbps(
     ----------
     streams : float or array
         Number of streams K, 1 or more.
-    mss_bytes : int
-        Application bytes in a segment, above 0.
     rtt_ms : float
         Round-trip time in ms, above 0.
     loss_rate : float
@@ -441,11 +380,6 @@ def parallel_streams_mbps(
     -------
     float or array
         Sum over the streams in Mbit/s, shaped as `streams`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -23,24 +23,13 @@ def udp_goodput_mbps(
 
     Parameters
     ----------
-    offered_mbps : float or array
-        Application data sent, in Mbit/s, 0 or more.
     rate_mbps : float
         The bottleneck's rate in Mbit/s, above 0.
-    payload_bytes : int
-        Application bytes in a datagram, 1 to 65507.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
 
     Returns
     -------
     float or array
         Goodput in Mbit/s, shaped as `offered_mbps`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -73,14 +62,8 @@ def udp_loss_rate(
 
     Parameters
     ----------
-    offered_mbps : float or array
-        Application data sent, in Mbit/s, 0 or more.
     rate_mbps : float
         The bottleneck's rate in Mbit/s, above 0.
-    payload_bytes : int
-        Application bytes in a datagram, 1 to 65507.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
     queue_packets : int
         Datagrams that the bottleneck's queue holds, 0 or more.
     duration_s : float
@@ -90,11 +73,6 @@ def udp_loss_rate(
     -------
     float or array
         Loss rate in [0, 1], shaped as `offered_mbps`.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -135,18 +113,11 @@ def udp_shares_mbps(
         The bottleneck's rate in Mbit/s, above 0.
     payload_bytes : int or array
         Application bytes in a datagram, one for all or one per flow.
-    framing : {"tc", "ethernet"}
-        What counts against the rate; see `udp_wire_bytes`.
 
     Returns
     -------
     array
         Goodput in Mbit/s, one per flow.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------
@@ -183,18 +154,11 @@ def held_shares_mbps(
         Packets that each flow keeps in the queue on average, above 0.
     payload_bytes, wire_bytes : array
         Application bytes in a packet of each flow, and what it takes from the rate, above 0.
-    rate_mbps : float
-        Rate of the link in Mbit/s, above 0.
 
     Returns
     -------
     array
         Goodput of each flow in Mbit/s.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -42,8 +42,6 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     ----------
     packet_bytes : int
         The IP packet, 20 to 1500 bytes.
-    options : mapping, optional
-        As a link's `medium_options`; see `netlab.network.media.Wifi`.
 
     Returns
     -------
@@ -82,8 +80,6 @@ def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = 
     ----------
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
-    options : mapping, optional
-        As a link's `medium_options`; see `netlab.network.media.Wifi`.
 
     Returns
     -------
@@ -128,8 +124,6 @@ def wifi_tcp_limit_mbps(
     ----------
     mss_bytes : int
         Application bytes in a segment, 1 to 1448.
-    options : mapping, optional
-        As a link's `medium_options`; see `netlab.network.media.Wifi`.
     segments_per_ack : float
         Segments for each acknowledgement, at least 1: 2 with delayed ACKs (RFC 9293, section 3.8.6.3).
     contention : bool
@@ -230,18 +224,11 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
         Senders, 1 to 200.
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
-    options : mapping, optional
-        As a link's `medium_options`; see `netlab.network.media.Wifi`.
 
     Returns
     -------
     Saturation
         Goodput of all in Mbit/s, and the share of the frames that collide.
-
-    Raises
-    ------
-    TheoryError
-        If a parameter is out of range.
 
     References
     ----------

@@ -1,0 +1,65 @@
+"""What the formulas' help says again and again, written once: usual parameters, and what a formula raises.
+
+A docstring names the parameters that are its own. `complete` adds the others, in the order of the call.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+PARAMETERS = {
+    "back": "sequence of Hop, optional: The links on the way back; the same ones when left out.",
+    "capacities_mbps": "mapping of link to float: Rate of each link in Mbit/s, above 0; infinite is allowed.",
+    "demands_mbps": (
+        "mapping of flow to float, optional: What a flow wants at most, in Mbit/s, above 0; flows left out want all they can get."
+    ),
+    "exits_mbps": "array: Rate of each flow's own last link in Mbit/s, above 0.",
+    "flows": "int: Number of flows n, at least 1.",
+    "frame_bytes": "int: Bytes of a full frame as the link counts them, above 0.",
+    "framing": '{"tc", "ethernet"}: What counts against the rate; see `udp_wire_bytes`.',
+    "mss_bytes": "int: Application bytes in a segment, above 0.",
+    "offered_mbps": "float or array: Application data sent, in Mbit/s, 0 or more.",
+    "options": "mapping, optional: As a link's `medium_options`; see `netlab.network.media.Wifi`.",
+    "packet_bytes": "float: Bytes of the frame as the link counts them, 0 or more.",
+    "path": "sequence of Hop: The links on the way there.",
+    "payload_bytes": "int: Application bytes in a datagram, 1 to 65507.",
+    "rate_mbps": "float: The link's rate in Mbit/s, above 0.",
+    "routes": "mapping of flow to sequence of links: The links of each flow.",
+    "rto_ms": (
+        "float, optional: First retransmission timeout in ms, above 0; Linux's least, 200 ms above the round-trip time, when left out."
+    ),
+    "rtt_ms": "float: Round-trip time with an empty queue, in ms, above 0.",
+    "rtts_ms": "mapping of flow to float: Round-trip time of each flow under load, queueing included, in ms, above 0.",
+    "shared_mbps": "float: Rate of the common link in Mbit/s, above 0.",
+    "size_bytes": "float: Application data in bytes, above 0.",
+    "window_bytes": "float or array: Bytes that may be sent ahead of their acknowledgement, above 0.",
+}
+"""A parameter's kind and what it is."""
+RAISES = "TheoryError\n    If a parameter is out of range."
+_HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
+
+
+def complete(formula: Callable[..., Any]) -> None:
+    """Give a formula's docstring the usual parameters and errors that it leaves out."""
+    text = inspect.getdoc(formula)
+    if text is None:  # python -OO
+        return
+    head, *parts = _HEADING.split(text)
+    sections = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    own: dict[str, str] = {}
+    for entry in filter(None, re.split(r"\n(?=\S)", sections.pop("Parameters", ""))):
+        names = entry.partition("\n")[0].partition(" : ")[0].split(", ")
+        own |= {names[0]: entry} | dict.fromkeys(names[1:], "")
+    parameters = [own[name] if name in own else _usual(name) for name in inspect.signature(formula).parameters]
+    returns = sections.pop("Returns")
+    raises = sections.pop("Raises", RAISES)
+    ordered = {"Parameters": "\n".join(filter(None, parameters)), "Returns": returns, "Raises": raises, **sections}
+    formula.__doc__ = head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{body}" for name, body in ordered.items()) + "\n"
+
+
+def _usual(name: str) -> str:
+    kind, _, meaning = PARAMETERS[name].partition(": ")
+    return f"{name} : {kind}\n    {meaning}"

@@ -1,0 +1,32 @@
+"""The help of every formula names each parameter once, in the order of the call, and what it raises."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import netlab as nl
+from netlab.theory import usual
+
+FORMULAS = [name for name in nl.theory.__all__ if inspect.isfunction(inspect.unwrap(getattr(nl.theory, name)))]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_help_is_whole(name: str) -> None:
+    formula = getattr(nl.theory, name)
+    text = inspect.getdoc(formula)
+    assert text is not None
+    sections = re.findall(r"^(\w+)\n-+$", text, re.MULTILINE)
+    assert sections == ["Parameters", "Returns", "Raises", "References", "Examples"]
+    entries = text.partition("Parameters\n----------\n")[2].partition("\n\nReturns\n")[0]
+    heads = [line.partition(" : ")[0] for line in entries.splitlines() if not line.startswith(" ")]
+    assert [word for head in heads for word in head.split(", ")] == list(inspect.signature(formula).parameters)
+
+
+def test_every_usual_parameter_is_used() -> None:
+    text = "\n".join(inspect.getdoc(getattr(nl.theory, name)) or "" for name in FORMULAS)
+    for name in usual.PARAMETERS:
+        kind, _, meaning = usual.PARAMETERS[name].partition(": ")
+        assert f"{name} : {kind}\n    {meaning}" in text
