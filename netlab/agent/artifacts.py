@@ -16,8 +16,6 @@ class ArtifactStore:
 
     Parameters
     ----------
-    folder : Path
-        A directory of the engine's own.
     most_bytes : int
         What all files may have together.
     work : Path

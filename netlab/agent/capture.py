@@ -54,12 +54,8 @@ class Capture:
     ----------
     pid : int
         Process that holds the node's namespace.
-    device : str
-        Interface or wire device.
     outgoing : bool
         Take what leaves the device, or else what comes in.
-    path : str
-        The file to write.
     snap_bytes : int
         Bytes to keep of each packet, from its Ethernet header on.
     """

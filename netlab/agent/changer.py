@@ -23,14 +23,8 @@ class Changer:
 
     Parameters
     ----------
-    network : Network
-        Running.
     directions : list of Hop
         The plan's; this list is brought up to date with each change.
-    clock : str
-        virtual or real.
-    seed : int
-        The run's.
     """
 
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:

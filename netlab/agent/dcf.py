@@ -55,14 +55,8 @@ class Dcf:
 
     Parameters
     ----------
-    wifi : Wifi
-        What a frame costs.
     rooms : sequence of int
         Frames that each station's queue holds, the one in service included.
-    seed : str
-        Fixes every draw.
-    now_ns : int
-        The present time.
     """
 
     def __init__(self, wifi: Wifi, rooms: Sequence[int], seed: str, now_ns: int) -> None:

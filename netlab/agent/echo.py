@@ -30,10 +30,6 @@ class Pinger:
 
     Parameters
     ----------
-    sock : socket.socket
-        Raw ICMP socket in the sender's namespace.
-    dst : str
-        IPv4 address.
     identifier : int
         Tells this pinger's replies from another's, 0 to 65535.
     interval_s, payload_bytes

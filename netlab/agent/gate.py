@@ -27,8 +27,6 @@ class Gate:
     ----------
     forget_start_up : callable
         Draws new random keys and goes on at a round time.
-    power_off : callable
-        Ends the guest.
     """
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:
@@ -75,13 +73,7 @@ class Gate:
 
 
 def serve(gate: Gate, answerer: Callable[[str], Callable[..., Any]]) -> None:
-    """Answer requests for ever.
-
-    Parameters
-    ----------
-    answerer : callable
-        What answers the request of a name.
-    """
+    """Answer requests for ever."""
     gate.put(ready=time.monotonic_ns())
     while True:
         request: Request = gate.get()

@@ -67,12 +67,8 @@ class Medium:
 
     Parameters
     ----------
-    forward, backward : dict
-        The link's two hops in the plan.
     files : dict
         The TAP's file of each interface.
-    seed : int
-        The run's.
     """
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:

@@ -100,13 +100,7 @@ class PlannedIntf(Intf):  # type: ignore[misc]
 
 
 class Network:
-    """A running network.
-
-    Parameters
-    ----------
-    plan : dict
-        Node names by kind, directions, addresses, routes, neighbours and sysctls, as the experiment planned them.
-    """
+    """A running network."""
 
     def __init__(self, plan: AgentPlan) -> None:
         self.plan = plan

@@ -53,14 +53,8 @@ class Programs:
     ----------
     gate : Gate
         Where what commands print is sent while they run.
-    plan : dict
-        The lab's.
-    network : Network
-        It runs.
     packages : list of str
         Where Python finds netlab and Mininet.
-    moment : callable
-        Says what time it is in the network.
     """
 
     def __init__(

@@ -30,11 +30,6 @@ class Routing:
     ----------
     pid : int
         Process or thread that holds the namespace.
-
-    Attributes
-    ----------
-    interfaces : Interfaces
-        Numbers of its interfaces.
     """
 
     def __init__(self, pid: int) -> None:

@@ -74,13 +74,7 @@ class Reader(Protocol):
 
 
 class QueueReader:
-    """Reads all qdiscs of the namespace in which it was made.
-
-    Parameters
-    ----------
-    interfaces : list of str
-        Names of the interfaces whose queue is wanted.
-    """
+    """Reads all qdiscs of the namespace in which it was made."""
 
     def __init__(self, interfaces: list[str]) -> None:
         self.indices = {socket.if_nametoindex(name): name for name in interfaces}

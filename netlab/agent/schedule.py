@@ -131,15 +131,6 @@ class Schedule:
     ----------
     directions : list of Hop
         The plan's; this list is brought up to date with each change.
-    clock : str
-        virtual or real.
-    seed : int
-        The run's, from which what wires draw follows.
-
-    Attributes
-    ----------
-    directions : list of Hop
-        As they are by now.
     """
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:

@@ -132,10 +132,6 @@ def wire_seed(seed: int, src: str, dst: str, nth: int) -> int:
 
     Parameters
     ----------
-    seed : int
-        The run's.
-    src, dst : str
-        The nodes at its ends.
     nth : int
         Which of the links between these, from 0.
     """

@@ -184,13 +184,7 @@ def search_path(directory: str) -> str:
 
 
 def install(directory: str, packages: list[str]) -> str:
-    """Write the programs below a directory; returns the search path for programs with all of them.
-
-    Parameters
-    ----------
-    packages : list of str
-        Where Python finds netlab.
-    """
+    """Write the programs below a directory; returns the search path for programs with all of them."""
     python = {"python": sys.executable, "packages": json.dumps(packages)}
     places = {
         "first": {"iperf": IPERF.format(**python), **INSTEAD},

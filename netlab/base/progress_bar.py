@@ -33,12 +33,8 @@ def shown_progress(
     ----------
     progress : bool or callable
         Show a bar where somebody watches (never when $NETLAB_PROGRESS is 0), or call this.
-    whole : float
-        All of the work, in `unit`.
     done : float
         How much of it was done before; the estimate of the rest leaves it out.
-    what : str
-        What the bar counts.
     """
     if callable(progress):
         yield progress

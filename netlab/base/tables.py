@@ -16,11 +16,6 @@ def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     left : int
         How many columns are text.
 
-    Returns
-    -------
-    str
-        Lines without trailing blanks.
-
     Examples
     --------
     >>> print(text_table(["flow", "RTT\\nms"], [["h1-h2 ping", "20.314"]]))

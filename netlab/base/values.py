@@ -75,10 +75,6 @@ def read_list(
     ----------
     given : object
         A list of objects, among which some may be of `kind` already.
-    name : str
-        The list's, for the sentences.
-    kind : type
-        What the items are made with.
     required : tuple of str
         Fields that each must have.
     problems_of : callable

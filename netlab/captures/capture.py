@@ -92,15 +92,8 @@ def finish(folder: Path, items: Sequence[tuple[Capture, str, Sequence[str]]], or
 
     Parameters
     ----------
-    folder : Path
-        Where they are.
     items : sequence
         Each capture, the name that its files begin with, and its interfaces.
-
-    Returns
-    -------
-    list of Path
-        The pcapng files.
     """
     addresses = {node: address for address, node in reversed(origin.nodes.items())}
     made = []
@@ -122,10 +115,6 @@ def finish_run(captured: Sequence[Capture], plan: Plan, outcome: Outcome) -> Non
 
     Parameters
     ----------
-    captured : sequence of Capture
-        The run's, in the order of the plan's.
-    plan : Plan
-        The run's.
     outcome : Outcome
         What the engine brought back; its directory of artifacts gets the files.
     """

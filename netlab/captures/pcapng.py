@@ -56,15 +56,8 @@ def write_pcapng(
     ----------
     ends : mapping
         For each interface what departed from it and what arrived at it.
-    origin : Origin
-        Noted in the file.
     keep : callable
         Says which frames to write.
-
-    Returns
-    -------
-    int
-        Packets written.
     """
     blocks = [
         _block(

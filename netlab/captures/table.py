@@ -51,11 +51,6 @@ def read_packets(path: Path) -> pd.DataFrame:
 
     Raises NetlabError when the file is not such a capture.
 
-    Parameters
-    ----------
-    path : Path
-        A file that netlab wrote.
-
     Returns
     -------
     pandas.DataFrame

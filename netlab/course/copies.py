@@ -53,11 +53,6 @@ def update(where: Path) -> Iterator[str]:
     chapter has now.
 
     Raises NetlabError when the folder cannot be written.
-
-    Parameters
-    ----------
-    where : Path
-        The folder; made when it is not there.
     """
     try:
         (where / _ORIGINALS).mkdir(parents=True, exist_ok=True)

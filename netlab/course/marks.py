@@ -43,10 +43,6 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 
     Parameters
     ----------
-    source : str
-        The cell.
-    file : str
-        Name for messages.
     first_line : int
         Line of `file` on which the cell's first line stands.
 

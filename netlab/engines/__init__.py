@@ -179,10 +179,6 @@ def lasting(duration_s: float, real_s: float) -> float:
     duration_s, real_s : float
         Network time in s.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> import netlab as nl

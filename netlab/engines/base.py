@@ -67,8 +67,6 @@ def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel:
     ----------
     on_progress : callable or None
         Called with the network time done, in s.
-    cancel : threading.Event or None
-        Stops it.
     """
 
     def look() -> None:

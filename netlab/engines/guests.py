@@ -57,7 +57,6 @@ class Waiting:
         The run's.
     folder : Path
         The part of it that the agent writes to.
-    closed : bool
     settings : dict
         What is to be known of how it runs.
     """

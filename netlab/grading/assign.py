@@ -48,11 +48,6 @@ def assign(
         What tokens are drawn from besides names: with another salt the same class gets other figures.
     solved : Path, optional
         A directory for the same notebooks with every answer in them, to try the grading with.
-
-    Returns
-    -------
-    list of Path
-        What was written.
     """
     if solved is not None and output.resolve() in (solved.resolve(), *solved.resolve().parents):
         raise NetlabError(f"--solved {solved} lies in {output}, which is for students: choose a directory elsewhere.")

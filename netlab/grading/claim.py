@@ -24,8 +24,6 @@ class Claim:
 
     Parameters
     ----------
-    path : Path
-        Where that is written down.
     known : dict
         What was written there the last time.
     fewer : bool

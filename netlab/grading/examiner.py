@@ -31,11 +31,6 @@ class ExaminerError(NetlabError):
 class Draw:
     """Draws hidden cases: the same ones for the same seed.
 
-    Parameters
-    ----------
-    seed : str
-        Any text.
-
     Examples
     --------
     >>> Draw("a").between(1, 10) == Draw("a").between(1, 10)

@@ -215,11 +215,6 @@ def with_review(graded: Graded, points: Mapping[tuple[str, str], Read]) -> Grade
     """The class with the points that a person gave to answers in words; for words that are others now they do not hold.
 
     Raises NetlabError when points are given to what is not there, or are out of range.
-
-    Parameters
-    ----------
-    points : mapping
-        As `review.read` gives them.
     """
     results: list[dict[str, Any]] = []
     used, changed = set(), []

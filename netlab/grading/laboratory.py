@@ -71,8 +71,6 @@ class Laboratory:
 
         Parameters
         ----------
-        described : mapping
-            As a scenario file has it.
         graded : bool
             Whether it belongs to an answer: then it gets a seed of the grader's.
         own : mapping, optional

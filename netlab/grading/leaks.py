@@ -20,13 +20,6 @@ def require_no_answer(texts: Iterable[str], edition: Edition) -> None:
     """Refuse to hand out any line of an answer.
 
     Raises LeakError when one holds a line that only the instructor's version has.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        The cells that would be handed out.
-    edition : Edition
-        The chapter with the same figures.
     """
     lines = {_bare(line) for text in texts for line in text.split("\n")}
     found = sorted(secrets_of(edition) & lines)

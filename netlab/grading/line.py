@@ -44,8 +44,6 @@ class Line:
 
     Parameters
     ----------
-    gate : socket
-        The grader's end.
     warden : Warden or None
         Watches the guest meanwhile.
     """
@@ -151,8 +149,6 @@ class Warden:
 
     Parameters
     ----------
-    number : int
-        The exercise that is called.
     cpu_s : float
         Processor time that the calls may take, in s; what is begun later counts from its beginning.
     """

@@ -50,8 +50,6 @@ def notebook(chapter: Master, result: Mapping[str, Any], seed: str) -> NotebookN
 
     Parameters
     ----------
-    result : mapping
-        As `judging.judge` gives it.
     seed : str
         What the hidden cases followed from.
     """
@@ -139,8 +137,6 @@ class Exam:
 
     Parameters
     ----------
-    chapter : str
-        The chapter's notebook.
     token : str
         What the student's figures are drawn from.
     seed : str

@@ -101,13 +101,6 @@ def needed(cells: Sequence[Provided], answer: str) -> tuple[list[str], set[str]]
     """What an answer needs of the cells before it, in order, and the names in it that none of them defines.
 
     Of a cell only those statements are taken that define what is needed, or may change it; what is printed or drawn is not.
-
-    Parameters
-    ----------
-    cells : sequence of Provided
-        The master's code cells before the answer.
-    answer : str
-        The student's cell.
     """
     steps = [*(_steps(cell) for cell in cells), _steps(Provided(answer))]
     last = len(steps) - 1

@@ -41,8 +41,6 @@ def compare(
     ----------
     handed_out, provided : list
         Id, kind and source of each cell of the student's notebook; id, source and whether it draws of the master's code cells.
-    wanted : list
-        The fields of each `Wanted`.
     """
     if not (_last and _last[0][0] == path):
         found = read(path)

@@ -28,8 +28,6 @@ class RemoteClass(Elsewhere):
     ----------
     line : callable
         Called for each connection: the line to where the object is, and what ends that place with the connection.
-    place : int
-        The object's there.
     """
 
     def __init__(self, line: Callable[[], tuple[Line, Callable[[], None]]], place: int = 0) -> None:

@@ -74,8 +74,6 @@ def build(
         A `linux-source` package, a kernel archive (`linux-*.tar.{xz,gz,bz2,zst}`) or an unpacked kernel tree,
         which stays as it is. Without it, kernels already built by this netlab's recipe are taken; where one is
         missing, apt fetches the newest source.
-    progress : callable, optional
-        Called with a `BuildProgress` as the work goes on.
     newest : bool
         Ask apt for the newest source even if the kernels are there.
     kinds : sequence of {"pocket", "library"}, optional

@@ -175,18 +175,7 @@ def describe_library(kernel: library.LibraryKernel) -> str:
 
 
 def describe(kernel: Kernel) -> str:
-    """What `netlab kernel info` prints.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Any kernel that `find()` gives.
-
-    Returns
-    -------
-    str
-        Lines of "name: value", the longest ones last.
-    """
+    """What `netlab kernel info` prints."""
     lines = [f"kernel:        Linux {kernel.release} (User-Mode Linux)", f"file:          {kernel.path}"]
     lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
     build, source = kernel.build, kernel.build["source"]

@@ -233,13 +233,6 @@ def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
 
     Raises KernelError when a place is not there exactly once; nothing is written then.
 
-    Parameters
-    ----------
-    tree : Path
-        An unpacked kernel source.
-    wanted : list of Edit, optional
-        Other edits than `edits()`.
-
     Returns
     -------
     str

@@ -157,8 +157,6 @@ def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("r
 
     Parameters
     ----------
-    directory : Path
-        Where the build is.
     files, facts : sequence of str
         Files that must be there, and words that `build.json` must have, of which "release" is the first.
     """

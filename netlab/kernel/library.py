@@ -244,8 +244,6 @@ def compile_into(
         The source's version, for the options that depend on it.
     variables, log
         The build's environment, and where its output goes.
-    on_object : callable, optional
-        Called with each line of make's output.
     machine, cross
         The processor and the prefix of its compiler, where it is not this machine's, such as "aarch64-linux-gnu-".
     static : bool

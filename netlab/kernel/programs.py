@@ -33,8 +33,6 @@ def run(
 
     Parameters
     ----------
-    command : sequence of str
-        Program and arguments.
     log : Path
         Where output goes; what failed is told with its last lines.
     doing : str

@@ -31,17 +31,6 @@ __all__ = ["MEASURES", "Measure", "Observations", "Tables", "to_run"]
 def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artifacts | None = None) -> Run:
     """Turn what the agent counted into a `Run`.
 
-    Parameters
-    ----------
-    raw : Counters
-        What the agent counted.
-    plan : Plan
-        What it was asked for.
-    settings : dict
-        To be kept with the run.
-    artifacts : Artifacts, optional
-        The files that the run left.
-
     Raises
     ------
     RunError

@@ -28,15 +28,7 @@ class Observations:
 
 
 class Measure(Generic[ItemType, TotalsType]):
-    """The figures of one item of traffic.
-
-    Parameters
-    ----------
-    item : Item
-        As it was planned.
-    totals : Totals
-        As they were counted.
-    """
+    """The figures of one item of traffic."""
 
     def __init__(self, item: ItemType, totals: TotalsType, seen: Observations) -> None:
         self.item = item

@@ -56,10 +56,6 @@ def run_test(
 
     Parameters
     ----------
-    host, port
-        Where `netlab perf --server` listens.
-    request : TestRequest
-        What to test.
     on_rows : callable | None
         Gets the samples of all streams at each interval's end, from a thread of its own.
 

@@ -29,11 +29,6 @@ def run(
         Called with the network time that has passed, in s, fifty times or less.
     on_wait : callable, optional
         Called some times a second; the run stops with what it raises.
-
-    Returns
-    -------
-    dict
-        What was counted.
     """
 
     def heard(message: Message) -> None:

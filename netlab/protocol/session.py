@@ -20,8 +20,6 @@ class Session(Protocol):
 
     Attributes
     ----------
-    name : str
-        The engine's.
     clock : {"virtual", "real"}
         Whether network time stands still between requests.
     directory : Path
@@ -30,7 +28,6 @@ class Session(Protocol):
         The part of it in which the lab leaves files.
     settings : dict
         What is to be known of how it runs: whether a seed repeats it (`seeded`), whether it is `confined`, ...
-    closed : bool
     """
 
     @property

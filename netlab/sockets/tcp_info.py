@@ -67,11 +67,6 @@ def ca_state_name(number: int) -> str:
 def decode(data: bytes) -> TcpInfo:
     """Decode the bytes of a `struct tcp_info` of any kernel since 2.6.
 
-    Parameters
-    ----------
-    data : bytes
-        What `getsockopt(TCP_INFO)` returned; shorter on older kernels.
-
     Examples
     --------
     >>> info = decode(bytes([1, 3]) + bytes(66) + (204_000).to_bytes(4, "little"))

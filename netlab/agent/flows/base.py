@@ -37,15 +37,7 @@ class FlowContext:
 
 
 class Flow(Generic[ItemType]):
-    """An item of traffic at work.
-
-    Parameters
-    ----------
-    item : Item
-        As the plan has it.
-    place : FlowContext
-        Where.
-    """
+    """An item of traffic at work."""
 
     def __init__(self, item: ItemType, place: FlowContext) -> None:
         self.item = item

@@ -46,8 +46,6 @@ class Answers:
 
     Parameters
     ----------
-    plan : dict
-        What was asked for.
     queues : list of str
         Interfaces by the number that queue samples have.
     own : mapping, optional

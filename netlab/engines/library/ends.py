@@ -221,8 +221,6 @@ class Ends:
 
     Parameters
     ----------
-    label : str
-        The flow's.
     programs : tuple
         The user's sender and receiver.
     num_bytes : int or None

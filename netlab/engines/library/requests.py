@@ -156,8 +156,6 @@ def make_requests(
 
     Parameters
     ----------
-    plan : dict
-        What `Scenario.plan()` makes.
     ip_lines, queueing : dict
         What `shape_network` makes of the plan's directions, by node.
     memory_bytes, start_s, machine_sysctls

@@ -49,10 +49,6 @@ class LibrarySession:
 
     Parameters
     ----------
-    program : Program
-        The kernel's, just started.
-    kernel : LibraryKernel
-        Whose program it is.
     memory_mb : int
         `MEMORY_MB` or `SMALL_MEMORY_MB`.
     """
