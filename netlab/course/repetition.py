@@ -96,6 +96,8 @@ class Repetition(Build):
     """Takes the table and returns what theory says of them."""
     unit: str
     """Of the values; "" for a ratio."""
+    slips: Mapping[str, Values]
+    """Values that are often taken in place of these, by the sentence that says so."""
 
     def __call__(self, answer: object) -> None:
         """Show the verdict on `answer`, and in a notebook its figure."""
@@ -146,6 +148,8 @@ def repetition(
     hints: Sequence[str] = (),
     plot: str = 'my_rows.plot(kind="scatter", x="seed", y=...)',
     axis: str = "... (unit)",
+    compared: str = "theory",
+    slips: Mapping[str, Values] | None = None,
 ) -> Repetition:
     """Make the check of a repeated measurement.
 
@@ -159,6 +163,10 @@ def repetition(
         How the student makes the scenario, as code.
     plot, axis : str
         How the student draws the values, as code, and the title of the axis: for the last hint.
+    compared : str
+        What `expected` gives, in words.
+    slips : mapping, optional
+        As `Repetition` has them.
     """
     figure = (
         f"my_figure = {plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "
@@ -170,6 +178,7 @@ def repetition(
         values=values,
         expected=expected,
         unit=unit,
+        slips=slips or {},
         conditions=[
             Condition(
                 lambda found: repeats(found.table, scenario()),
@@ -191,16 +200,16 @@ def repetition(
                 lambda found: _agrees(found.interval, interval(values(found.table))),
                 "The interval must be that of the values that the exercise asks for, one for each seed.",
                 "Select the rows and the column first; nl.interval(...) takes the values.",
-                lambda found: _slip(found, values(found.table)),
+                lambda found: _slip(found, values(found.table), slips or {}),
             ),
             Condition(
-                lambda found: any(_same(numbers, values(found.table)) for numbers in found.figure["traces"]),
+                lambda found: _draws(found, values(found.table), slips or {}),
                 "The figure must show each of your values.",
                 'Draw the rows that you selected: my_rows.plot(kind="scatter", x="seed", y=...).',
                 lambda found: f"traces of {', '.join(str(len(n)) for n in found.figure['traces']) or 'no'} numbers",
             ),
             Condition(
-                lambda found: _shows(found.figure, _judged_by(found, values(found.table))),
+                lambda found: _shows(found.figure, _judged_by(found, values(found.table), slips or {})),
                 "The figure must show your interval, from mean - half to mean + half.",
                 "my_figure.add_hrect(y0=..., y1=..., opacity=0.2), or error bars.",
                 lambda found: (
@@ -214,9 +223,12 @@ def repetition(
                 lambda found: f"titles {', '.join(map(repr, found.figure['titles'])) or 'none'}",
             ),
             Condition(
-                lambda found: found.verdict in _verdicts(_judged_by(found, values(found.table)), expected(found.table)),
-                "The word must say where theory lies, seen from your interval.",
-                "What does theory give? Is it more than mean + half, less than mean - half, or between them?",
+                lambda found: (
+                    found.verdict
+                    in _verdicts(_judged_by(found, values(found.table), slips or {}), expected(found.table))
+                ),
+                f"The word must say where {compared} lies, seen from your interval.",
+                f"Is {compared} above mean + half, below mean - half, or between them?",
                 lambda found: (
                     f"{found.verdict!r}, and an interval from {with_unit(found.interval[0] - found.interval[1], unit)} to "
                     f"{with_unit(sum(found.interval), unit)}"
@@ -276,10 +288,26 @@ def _shows(figure: Mapping[str, Any], given: tuple[float, float]) -> bool:
     return all(bool((np.abs(there - edge) <= margin).any()) for edge in (levels[0], levels[2]))
 
 
-def _judged_by(found: Repeated, values: pd.Series[float]) -> tuple[float, float]:
-    """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one."""
+def _draws(found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]) -> bool:
+    """Whether the figure shows the values, or those that the student took in their place: a mistake costs once."""
+    traces = found.figure["traces"]
+    if any(_same(numbers, values) for numbers in traces):
+        return True
+    instead = [slip(found.table) for slip in slips.values()]
+    return any(
+        _same(numbers, each) for each in instead if _agrees(found.interval, interval(each)) for numbers in traces
+    )
+
+
+def _judged_by(found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]) -> tuple[float, float]:
+    """The student's interval where it is right or a usual slip, for a mistake costs once; of one made up the right one.
+
+    Where it is two edges, who gave them has the right interval.
+    """
     right = interval(values)
-    known = itertools.chain([right], (slip for slip, _ in _slips(found, values)))
+    if _agrees(found.interval, (right[0] - right[1], sum(right))):
+        return right
+    known = itertools.chain([right], (slip for slip, _ in _slips(found, values, slips)))
     return found.interval if any(_agrees(found.interval, each) for each in known) else right
 
 
@@ -297,17 +325,19 @@ def _verdicts(given: tuple[float, float], expected: float) -> set[str]:
     return found
 
 
-def _slip(found: Repeated, values: pd.Series[float]) -> str:
+def _slip(found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]) -> str:
     """What a wrong interval is, where it is a usual slip."""
     mean, half = found.interval
     got = f"{mean:.4g} ± {half:.2g}"
-    for slip, sentence in _slips(found, values):
+    for slip, sentence in _slips(found, values, slips):
         if _agrees((mean, half), slip):
             return f"{got}; {sentence}"
     return got
 
 
-def _slips(found: Repeated, values: pd.Series[float]) -> Iterator[tuple[tuple[float, float], str]]:
+def _slips(
+    found: Repeated, values: pd.Series[float], slips: Mapping[str, Values]
+) -> Iterator[tuple[tuple[float, float], str]]:
     number, middle, scatter = len(values), float(values.mean()), float(values.std())
     _, half = interval(values)
     root = number**0.5
@@ -324,6 +354,8 @@ def _slips(found: Repeated, values: pd.Series[float]) -> Iterator[tuple[tuple[fl
     yield (middle, 2 * half), "this is the whole width, from one edge to the other"
     yield (middle - half, middle + half), "these are the two edges; asked for are the mean and half of the width"
     yield (float(values.median()), half), "this is the median, and the interval is of the mean"
+    for sentence, instead in slips.items():
+        yield interval(instead(found.table)), sentence
     table = found.table
     for column in table.select_dtypes("number"):
         yield _interval_of(table[column]), f"this is the column {column} of all flows together"

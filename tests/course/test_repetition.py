@@ -152,7 +152,15 @@ def test_a_figure_must_show_values_interval_and_unit(check: Repetition) -> None:
 def test_the_verdict_must_follow_from_the_students_own_interval(check: Repetition) -> None:
     answer = work(check)
     for word in set(VERDICTS) - {answer[3]}:
-        assert "where theory lies, seen from your interval" in said(check, [*answer[:3], word])
+        assert "lies, seen from your interval" in said(check, [*answer[:3], word])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_who_gives_the_two_edges_hears_of_that_alone(check: Repetition) -> None:
+    answer = work(check)
+    mean, half = answer[1]
+    told = said(check, [answer[0], (mean - half, mean + half), *answer[2:]])
+    assert "the two edges" in told and ": 1 of " in told
 
 
 @pytest.mark.parametrize("check", CHECKS)

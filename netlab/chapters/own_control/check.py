@@ -144,11 +144,29 @@ def _goodput_mbps(run: Run) -> float:
     return float(run.flows["goodput_mbps"].iloc[0])
 
 
+def _wide(table: pd.DataFrame) -> pd.DataFrame:
+    """Of each seed the power of h1 and of h2."""
+    powers = table.assign(power=table["goodput_mbps"] / table["rtt_ms"])
+    return powers.pivot_table(index="seed", columns="src", values="power")
+
+
 def _powers(table: pd.DataFrame) -> pd.Series[float]:
     """Of each seed the power of h2 over that of h1."""
-    wide = table.assign(power=table["goodput_mbps"] / table["rtt_ms"]).pivot_table(
-        index="seed", columns="src", values="power"
-    )
+    wide = _wide(table)
+    return wide["h2"] / wide["h1"]
+
+
+def _upside_down(table: pd.DataFrame) -> pd.Series[float]:
+    return 1 / _powers(table)
+
+
+def _differences(table: pd.DataFrame) -> pd.Series[float]:
+    wide = _wide(table)
+    return wide["h2"] - wide["h1"]
+
+
+def _goodputs(table: pd.DataFrame) -> pd.Series[float]:
+    wide = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
     return wide["h2"] / wide["h1"]
 
 
@@ -261,6 +279,12 @@ class Checks:
                     "The link sends the headers too: a full frame has 1514 bytes.",
                 ),
                 Misconception(
+                    lambda window_segments, rate_mbps, base_rtt_ms: max(
+                        base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, RATE_MBPS)
+                    ),
+                    "This holds for a link of 10 Mbit/s only. Is rate_mbps used?",
+                ),
+                Misconception(
                     lambda window_segments, rate_mbps, base_rtt_ms: base_rtt_ms,
                     "This is the RTT of the empty path, where the window fills more than that. Is the frame's time in ms?",
                 ),
@@ -290,6 +314,12 @@ class Checks:
                     "The rate is in bits, and segments have bytes.",
                 ),
                 Misconception(bdp_bytes, "These are bytes; a window counts segments."),
+                Misconception(bdp_bytes / 1e3, "These are kB; a window counts segments."),
+                Misconception(bdp_bytes * BITS_PER_BYTE / 1e3, "These are kbit; a window counts segments."),
+                Misconception(
+                    theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES,
+                    f"That is the window of the first link. Yours has {own.rate_mbps} Mbit/s and {own.base_rtt_ms} ms.",
+                ),
             ],
             right=(
                 "That is one bandwidth-delay product: a full link and an empty queue (Kleinrock's point). In runs the peak lies "
@@ -334,7 +364,10 @@ class Checks:
                     "Above ssthresh_segments each acknowledgement adds delivered_segments / cwnd_segments; and a loss must set both.",
                     lambda runs: _growth_in_words(runs["alone"]),
                 ),
-                _fair("the link", "Does the growth per RTT depend on the window? It should add the same for both."),
+                _fair(
+                    "the link",
+                    "Does each object keep a flow of its own? Does it add the same for each RTT, whatever its window?",
+                ),
             ],
             right="Additive increase and multiplicative decrease: so two flows come closer with each loss (Chiu and Jain).",
             hints=[
@@ -355,7 +388,7 @@ class Checks:
                         and min(_parts_of_cubic(runs).values()) > LEAST_PART
                     ),
                     f"On the trace walk_4g its power must be {LEAST_TIMES} times CUBIC's, and not by leaving a link idle.",
-                    "Print experiments.on_trace(...): is it the goodput or the delay?",
+                    'Print experiments.on_trace("walk_4g", {"Mine": Mine, "cubic": "cubic"}): is it the goodput or the delay?',
                     lambda runs: (
                         f"{experiments.power(runs[TRACES[0]]):.3g}, and CUBIC has {experiments.power(cubic(TRACES[0])):.3g} Mbit/s per s"
                     ),
@@ -391,6 +424,12 @@ class Checks:
             right="A ratio of 1 would mean no difference. Would your verdict hold on another network?",
             plot='my_ratios.plot(kind="bar")',
             axis="Power, Mine / Aimd",
+            compared="1",
+            slips={
+                "this is the ratio upside down: h2, with Mine, goes above": _upside_down,
+                "this is the difference, and the ratio is asked for": _differences,
+                "this is the ratio of the goodputs: power is goodput over RTT": _goodputs,
+            },
             hints=[
                 'my_table["power"] = my_table["goodput_mbps"] / my_table["rtt_ms"] works on a copy: my_table.copy().',
                 'my_wide = ....pivot_table(index="seed", columns="src", values="power") has a column for each sender.',

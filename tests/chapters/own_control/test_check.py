@@ -5,9 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import netlab as nl
 from netlab.chapters import own_control
 from netlab.chapters.own_control import check
 from netlab.chapters.own_control.settings import Window, side_by_side
@@ -88,6 +90,15 @@ def test_a_path_of_40_ms_written_into_the_function_is_found() -> None:
         chapter.check.delay,
         lambda window_segments, rate_mbps, base_rtt_ms: max(40, window_segments * 12.112 / rate_mbps),
     )
+
+
+def test_the_numbers_of_the_first_link_are_found() -> None:
+    assert "a link of 10 Mbit/s only" in said(
+        chapter.check.delay,
+        lambda window_segments, rate_mbps, base_rtt_ms: max(base_rtt_ms, window_segments * 1.2112),
+    )
+    assert "window of the first link" in said(chapter.check.best, 33)
+    assert "These are kbit" in said(chapter.check.best, 300)
 
 
 @pytest.mark.library
@@ -191,3 +202,37 @@ def test_the_repeated_measurement_is_of_the_two_classes_by_their_names() -> None
     assert "tcp h1 to h3 with class Mine, tcp h2 to h4 with class Aimd" in repeated.conditions[0].complaint(found)
     table = pd.DataFrame({"seed": [1, 1], "src": ["h1", "h2"], "goodput_mbps": [2.0, 6.0], "rtt_ms": [40.0, 60.0]})
     assert repeated.values(table).tolist() == pytest.approx([2.0])
+
+
+@pytest.mark.parametrize(
+    ("instead", "sentence"),
+    [
+        (lambda power, _goodput: power["h1"] / power["h2"], "the ratio upside down"),
+        (lambda power, _goodput: power["h2"] - power["h1"], "this is the difference"),
+        (lambda _power, goodput: goodput["h2"] / goodput["h1"], "the ratio of the goodputs"),
+    ],
+)
+def test_another_quotient_is_named_and_its_figure_costs_nothing_more(instead: Any, sentence: str) -> None:
+    repeated: Repetition = chapter.check.repeated
+    chance = np.random.default_rng(1)
+    rows = [
+        {
+            "seed": seed,
+            "flow": src,
+            "src": src,
+            "goodput_mbps": mbps * chance.uniform(0.9, 1.1),
+            "rtt_ms": rtt,
+            "error": None,
+        }
+        for seed in range(10)
+        for src, mbps, rtt in (("h1", 5.0, 50.0), ("h2", 8.0, 40.0))
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs["scenario"] = side_by_side(Aimd, type("Mine", (Window,), {"__module__": "student"})).to_dict()
+    goodput = table.pivot_table(index="seed", columns="src", values="goodput_mbps")
+    values = instead(goodput / table.pivot_table(index="seed", columns="src", values="rtt_ms"), goodput)
+    mean, half = nl.interval(values)
+    figure = values.plot(kind="bar").add_hrect(y0=mean - half, y1=mean + half).update_yaxes(title_text="Power")
+    word = "above" if mean + half < 1 else "below" if mean - half > 1 else "inside"
+    told = said(repeated, [table, (mean, half), figure, word])
+    assert sentence in told and "1 of 7 conditions" in told
