@@ -13,7 +13,7 @@ from typing import Any
 from netlab.grading.submission import Cell, Layout, Submission, Wanted, without_magics
 
 EDITED, ACCESS, ALIKE, REPEATED = "edited check", "access to answers", "near-identical code", "another student's number"
-TOKEN, COPIED = "another student's notebook", "the same words"
+TOKEN, COPIED, PART = "another student's notebook", "the same words", "part of the points"
 SHORTEST_NODES = 45
 """Shorter programs are alike because there is one way to write them."""
 LONG_NODES = 150
@@ -141,6 +141,7 @@ def of_class(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         *together,
         *sorted(own, key=lambda flag: (flag["students"], flag["kind"], flag["exercise"], flag["sentence"])),
+        *_in_part(results),
     ]
 
 
@@ -216,3 +217,22 @@ def _repeated(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             if mark["status"] == "failed" and owners and result["student"] not in owners:
                 whose = ", ".join(sorted(owners)[:5])
                 yield _flag([result["student"]], REPEATED, mark["key"], f"{mark['value']} is right for {whose}")
+
+
+def _in_part(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Answers that got points for some of an exercise's conditions: honest work, or the set-up without what was asked.
+
+    Of a function that is right but for its edges nothing is said.
+    """
+    groups: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = defaultdict(list)
+    for result in results:
+        for mark in result["exercises"]:
+            parts = mark.get("parts", ())
+            lacking = tuple(place for place, part in enumerate(parts) if not part["points"])
+            labels = " ".join(parts[place]["label"] for place in lacking)
+            if 0 < len(lacking) < len(parts) and labels != "edges":
+                said = f"{mark['points']:g} of {mark['of']:g} points. What does not hold: {labels}"
+                groups[mark["key"], lacking].append((result["student"], said))
+    for (key, _), found in sorted(groups.items()):
+        whose = f" (With the figures of {found[0][0]}.)" if len({said for _, said in found}) > 1 else ""
+        yield _flag([student for student, _ in found], PART, key, f"{found[0][1]}{whose}")

@@ -52,7 +52,7 @@ KINDS = {
 }  # fmt: skip
 """The kinds of attack. Each is tried by a pupil of `hostile`, or by the test in `ELSEWHERE`."""
 ELSEWHERE = {
-    21: "test_shortcuts.test_the_cheapest_ways_around_an_exercise_get_no_full_points",
+    21: "test_shortcuts.test_the_cheapest_ways_around_an_exercise_get_no_point_or_a_flag",
     22: "test_shortcuts.test_a_command_in_a_measurement_gets_no_part_of_the_points",
     31: "test_command.test_names_are_harmless_in_every_table_and_on_the_terminal",
     32: "test_command.test_names_are_harmless_in_every_table_and_on_the_terminal",
@@ -553,6 +553,7 @@ def honest() -> list[Pupil]:
                 "overload_run": "my_run = nl.run(network, [nl.Udp('h1', 'h2', rate_mbps=1.01 * own.rate_mbps)], duration_s=3)"
             },
             {"overload_run": ("failed", 1)},
+            flags={"part of the points"},
         ),
         _answering(
             "slip_types",

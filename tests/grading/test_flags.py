@@ -156,3 +156,32 @@ def test_code_that_looks_behind_the_checks_is_quoted_with_its_line(source: str, 
     )
     for cell in (handed_out, honest):
         assert flags.of_submission(Submission(Path(), (cell,)), [handed_out], asked, Layout()) == []
+
+
+def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
+    def marked(student: str, *got: float, labels: tuple[str, ...] = ()) -> dict[str, Any]:
+        names = labels or ("It must last 20 s.", f"It must send {student}.", "It must be full.")
+        parts = [{"label": label, "of": 0.5, "points": each} for label, each in zip(names, got, strict=True)]
+        mark = {
+            "key": "run",
+            "points": sum(got),
+            "of": 1.5,
+            "parts": parts,
+            "expected": "",
+            "value": "",
+            "status": "failed",
+        }
+        return result(student, exercises=[mark])
+
+    found = flags.of_class(
+        [
+            marked("7", 0.5, 0, 0.5), marked("8", 0.5, 0, 0.5), marked("9", 0.5, 0.5, 0),
+            marked("none", 0, 0, 0), marked("all", 0.5, 0.5, 0.5),
+            marked("edges", 0.5, 0, labels=("trials", "edges")), marked("trials", 0, 0.5, labels=("trials", "edges")),
+        ]
+    )  # fmt: skip
+    assert [(flag["kind"], flag["students"], flag["sentence"]) for flag in found] == [
+        (flags.PART, ["trials"], "0.5 of 1.5 points. What does not hold: trials"),
+        (flags.PART, ["7", "8"], "1 of 1.5 points. What does not hold: It must send 7. (With the figures of 7.)"),
+        (flags.PART, ["9"], "1 of 1.5 points. What does not hold: It must be full."),
+    ]
