@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -104,28 +104,41 @@ def grade(
         if claim is not None:
             handed_in = [student for student, file in matched.files.items() if file is not None]
             claim.take("marks", chapter.stem, [entry.student for entry in entries], handed_in)
-        return _graded(chapter, matched, output, entries, seed, cpu_s, resume, jobs, executor, progress)
+        by_student = {entry.student: entry for entry in entries}
+        todo = _jobs(chapter, matched, by_student, seed, cpu_s)
+        manifest = _manifest(chapter, todo, seed, cpu_s)
+        (output / KEPT).mkdir(parents=True, exist_ok=True)
+        places = _places(output / KEPT, todo, manifest)
+        known = {
+            job.student: judging.without_marks(job, marking.NOT_GRADED, matched.doubtful[job.student])
+            for job in todo
+            if job.student in matched.doubtful
+        }
+        to_keep = {student: place for student, place in places.items() if student not in known}
+        if resume:
+            known |= {student: found for student, place in to_keep.items() if (found := kept.load(place)) is not None}
+        waiting = [job for job in todo if job.student not in known]
+        with (
+            shown_progress(progress, len(todo), "submissions", done=len(known), what="grading") as tell,
+            closing(_outcomes(waiting, jobs, executor)) as outcomes,
+        ):
+            tell(len(known), len(todo))
+            results, failures = _judged(outcomes, known, to_keep, lambda done: tell(done, len(todo)))
+    of_class = kept.place(output / KEPT, [sorted(place.name for place in places.values()), sorted(failures)])
+    found_flags = _flags(of_class, results, resume)
+    current = {of_class, *(place for student, place in to_keep.items() if student not in failures)}
+    for stale in set((output / KEPT).glob("*.json")) - current:
+        stale.unlink()
+    return Graded(chapter, by_student, results, matched.notes, failures, found_flags, manifest)
 
 
-def _graded(
-    chapter: Master,
-    matched: Matched,
-    output: Path,
-    entries: Sequence[Entry],
-    seed: str,
-    cpu_s: float,
-    resume: bool,
-    jobs: int | None,
-    executor: futures.Executor | None,
-    progress: bool | Progress,
-) -> Graded:
-    by_student = {entry.student: entry for entry in entries}
-    todo = [
+def _jobs(chapter: Master, matched: Matched, entries: Mapping[str, Entry], seed: str, cpu_s: float) -> list[Job]:
+    return [
         Job(
             student,
             None if file is None else file.path,
             chapter.source,
-            token=by_student[student].token if student in by_student else None,
+            token=entries[student].token if student in entries else None,
             seed=seed,
             cpu_s=cpu_s,
             digest="" if file is None else digest_of(file.path),
@@ -133,7 +146,10 @@ def _graded(
         )
         for student, file in sorted(matched.files.items())
     ]
-    manifest = {
+
+
+def _manifest(chapter: Master, todo: Sequence[Job], seed: str, cpu_s: float) -> dict[str, Any]:
+    return {
         "chapter": chapter.stem,
         "key": chapter.key_digest(),
         "code": master.code_digest(),
@@ -144,44 +160,42 @@ def _graded(
         "cpu_s": cpu_s,
         "submissions": {job.student: job.digest for job in todo},
     }
+
+
+def _places(folder: Path, todo: Sequence[Job], manifest: Mapping[str, Any]) -> dict[str, Path]:
+    """Where each student's result is kept: elsewhere as soon as anything differs that decides it."""
     conditions = {name: value for name, value in manifest.items() if name != "submissions"}
-    folder = output / KEPT
-    folder.mkdir(parents=True, exist_ok=True)
-    results = {
-        job.student: judging.without_marks(job, marking.NOT_GRADED, matched.doubtful[job.student])
-        for job in todo
-        if job.student in matched.doubtful
-    }
-    decided_by = {job.student: [job.student, job.digest, job.token, job.file, conditions] for job in todo}
-    places = {student: kept.place(folder, decided_by[student]) for student in decided_by.keys() - results.keys()}
-    if resume:
-        results |= {student: found for student, place in places.items() if (found := kept.load(place)) is not None}
+    return {job.student: kept.place(folder, [job.student, job.digest, job.token, job.file, conditions]) for job in todo}
+
+
+def _judged(
+    outcomes: Iterable[tuple[Job, Any]],
+    known: Mapping[str, dict[str, Any]],
+    to_keep: Mapping[str, Path],
+    tell: Callable[[int], object],
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Results by student, those that are known and each that comes, which is kept; and who could not be judged, and why."""
+    results = dict(known)
     failures: dict[str, str] = {}
-    waiting = [job for job in todo if job.student not in results]
-    with (
-        shown_progress(progress, len(todo), "submissions", done=len(results), what="grading") as tell,
-        closing(_outcomes(waiting, jobs, executor)) as outcomes,
-    ):
-        tell(len(results), len(todo))
-        for job, outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                failures[job.student] = _why(outcome)
-                sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
-                results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
-            else:
-                results[job.student] = outcome
-                kept.store(places[job.student], outcome)
-            tell(len(results), len(todo))
-    ordered = [results[student] for student in sorted(results)]
-    of_class = kept.place(folder, [list(decided_by.values()), sorted(failures)])
-    found = kept.load(of_class) if resume else None
+    for job, outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            failures[job.student] = _why(outcome)
+            sentence = f"Not graded, and through no fault of the student's: {failures[job.student]}"
+            results[job.student] = judging.without_marks(job, marking.NOT_GRADED, sentence)
+        else:
+            results[job.student] = outcome
+            kept.store(to_keep[job.student], outcome)
+        tell(len(results))
+    return [results[student] for student in sorted(results)], failures
+
+
+def _flags(place: Path, results: Sequence[Mapping[str, Any]], resume: bool) -> list[dict[str, Any]]:
+    """The flags of a class; they take long to find, so they are kept with its results."""
+    found = kept.load(place) if resume else None
     if found is None:
-        found = {"flags": flags.of_class(ordered)}
-        kept.store(of_class, found)
-    current = {of_class, *(place for student, place in places.items() if student not in failures)}
-    for stale in set(folder.glob("*.json")) - current:
-        stale.unlink()
-    return Graded(chapter, by_student, ordered, matched.notes, failures, found["flags"], manifest)
+        found = {"flags": flags.of_class(results)}
+        kept.store(place, found)
+    return list(found["flags"])
 
 
 def _why(error: BaseException) -> str:
