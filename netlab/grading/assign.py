@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from netlab.base.errors import NetlabError
 from netlab.course import authoring
-from netlab.grading import leaks
+from netlab.grading import kept, leaks
 from netlab.grading.claim import claimed
 from netlab.grading.master import Master
 from netlab.grading.roster import NAMES, Entry
@@ -60,7 +60,7 @@ def assign(
         names = [f"{file_name(entry.student)}_{chapter.stem}.ipynb" for entry in listed]
         made = [student_notebook(chapter, entry.token or "") for entry in listed]
         written = [_write(output / NOTEBOOKS / name, notebook) for name, notebook in zip(names, made, strict=True)]
-        (output / CLASS_LIST).write_text(class_list(listed), encoding="utf-8")
+        kept.write_whole(output / CLASS_LIST, class_list(listed))
         written.append(output / CLASS_LIST)
         if solved is not None:
             pairs = zip(listed, names, strict=True)

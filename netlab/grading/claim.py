@@ -60,7 +60,9 @@ class Claim:
                 "Name all submissions, or choose another --output; with --fewer their marks are given up."
             )
         known = {"chapter": chapter, "students": sorted(students), "handed_in": sorted(handed_in)}
-        self._path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        if known != self._known:
+            # In its place, for it is the file that is locked.
+            self._path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 @contextmanager

@@ -30,7 +30,11 @@ def store(path: Path, result: Mapping[str, Any]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file; a reader, and one that stops halfway, finds the old one or the new one."""
+    """Write a text file; a reader, one that stops halfway, and a full disk leave the old one or the new one."""
     part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8", errors="replace")
-    part.replace(path)
+    try:
+        part.write_text(text, encoding="utf-8", errors="replace")
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

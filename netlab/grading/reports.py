@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netlab.grading import marking, review
+from netlab.grading import kept, marking, review
 from netlab.grading.grade import Graded
 from netlab.grading.helper import GaveUpError, helper
 from netlab.grading.master import WORDS
@@ -51,19 +51,14 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
         "manifest.json": json.dumps(graded.manifest, indent=1, sort_keys=True) + "\n",
     }
     for name, text in texts.items():
-        _write(output / name, text)
+        kept.write_whole(output / name, text)
     pages = output / "feedback"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
     for result in graded.results:
-        _write(
+        kept.write_whole(
             pages / f"{file_name(result['student'])}.html", feedback_html(graded, result, show_expected=show_expected)
         )
-
-
-def _write(path: Path, text: str) -> None:
-    # All text is clean by now; should some be none, it is not worth the other students' pages.
-    path.write_text(text, encoding="utf-8", errors="replace")
 
 
 def total(result: Mapping[str, Any]) -> float:
@@ -323,6 +318,12 @@ def class_html(graded: Graded) -> str:
 def notes(graded: Graded) -> list[str]:
     """What is to be said of the class before its points."""
     found = [*graded.notes]
+    listed = any(entry.token for entry in graded.entries.values())
+    if graded.entries and not listed and any(result["token"] for result in graded.results):
+        found.append(
+            "The class list has no tokens, so the numbers are those that each notebook names: grade with the class.csv that "
+            "`netlab assign` wrote."
+        )
     unread = [
         f"{result['student']} ({result['file']})"
         for result in graded.results

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
+import resource
 import shutil
 import threading
 import time
@@ -168,3 +169,45 @@ def test_names_are_harmless_in_every_table_and_on_the_terminal(
     students = {row["student"] for row in csv.DictReader((out / "grades.csv").open())}
     assert len(students) == 9 == len(list((out / "feedback").iterdir()))
     assert "pdf.ipynb" in (out / "class.html").read_text()
+
+
+def test_a_full_disk_takes_nothing_that_is_there(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A limit on the size of files stands for the disk: the table with a person's points is the first that does not fit."""
+    long = {"why-words": WORDS["why-words"] + " It is full." * 1000}
+    (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(long))))
+    assert cli.main(words) == 0
+    review = tmp_path / "out" / "review.csv"
+    rows = list(csv.DictReader(review.open()))
+    rows[0]["points"] = "1.5"
+    with review.open("w") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    before = review.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        assert cli.main([*words, "--resume"]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "cannot be written: File too large" in capsys.readouterr().err
+    assert review.read_bytes() == before and not list(review.parent.glob("*.part"))
+    assert cli.main([*words, "--resume"]) == 0
+    assert "anna,why-words,1.5,2,failed" in (tmp_path / "out" / "grades.csv").read_text()
+
+
+def test_a_class_list_without_the_tokens_that_were_drawn_is_said(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roster = tmp_path / "class.csv"
+    roster.write_text("student\nanna\n")
+    assert cli.main([*words, "--roster", str(roster)]) == 0
+    assert "no tokens" not in capsys.readouterr().out, "the notebook has none either"
+    (tmp_path / "in" / "anna.ipynb").write_text(nbformat.writes(classroom.notebook(dict(WORDS), "anna")))
+    assert cli.main([*words, "--roster", str(roster)]) == 0
+    assert "The class list has no tokens" in capsys.readouterr().out
+    roster.write_text("student,token\nanna,anna\n")
+    assert cli.main([*words, "--roster", str(roster)]) == 0
+    assert "no tokens" not in capsys.readouterr().out
