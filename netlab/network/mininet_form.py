@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlab.base.errors import ScenarioError
+from netlab.base.location import PACKAGE
 from netlab.base.values import shown
 from netlab.network.link import Link, LinkShape
 from netlab.network.routing import plan_addresses
@@ -118,57 +119,6 @@ def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[
     return found
 
 
-SCRIPT = '''#!/usr/bin/env python3
-"""A network that netlab wrote as a Mininet script: run it with root, or with `netlab mininet`."""
-
-from mininet.cli import CLI
-from mininet.link import TCLink
-from mininet.log import setLogLevel
-from mininet.net import Mininet
-from mininet.node import Node
-from mininet.nodelib import LinuxBridge
-from mininet.topo import Topo
-
-
-class Router(Node):
-    """A node that forwards."""
-
-    def config(self, **params):
-        super().config(**params)
-        self.cmd("sysctl -w net.ipv4.ip_forward=1")
-
-
-class Network(Topo):
-    def build(self):
-{nodes}
-{links}
-
-
-SET_UP = [
-{lines}
-]
-
-
-def start():
-    net = Mininet(topo=Network(), link=TCLink, controller=None)
-    net.start()
-    for node, command in SET_UP:
-        net[node].cmd(command)
-    for node in net.hosts:
-        # Mininet's own commands ask for the addresses that it knows.
-        for interface in node.intfList():
-            interface.updateIP()
-    return net
-
-
-if __name__ == "__main__":
-    setLogLevel("info")
-    network = start()
-    CLI(network)
-    network.stop()
-'''
-
-
 def script(wiring: Wiring, links: Sequence[Link]) -> str:
     """A Mininet script that builds these links, with the addresses and routes of their wiring.
 
@@ -197,7 +147,11 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
         for item in plan["addresses"]
     ]
     set_up += [f'    ("{item["node"]}", "ip route replace {item["to"]} via {item["via"]}"),' for item in plan["routes"]]
-    return SCRIPT.format(nodes="\n".join(nodes), links="\n".join(lines), lines="\n".join(set_up))
+    return (
+        (PACKAGE / "network" / "mininet_script.txt")
+        .read_text()
+        .format(nodes="\n".join(nodes), links="\n".join(lines), lines="\n".join(set_up))
+    )
 
 
 def _options(shape: LinkShape, where: str, problems: list[str]) -> dict[str, Any]:

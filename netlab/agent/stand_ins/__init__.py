@@ -1,0 +1,54 @@
+"""Programs that Mininet calls and a plain machine lacks, as small shell scripts over `ip`, `tc` and `bridge`.
+
+They are found last, so that a machine's own are used where there are any; but for iperf, whose later versions Mininet waits
+for in vain, for programs of which a guest has no use, and for iptables, whose older variant asks for parts that the pocket
+kernel has not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parent
+PLACES = {
+    "first": {"iperf": "iperf"}
+    | dict.fromkeys(("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl", "dpctl"), "no_openflow"),
+    "filter": {
+        **dict.fromkeys(("iptables", "iptables-save", "iptables-restore"), "iptables"),
+        **dict.fromkeys(("ip6tables", "ip6tables-save", "ip6tables-restore"), "no_ipv6"),
+    },
+    "last": {
+        **{name: name for name in ("ifconfig", "brctl", "route", "arp", "telnet", "vconfig")},
+        **dict.fromkeys(("cgcreate", "cgset", "cgdelete", "cgclassify"), "no_groups"),
+    },
+}
+"""Which script a program is, by where in the search path it stands: before the machine's own, before it on the pocket kernel, last."""
+OWN_KERNEL = "/dev/netlab"
+IPERF = """#!/bin/sh
+exec {python} -S -c 'import sys; sys.path.extend({packages}); from netlab.agent.iperf import main; main(sys.argv[1:])' "$@"
+"""
+
+
+def search_path(directory: str) -> str:
+    """The search path of hosts whose other programs are the machine's own: on the pocket kernel iptables is the variant for nf_tables."""
+    own = f"{directory}/filter"
+    machine = os.environ["PATH"]
+    ordered = (own, machine) if os.path.exists(OWN_KERNEL) else (machine, own)
+    return ":".join([*ordered, f"{directory}/last"])
+
+
+def install(directory: str, packages: list[str]) -> str:
+    """Write the programs below a directory; returns the search path for programs with all of them."""
+    texts = {path.stem: path.read_text() for path in SCRIPTS.glob("*.sh")}
+    texts["iperf"] = IPERF.format(python=sys.executable, packages=json.dumps(packages))
+    for place, programs in PLACES.items():
+        os.makedirs(f"{directory}/{place}", exist_ok=True)
+        for name, script in programs.items():
+            path = f"{directory}/{place}/{name}"
+            with open(path, "w") as file:
+                file.write(texts[script])
+            os.chmod(path, 0o755)  # noqa: S103 (in the guest, everybody is root)
+    return f"{directory}/first:{search_path(directory)}"
