@@ -141,19 +141,7 @@ class LinkShape:
             value = getattr(self, name)
             hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
             require(is_number(value) and 0 <= value <= 1, f"{name} must be in [0, 1], got {shown(value)}{hint}")
-        for name, low, high, why in (
-            ("queue_packets", 1, MOST_PACKETS, ""),
-            ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
-        ):
-            value = getattr(self, name)
-            require(
-                value is None or (is_integer(value) and low <= value <= high),
-                f"{name} must be a whole number from {low}{why} to {high}, got {shown(value)}",
-            )
-        require(
-            self.queue_packets is None or self.queue_bytes is None,
-            f"give queue_packets or queue_bytes, not both (got {shown(self.queue_packets)} and {shown(self.queue_bytes)})",
-        )
+        found.extend(f"{where}: {sentence}" for sentence in self._queue_problems())
         found.extend(f"{where}: {sentence}" for sentence in media.problems(self.medium, self.medium_options))
         if self.medium is not None:
             default = LinkShape()
@@ -163,13 +151,6 @@ class LinkShape:
                     f"{name}={shown(getattr(self, name))} does not go with a medium, which has its own rate, framing and "
                     f"queue; leave {name} out",
                 )
-        elif self.rate_mbps is None:
-            for name in ("queue_packets", "queue_bytes"):
-                require(
-                    getattr(self, name) is None,
-                    f"{name}={shown(getattr(self, name))} needs a rate_mbps: without a rate there is nothing to queue for",
-                )
-            require(self.aqm == "fifo", f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues")
         if is_number(self.jitter_ms) and is_number(self.delay_ms) and self.delay_ms >= 0:
             require(
                 self.jitter_ms <= self.delay_ms,
@@ -196,6 +177,23 @@ class LinkShape:
                 f"rate_mbps must be a number from {SLOWEST_MBPS:g} to {FASTEST_MBPS}, got {shown(self.rate_mbps)}; "
                 "leave it out for an unlimited link"
             )
+
+    def _queue_problems(self) -> Iterable[str]:
+        for name, low, high, why in (
+            ("queue_packets", 1, MOST_PACKETS, ""),
+            ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
+        ):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not (is_integer(value) and low <= value <= high):
+                yield f"{name} must be a whole number from {low}{why} to {high}, got {shown(value)}"
+            if self.medium is None and self.rate_mbps is None:
+                yield f"{name}={shown(value)} needs a rate_mbps: without a rate there is nothing to queue for"
+        if self.queue_packets is not None and self.queue_bytes is not None:
+            yield f"give queue_packets or queue_bytes, not both (got {shown(self.queue_packets)} and {shown(self.queue_bytes)})"
+        if self.medium is None and self.rate_mbps is None and self.aqm != "fifo":
+            yield f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues"
 
     def _aqm_problems(self) -> Iterable[str]:
         try:

@@ -80,7 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"longest test a client may ask for, in s (default {MAX_TIME_S:g})",
     )
 
-    client = parser.add_argument_group("client")
+    _add_client_arguments(parser.add_argument_group("client"))
+
+
+def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
     length = client.add_mutually_exclusive_group()
     length.add_argument(
         "-t", "--time", type=_seconds, metavar="S", help=f"seconds to send (default {DEFAULT_TIME_S:g})"

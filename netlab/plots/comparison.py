@@ -245,24 +245,7 @@ class Comparison:
             row=1,
             col=1,
         )
-        bars = {
-            "mode": "markers",
-            "marker": {"symbol": "line-ew-open", "size": 30, "color": colour, "line": {"width": 2}},
-        }
-        same = [other for other in self._series if series.has_the_theory_of(other)]
-        # Drawn once, where two have the same: the second would hide the first.
-        if same[0] is series:
-            figure.add_scatter(
-                x=series.theory_x.tolist(),
-                y=series.theory_y.tolist(),
-                name="theory" if len(same) == len(self._series) else f"theory, {' and '.join(s.name for s in same)}",
-                legendgroup=series.name,
-                hovertemplate=hover("theory", self._x_label, self._y_label),
-                meta={"role": "theory"},
-                row=1,
-                col=1,
-                **{**theory_line(color=colour), **({} if self._cases is None else bars)},
-            )
+        self._draw_theory(figure, series, colour)
         if series.published is not None:
             x, y = series.published
             figure.add_scatter(
@@ -288,6 +271,26 @@ class Comparison:
             row=2,
             col=1,
         )
+
+    def _draw_theory(self, figure: go.Figure, series: _Series, colour: str) -> None:
+        bars = {
+            "mode": "markers",
+            "marker": {"symbol": "line-ew-open", "size": 30, "color": colour, "line": {"width": 2}},
+        }
+        same = [other for other in self._series if series.has_the_theory_of(other)]
+        # Drawn once, where two have the same: the second would hide the first.
+        if same[0] is series:
+            figure.add_scatter(
+                x=series.theory_x.tolist(),
+                y=series.theory_y.tolist(),
+                name="theory" if len(same) == len(self._series) else f"theory, {' and '.join(s.name for s in same)}",
+                legendgroup=series.name,
+                hovertemplate=hover("theory", self._x_label, self._y_label),
+                meta={"role": "theory"},
+                row=1,
+                col=1,
+                **{**theory_line(color=colour), **({} if self._cases is None else bars)},
+            )
 
     def _gap(self, series: _Series) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
