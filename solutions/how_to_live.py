@@ -76,12 +76,13 @@ print(server.stop())
 
 # %% id="traffic"
 flow = lab.start(nl.Tcp("h1", "h2"))
+began_s = lab.now_s
 lab.advance(10)
-print(f"{lab.now_s:.1f} s: {flow.row.goodput_mbps:.2f} Mbit/s")
+print(f"after {lab.now_s - began_s:.0f} s: {flow.row.goodput_mbps:.2f} Mbit/s")
 lab.link("r1", "h2").change(rate_mbps=2)
-lab.advance(20)
+lab.advance(25)
 last = flow.intervals.tail(100)
-print(f"{lab.now_s:.1f} s: {last.goodput_mbps.mean():.2f} Mbit/s over the last 10 s")
+print(f"after {lab.now_s - began_s:.0f} s: {last.goodput_mbps.mean():.2f} Mbit/s over the last 10 s")
 
 # %% [markdown] id="down-text"
 # A link can be cut and mended.
@@ -90,9 +91,9 @@ print(f"{lab.now_s:.1f} s: {last.goodput_mbps.mean():.2f} Mbit/s over the last 1
 lab.link("r1", "h2").down()
 lab.advance(3)
 lab.link("r1", "h2").up()
-lab.advance(5)
-print(f"goodput while the link was cut: {flow.intervals.tail(70).head(15).goodput_mbps.mean():.2f} Mbit/s")
-print(f"after it was mended: {flow.intervals.tail(20).goodput_mbps.mean():.2f} Mbit/s")
+lab.advance(8)
+print(f"goodput while the link was cut: {flow.intervals.tail(100).head(15).goodput_mbps.mean():.2f} Mbit/s")
+print(f"after it was mended: {flow.intervals.tail(40).goodput_mbps.mean():.2f} Mbit/s")
 
 # %% [markdown] id="watch-text"
 # `lab.watch` shows a figure that grows while time passes: as fast as it goes, or at a `pace` that you set
