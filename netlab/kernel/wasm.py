@@ -19,25 +19,12 @@ from netlab.kernel.fragment import Version
 
 HOME = library.HOME / "wasm"
 JAVASCRIPT = location.PACKAGE / "kernel" / "javascript"
-TARGET = "wasm64-unknown-unknown"
-STACK_BYTES = 131_072
-"""Of the part that starts the kernel; nothing of it is below 64 kB, so that a write to an address near 0 is seen."""
-MEMORY_BYTES = 64 << 20
-"""Up to where the kernel's own memory begins, which it adds when it starts."""
-FLAGS = (
-    f"--target={TARGET}", "-O2", "-ffp-contract=off", "-mbulk-memory", "-mno-bulk-memory-opt", "-mnontrapping-fptoint", "-msign-ext",
-    "-mmutable-globals", "-nostdinc",
-)  # fmt: skip
-KERNEL_FLAG = "-fno-wrapv-pointer"
-"""So that a field's place in its structure becomes part of a load or store: the memory ends far below where an address wraps."""
-FEATURES = (
-    "--enable-memory64", "--enable-bulk-memory", "--enable-bulk-memory-opt", "--enable-mutable-globals", "--enable-sign-ext",
-    "--enable-nontrapping-float-to-int",
-)  # fmt: skip
-LINKS = (
-    "--no-entry", "--gc-sections", "--stack-first", "-z", f"stack-size={STACK_BYTES}", f"--initial-memory={MEMORY_BYTES}",
-    f"--max-memory={4 << 30}",
-)  # fmt: skip
+
+
+def flags(tool: str) -> list[str]:
+    """The words for a tool in the recipe: "target", "program", "kernel", "link" or "optimize"."""
+    lines = [line.split() for line in (HOME / "flags.txt").read_text().splitlines()]
+    return [word for first, *words in lines if first == tool for word in words]
 
 
 class Tools:
@@ -128,7 +115,7 @@ def compile_into(
         clang = f"ccache {clang}"
     make = [
         *programs.make(library.ARCHITECTURE), f"CC={clang}", f"LD={folder}/ld.lld", f"AR={folder}/llvm-ar",
-        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={TARGET}", f"KCFLAGS={KERNEL_FLAG}",
+        f"CLANG_TARGET_FLAGS_{library.ARCHITECTURE}={' '.join(flags('target'))}", f"KCFLAGS={' '.join(flags('kernel'))}",
     ]  # fmt: skip
     fragment.configure(tree, library.options(), version, make, variables, log)
     programs.run(
@@ -147,20 +134,21 @@ def compile_into(
 def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
     doing = "link the WebAssembly kernel"
     headers = library.write_headers(tree)
-    flags = [*FLAGS, *tools.headers(), f"-ffile-prefix-map={library.HOME}=."]
+    target = [f"--target={word}" for word in flags("target")]
+    words = [*target, *flags("program"), *tools.headers(), f"-ffile-prefix-map={library.HOME}=."]
     objects = {}
     for source in [*sorted((library.HOME / "host").glob("*.c")), *sorted(HOME.glob("*.c")), *HOME.glob("*.s")]:
         objects[source.stem] = made = tree / f"library-{source.stem}.o"
         # In the C library itself, a loop that copies must not become a call of memcpy().
         own = ["-fno-builtin"] if source.stem == "libc" else ["-Wall", "-Wextra", f"-I{headers}"]
-        programs.run([f"{folder}/clang", *flags, *own, "-c", str(source), "-o", str(made)], log=log, doing=doing)
+        programs.run([f"{folder}/clang", *words, *own, "-c", str(source), "-o", str(made)], log=log, doing=doing)
     first, last = objects.pop("first"), objects.pop("last")
     # The order of the objects is that of the segments: see first.c.
     whole = [first, *objects.values(), tree / "vmlinux.a", last]
     libraries = [path for path in (tree / "lib/lib.a",) if path.exists()]
     linked = tree / "library-linked.wasm"
     programs.run(
-        [f"{folder}/wasm-ld", "-mwasm64", *LINKS, "--whole-archive", *map(str, whole),
+        [f"{folder}/wasm-ld", *flags("link"), "--whole-archive", *map(str, whole),
          "--no-whole-archive", *map(str, libraries), "-o", str(linked)],
         log=log, doing=doing,
     )  # fmt: skip
@@ -170,8 +158,7 @@ def _link(tree: Path, folder: Path, tools: Tools, log: Path) -> Path:
 def _optimize(linked: Path, program: Path, tools: Tools, log: Path) -> None:
     listed = [line for line in (HOME / "atomic.txt").read_text().splitlines() if line and not line.startswith("#")]
     programs.run(
-        ["node", str(tools.optimizer), str(linked), *FEATURES, "--memory64-lowering", "--asyncify",
-         "--pass-arg=asyncify-ignore-imports", f"--pass-arg=asyncify-removelist@{','.join(listed)}", "-O2",
+        ["node", str(tools.optimizer), str(linked), *flags("optimize"), f"--pass-arg=asyncify-removelist@{','.join(listed)}",
          f"--symbolmap={program.parent / library.SYMBOLS}", "-o", str(program)],
         log=log, doing="give the WebAssembly kernel its threads",
     )  # fmt: skip

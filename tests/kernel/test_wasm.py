@@ -3,6 +3,7 @@
 import json
 import platform
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,16 @@ def test_each_tool_is_pinned_with_its_hash() -> None:
 def test_the_list_of_functions_that_never_sleep_has_none_that_swaps() -> None:
     listed = (wasm.HOME / "atomic.txt").read_text().split()
     assert not {"schedule", "__schedule", "library_swap", "__switch_to", "library_begin", "library_run"} & set(listed)
+
+
+def test_another_flag_for_its_tools_makes_another_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines = (library.WASM, platform.machine())
+    before = [library.recipe_hash.__wrapped__(machine) for machine in machines]
+    monkeypatch.setattr(library, "HOME", shutil.copytree(library.HOME, tmp_path / "library"))
+    assert [library.recipe_hash.__wrapped__(machine) for machine in machines] == before
+    flags = library.HOME / "wasm" / "flags.txt"
+    flags.write_text(flags.read_text().replace("-ffp-contract=off", "-ffp-contract=fast"))
+    portable, native = (library.recipe_hash.__wrapped__(machine) for machine in machines)
+    assert (portable != before[0], native) == (True, before[1])
+    monkeypatch.setattr(wasm, "HOME", library.HOME / "wasm")
+    assert "-ffp-contract=fast" in wasm.flags("program")
