@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 
@@ -25,6 +26,8 @@ NAMES = ("pocket", "native", "library")
 ELSEWHERE = "engine='library' runs here; docs/places.md tells what to do for commands in hosts."
 POLL_S = 0.5
 GOES_ON = "A cell that needs what is not here says 'Not on this machine', and the chapter goes on."
+WIDTH = 88
+"""Characters of a printed line, as in `course.answers`."""
 
 
 def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> str | Engine:
@@ -121,7 +124,8 @@ def preflight(wanted: str | Engine | None = None) -> str:
     other = differences(engine)
     if moment := behind.underway():
         ready += f" {being_built(moment)}"
-    return "\n".join([ready, *(f"Different here: {sentence}" for sentence in other), *([GOES_ON] if other else [])])
+    told = (textwrap.fill(f"Different here: {each}", WIDTH, subsequent_indent="  ") for each in other)
+    return "\n".join([ready, *told, *([GOES_ON] if other else [])])
 
 
 def being_built(moment: BuildProgress) -> str:
@@ -154,15 +158,13 @@ def differences(engine: Engine) -> list[str]:
         from netlab.engines import host_kernel
 
         missing += host_kernel.lacking()
-    if isinstance(engine, LibraryEngine):
-        missing += ["commands in hosts but lines of tc, ip and sysctl", "Wi-Fi links"]
     if missing:
-        also = (
-            " Commands need engine='native' and root, Wi-Fi links the pocket kernel (Linux on x86-64)."
-            if isinstance(engine, LibraryEngine)
-            else ""
+        found.append(f"there are no {', '.join(missing)}.")
+    if isinstance(engine, LibraryEngine):
+        found.append(
+            "hosts have no commands other than lines of tc, ip and sysctl, and there are no Wi-Fi links. On Linux, commands run "
+            "with engine='native' as root, and Wi-Fi links in the pocket kernel (x86-64)."
         )
-        found.append(f"there are no {', '.join(missing)}.{also}")
     return found
 
 
