@@ -91,9 +91,9 @@ print(f"after {lab.now_s - began_s:.0f} s: {last.goodput_mbps.mean():.2f} Mbit/s
 lab.link("r1", "h2").down()
 lab.advance(3)
 lab.link("r1", "h2").up()
-lab.advance(8)
-print(f"goodput while the link was cut: {flow.intervals.tail(100).head(15).goodput_mbps.mean():.2f} Mbit/s")
-print(f"after it was mended: {flow.intervals.tail(40).goodput_mbps.mean():.2f} Mbit/s")
+lab.advance(10)
+print(f"goodput while the link was cut: {flow.intervals.tail(120).head(15).goodput_mbps.mean():.2f} Mbit/s")
+print(f"after it was mended: {flow.intervals.tail(50).goodput_mbps.mean():.2f} Mbit/s")
 
 # %% [markdown] id="watch-text"
 # `lab.watch` shows a figure that grows while time passes: as fast as it goes, or at a `pace` that you set
