@@ -171,17 +171,13 @@ def timed(
     chapter: master.Master, submissions: Path, output: Path, jobs: int, entries: list[Entry] | None = None
 ) -> tuple[Graded, float, float]:
     """Grade and write all reports, with no experiment known before; wall and processor time in s."""
-    forget_runs(output.with_name(f"{output.name}-cache"))
+    # A cache with netlab's kernels, without its runs.
+    os.environ.update(NETLAB_SHARED=str(CACHE), NETLAB_CACHE=str(output.with_name(f"{output.name}-cache")))
     cpu_s, begun_s = used_s(), time.monotonic()
     graded = grade.grade(chapter, [submissions], output, entries=entries or (), jobs=jobs, cpu_s=CPU_S, progress=False)
     reports.write(graded, output)
     merged.write(graded, output / "merged")
     return graded, time.monotonic() - begun_s, used_s() - cpu_s
-
-
-def forget_runs(place: Path) -> None:
-    """Let `place` be netlab's cache from now on: with its kernels, without its runs."""
-    os.environ.update(NETLAB_SHARED=str(CACHE), NETLAB_CACHE=str(place))
 
 
 def unequal(what: str, graded: Graded, expected: dict[str, dict[str, tuple[str, float]]]) -> list[str]:

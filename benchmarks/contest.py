@@ -15,6 +15,7 @@ import random
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,27 +80,21 @@ def main() -> int:
         held = contest.hold([place / "in"], output, seed=SEED, jobs=options.jobs)
         wall_s = time.monotonic() - began_s
         board.write(held, output)
-        statuses = {
-            status: sum(row["status"] == status for row in held.rows)
-            for status in (race.RACED, race.FAILED, race.NOT_TAKEN)
-        }
+        statuses = [row["status"] for row in held.rows if row["status"] in (race.RACED, race.FAILED, race.NOT_TAKEN)]
         print(
-            f"{len(held.rows)} hand-ins, {options.jobs} side by side, load {load:.1f}: {wall_s:.0f} s of wall time; {statuses}"
+            f"{len(held.rows)} hand-ins, {options.jobs} side by side, load {load:.1f}: {wall_s:.0f} s; {Counter(statuses)}"
         )
         for row in [*held.rows[:5], *held.landmarks]:
             print(f"  {row['student']:12} {row['class']:10} {row['total']:6.2f}")
-        if sum(statuses.values()) != options.hand_ins:
+        if len(statuses) != options.hand_ins:
             wrong.append("a hand-in has no row, or one that was no fault of its own")
         some = [row for row in held.rows if row["status"] == race.RACED][: options.again]
         if some:
             paths = [place / "in" / f"{row['student']}.py" for row in some]
             again = contest.hold(paths, place / "again", seed=SEED, jobs=options.jobs)
             scores = {row["student"]: row["scores"] for row in again.rows}
-            wrong += [
-                f"{row['student']} has other scores the second time"
-                for row in some
-                if scores[row["student"]] != row["scores"]
-            ]
+            others = [row["student"] for row in some if scores[row["student"]] != row["scores"]]
+            wrong += [f"{student} has other scores the second time" for student in others]
     print("all as it must be" if not wrong else "\n".join(f"WRONG: {each}" for each in wrong))
     return 1 if wrong else 0
 

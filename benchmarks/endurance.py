@@ -18,7 +18,6 @@ import os
 import random
 import shutil
 import signal
-import stat
 import sys
 import tempfile
 import threading
@@ -42,6 +41,7 @@ from netlab.commands import cli  # noqa: E402
 from netlab.grading import grade, kept  # noqa: E402
 from netlab.kernel import cache, library  # noqa: E402
 from netlab.replication.rows import published  # noqa: E402
+from tests.engines import webassembly  # noqa: E402
 from tests.engines.parity import differences  # noqa: E402
 from tests.grading import classroom  # noqa: E402
 
@@ -56,25 +56,9 @@ def dumbbell(**words: object) -> nl.Topology:
     return nl.topologies.dumbbell(**{"pairs": 1, "rate_mbps": 10, "delay_ms": 10, "queue_packets": 50, **words})
 
 
-def routed(**words: object) -> nl.Topology:
-    bottleneck = nl.Link("r1", "h2", **{"rate_mbps": 10, "delay_ms": 10, "queue_packets": 100, **words})
-    return nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), bottleneck])
-
-
 def scenarios() -> dict[str, nl.Scenario]:
-    """Twenty scenarios that use every part of the program."""
-    controls = ("cubic", "reno", "bbr", "dctcp", "vegas", "westwood", "htcp", "tahoe")
-    found = {name: nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2", congestion=name)], 5) for name in controls}
-    for aqm in ("red", "codel", "fq_codel", "pie", "cake", "dualpi2"):
-        found[aqm] = nl.Scenario(routed(aqm=aqm), [nl.Tcp("h1", "h2")], 5)
-    lossy = nl.Topology(
-        hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=10, loss_rate=0.01, jitter_ms=2)]
-    )
-    found["chance"] = nl.Scenario(lossy, [nl.Tcp("h1", "h2"), nl.Udp("h1", "h2", rate_mbps=1)], 5, seed=7)
-    rivals = [nl.Tcp("h1", "h3"), nl.Tcp("h2", "h4", congestion="reno", start_s=1)]
-    found["rivals"] = nl.Scenario(dumbbell(pairs=2), rivals, 10)
-    found["random moments"] = nl.Scenario(dumbbell(), [nl.Udp("h1", "h2", rate_mbps=9.9, spacing="random")], 5)
-    found["echo"] = nl.Scenario(dumbbell(), [nl.Ping("h1", "h2", count=10)], 4)
+    """Every queue discipline, every congestion control, and more that a program's parts are used by."""
+    found = dict(webassembly.plans(5))
     found["window"] = nl.Scenario(dumbbell(), [nl.Tcp("h1", "h2", window_bytes=16_000)], 5)
     found["portfolio"] = nl.Scenario(nl.topologies.portfolio(), [nl.Tcp("h1", "h4"), nl.Ping("h2", "h5")], 5)
     return found
@@ -137,7 +121,7 @@ def runs() -> tuple[bool, str]:
 def kills() -> tuple[bool, str]:
     """Runs whose program is killed: each ends with a sentence, and nothing is left."""
     scenario = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
-    before, sentences = set(Path(tempfile.gettempdir()).iterdir()), 0
+    sentences = 0
 
     def kill(wait_s: float) -> None:
         _within(5.0, lambda: bool(children()))
@@ -153,9 +137,7 @@ def kills() -> tuple[bool, str]:
         except NetlabError as error:
             sentences += "it was killed" in str(error)
         killer.join()
-    new = set(Path(tempfile.gettempdir()).iterdir()) - before
-    said = f"{sentences} of {KILLS} told so; {len(children())} processes left, {len(new)} new names in {tempfile.gettempdir()}"
-    return sentences == KILLS and not children(), said
+    return sentences == KILLS and not children(), f"{sentences} of {KILLS} told so; {len(children())} processes left"
 
 
 def deaths() -> tuple[bool, str]:
@@ -253,7 +235,7 @@ def _with_mark(marks: Iterable[bytes]) -> list[int]:
 
 
 def all_measured() -> dict[str, str]:
-    """What each of the twenty gives."""
+    """What each scenario gives."""
     return {name: measured(run(scenario)) for name, scenario in scenarios().items()}
 
 
@@ -273,36 +255,28 @@ def busy() -> tuple[bool, str]:
 
 def aarch64() -> tuple[bool, str]:
     """The program for aarch64 under an emulator gives the same bytes as the one for x86-64."""
-    programs = [
-        path.parent / library.PROGRAM
-        for path in cache.libraries().glob("*-*/build.json")
-        if json.loads(path.read_text())["machine"] == "aarch64"
-        and json.loads(path.read_text())["recipe"] == library.recipe_hash()
-    ]
-    if not programs or not shutil.which(QEMU):
+    program, emulator = library.ready("aarch64"), shutil.which(QEMU)
+    if program is None or emulator is None:
         return False, f"needs {QEMU} and 'netlab kernel build --cross aarch64'"
     here = all_measured()
     with tempfile.TemporaryDirectory() as place:
         wrapper = Path(place) / "library"
-        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(QEMU)} {programs[0]} "$@"\n')
-        wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
-        os.environ["NETLAB_LIBRARY"] = str(wrapper)
-        try:
-            began_s = time.monotonic()
+        wrapper.write_text(f'#!/bin/sh\nexec {emulator} {program.path} "$@"\n')
+        wrapper.chmod(0o755)
+        began_s = time.monotonic()
+        with mock.patch.dict(os.environ, NETLAB_LIBRARY=str(wrapper)):
             there = all_measured()
-        finally:
-            del os.environ["NETLAB_LIBRARY"]
     equal, said = compared(here, there)
     return equal, f"{said}, {time.monotonic() - began_s:.0f} s in the emulator"
 
 
 def published_scenarios() -> list[tuple[str, nl.Scenario]]:
-    """Each scenario of the replication once, with the name of the first row that it measures."""
+    """Each plan of the replication once, by the name of the first row that it measures."""
     distinct: dict[str, tuple[str, nl.Scenario]] = {}
     for row in published():
         if row.measurement is not None:
             scenario = row.measurement.scenario
-            distinct.setdefault(json.dumps(scenario.to_dict()), (f"{row.source} {row.table} {row.scenario}", scenario))
+            distinct.setdefault(str(scenario.plan()), (f"{row.source} {row.table} {row.scenario}", scenario))
     return list(distinct.values())
 
 
@@ -331,15 +305,12 @@ CHECKS: dict[str, Callable[[], tuple[bool, str]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    parser.add_argument("checks", nargs="*", choices=[*CHECKS, []])
     said = "of the replication, every N-th scenario from K on"
     parser.add_argument("--part", type=int, nargs=2, default=(1, 1), metavar=("K", "N"), help=said)
     arguments = parser.parse_args()
     chosen = arguments.checks or list(CHECKS)
     checks = {**CHECKS, "replication": lambda: replication(*arguments.part)}
-    unknown = [name for name in chosen if name not in CHECKS]
-    if unknown:
-        parser.error(f"{unknown[0]} is no check; there are {', '.join(CHECKS)}")
     failed = 0
     for name in chosen:
         fine, said = checks[name]()

@@ -29,16 +29,8 @@ def opened(url: str) -> Iterator[Callable[[str], Any]]:
     with tempfile.TemporaryDirectory(prefix="netlab-firefox-", ignore_cleanup_errors=True) as profile:
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
         Path(profile, "user.js").write_text("\n".join(lines), encoding="utf-8")
-        command = [
-            "firefox-esr",
-            "--headless",
-            "--profile",
-            profile,
-            "--remote-debugging-port",
-            "0",
-            "--window-size",
-            "1300,1000",
-        ]
+        command = ["firefox-esr", "--headless", "--profile", profile, "--remote-debugging-port", "0"]
+        command += ["--window-size", "1300,1000"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
             assert process.stderr is not None
             try:

@@ -12,7 +12,7 @@ the kernel's, does not change with what else the machine does as much as wall ti
 from __future__ import annotations
 
 import argparse
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness import Cost, cost, in_turns, table
 
@@ -22,48 +22,36 @@ REPETITIONS = 3
 DELAY_MS = 10
 
 
-class Row(NamedTuple):
+def scenario(pairs: int, rate_mbps: float, duration_s: float, streams: int = 1) -> nl.Scenario:
     """TCP flows, of so many streams each, through one bottleneck of 10 ms with a queue of a BDP (at least 100 packets)."""
-
-    pairs: int
-    rate_mbps: float
-    duration_s: float
-    streams: int = 1
-
-    @property
-    def queue_packets(self) -> int:
-        return max(100, round(self.rate_mbps * 1e6 * 2 * DELAY_MS / 1e3 / 8 / 1500))
-
-    def scenario(self) -> nl.Scenario:
-        network = nl.topologies.dumbbell(
-            pairs=self.pairs, rate_mbps=self.rate_mbps, delay_ms=DELAY_MS, queue_packets=self.queue_packets
-        )
-        traffic = [nl.Tcp(f"h{k + 1}", f"h{k + 1 + self.pairs}", streams=self.streams) for k in range(self.pairs)]
-        return nl.Scenario(network, traffic, duration_s=self.duration_s)
+    packets = max(100, round(rate_mbps * 1e6 * 2 * DELAY_MS / 1e3 / 8 / 1500))
+    network = nl.topologies.dumbbell(pairs=pairs, rate_mbps=rate_mbps, delay_ms=DELAY_MS, queue_packets=packets)
+    traffic = [nl.Tcp(f"h{k + 1}", f"h{k + 1 + pairs}", streams=streams) for k in range(pairs)]
+    return nl.Scenario(network, traffic, duration_s=duration_s)
 
 
 ROWS = {
-    "small: 5 Mbit/s, 1 flow, 10 s": Row(1, 5, 10),
-    "one: 100 Mbit/s, 1 flow, 10 s": Row(1, 100, 10),
-    "eight: 100 Mbit/s, 8 flows, 30 s": Row(1, 100, 30, streams=8),
-    "fast: 1 Gbit/s, 1 flow, 10 s": Row(1, 1000, 10),
-    "nodes: 400 hosts, 200 flows, 100 Mbit/s, 10 s": Row(200, 100, 10),
-    "flows: 1000 through 1 Gbit/s, 10 s": Row(4, 1000, 10, streams=250),
-    "slider: 10 Mbit/s, 1 flow, 2 s": Row(1, 10, 2),
+    "small: 5 Mbit/s, 1 flow, 10 s": scenario(1, 5, 10),
+    "one: 100 Mbit/s, 1 flow, 10 s": scenario(1, 100, 10),
+    "eight: 100 Mbit/s, 8 flows, 30 s": scenario(1, 100, 30, streams=8),
+    "fast: 1 Gbit/s, 1 flow, 10 s": scenario(1, 1000, 10),
+    "nodes: 400 hosts, 200 flows, 100 Mbit/s, 10 s": scenario(200, 100, 10),
+    "flows: 1000 through 1 Gbit/s, 10 s": scenario(4, 1000, 10, streams=250),
+    "slider: 10 Mbit/s, 1 flow, 2 s": scenario(1, 10, 2),
 }
 
 
-def measure(row: Row, engine: str) -> tuple[float, float, float]:
+def measure(row: nl.Scenario, engine: str) -> tuple[float, float, float]:
     """Wall seconds, processor seconds and goodput of one run."""
     found: list[nl.Run] = []
-    spent = cost(lambda: found.append(nl.run(row.scenario(), engine=engine, progress=False)))
+    spent = cost(lambda: found.append(nl.run(row, engine=engine, progress=False)))
     return *spent, float(found[0].flows.goodput_mbps.sum())
 
 
 def side_by_side(names: list[str], engines: list[str], repetitions: int) -> None:
     """Every row in every engine, in turns."""
     for engine in engines:
-        measure(Row(1, 5, 1), engine)
+        measure(scenario(1, 5, 1), engine)
     contestants = {
         f"{name} ({engine})": lambda name=name, engine=engine: measure(ROWS[name], engine)
         for name in names

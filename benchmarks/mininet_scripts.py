@@ -11,7 +11,6 @@ import re
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import mininet
@@ -71,15 +70,6 @@ RESULTS = (
 )
 
 
-@dataclass(frozen=True)
-class Lab:
-    """A published lab's network, written as a Mininet script, and what is typed at its prompt."""
-
-    network: Topology
-    keys: str
-    theory: str
-
-
 ABOUT = """# Mininet's scripts in the pocket kernel
 
 Made by `python benchmarks/mininet_scripts.py`: Mininet's own examples, topologies that courses use (`benchmarks/mininet/`),
@@ -99,36 +89,25 @@ Not offered, and said so by the program that meets it:
 |---|---|---|---|---|---|
 """
 
-LABS = {
-    "lab_simpleperf": Lab(
+LABS: dict[str, tuple[Topology, str, str]] = {
+    "lab_simpleperf": (
         topologies.portfolio(),
         "pingall\nh1 ping -c3 -q h9\niperf h1 h9\n",
         "all answer; RTT 80 ms and h1 to h9 at most 20 Mbit/s, 19.1 of data",
     ),
-    "lab_epfl": Lab(
+    "lab_epfl": (
         topologies.three_pcs(queue_packets=100),
         "pingall\niperf h1 h3\n",
         "all answer; at most 5 Mbit/s, 4.78 of data",
     ),
-    "lab_epfl_two_bottlenecks": Lab(epfl.two_bottlenecks(), "pingall\n", "all answer"),
-    "lab_ece6110": Lab(
+    "lab_epfl_two_bottlenecks": (epfl.two_bottlenecks(), "pingall\n", "all answer"),
+    "lab_ece6110": (
         topologies.chain([5, 1, 5], [10, 20, 10], queue_packets=50),
         "pingall\nh1 ping -c3 -q h2\niperf h1 h2\n",
         "all answer; RTT 80 ms and the frames' times; at most 1 Mbit/s, 0.96 of data",
     ),
 }
-
-
-@dataclass(frozen=True)
-class Row:
-    """How a script went."""
-
-    name: str
-    went: str
-    replies: str
-    theory: str
-    network_s: float
-    wall_s: float
+"""Published labs: a network, written as a Mininet script, what is typed at its prompt, and theory."""
 
 
 def scripts() -> dict[str, Path]:
@@ -153,59 +132,48 @@ def replies(said: str) -> str:
     return "; ".join(list(dict.fromkeys(found))[:6])
 
 
-def run(name: str, path: Path) -> Row:
-    """Run a script and look at what it printed."""
-    lab = LABS.get(name)
-    text = path.read_text(errors="replace") if lab is None else lab.network.to_mininet()
-    theory = re.search(r"Theory: (.*)\"\"\"", text)
-    expected = lab.theory if lab else theory[1] if theory else EXAMPLES_SAY.get(name, "")
+def run(name: str, path: Path) -> list[str]:
+    """Run a script and look at what it printed; returns its row of the table."""
+    # Where an example opens the prompt, something is asked there.
+    lab, keys, expected = LABS.get(name, (None, "pingall\n", EXAMPLES_SAY.get(name, "")))
+    text = lab.to_mininet() if lab else path.read_text(errors="replace")
+    if theory := re.search(r"Theory: (.*)\"\"\"", text):
+        expected = theory[1]
     if name in NOT_HERE:
-        return Row(name, f"not offered: it wants {NOT_HERE[name]}", "", expected, 0, 0)
+        return [name, f"not offered: it wants {NOT_HERE[name]}", "", expected, "", ""]
     parts: list[str] = []
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as directory:
-        if lab is not None:
+        if lab:
             path = Path(directory) / f"{name}.py"
             path.write_text(text)
-        # Where an example opens the prompt, something is asked there.
-        keys = lab.keys if lab else "pingall\n"
         try:
             place = Path(directory)
             finished = run_script([str(path)], write=parts.append, directory=place, wall_limit_s=1800, keys=keys)
         except NetlabError as error:
-            took_s = time.monotonic() - began_s
-            return Row(name, str(error).partition(". ")[0], replies("".join(parts)), expected, 0, took_s)
+            took = f"{time.monotonic() - began_s:.1f}"
+            return [name, str(error).partition(". ")[0], replies("".join(parts)), expected, "0.0", took]
     said = "".join(parts)
     sys.stderr.write(f"--- {name}\n{said}\n")
     last = (said.strip().splitlines() or ["(nothing)"])[-1][:80]
     went = "runs" if finished.code == 0 else f"ends with {finished.code}: {last}"
-    return Row(name, went, replies(said), expected, finished.network_s, time.monotonic() - began_s)
+    return [name, went, replies(said), expected, f"{finished.network_s:.1f}", f"{time.monotonic() - began_s:.1f}"]
 
 
 def main(names: list[str]) -> None:
     """Run the scripts and write the table."""
     known = scripts()
-    rows = []
+    lines = {}
     for name, path in known.items():
         if not names or name in names:
-            rows.append(run(name, path))
-            print(f"{name}: {rows[-1].went}; {rows[-1].replies}", flush=True)
-    lines = {row.name: line(row) for row in rows}
-    if names and TARGET.exists():
+            row = run(name, path)
+            lines[name] = f"| {' | '.join(row)} |".replace("  ", " ")
+            print(f"{name}: {row[1]}; {row[2]}", flush=True)
+    if names:
         # The others stay as they were.
         old = {text.split(" | ")[0].removeprefix("| "): text for text in TARGET.read_text().splitlines()}
-        for name in set(old) & set(EXAMPLES_SAY):
-            cells = old[name].split("|")
-            old[name] = "|".join([*cells[:4], f" {EXAMPLES_SAY[name]} ", *cells[5:]])
         lines = {name: lines.get(name) or old[name] for name in known if name in lines or name in old}
-    TARGET.parent.mkdir(exist_ok=True)
     TARGET.write_text(ABOUT + "".join(f"{text}\n" for text in lines.values()))
-
-
-def line(row: Row) -> str:
-    """A row of the table."""
-    times = f"{row.network_s:.1f} | {row.wall_s:.1f}" if row.wall_s else " | "
-    return f"| {row.name} | {row.went} | {row.replies} | {row.theory} | {times} |".replace("  ", " ")
 
 
 if __name__ == "__main__":

@@ -114,17 +114,10 @@ def main(names: list[str]) -> int:
                 print(rows[-1], flush=True)
     wall_s = time.monotonic() - began_s
     text = "What fails:\n\n" + "\n".join(failures) + "\n" if failures else ""
-    page = PAGE.format(
-        passed=len(rows) - len(failures),
-        number=len(rows),
-        release=kernel.find().release,
-        wall_s=wall_s,
-        failures=text,
-        rows="\n".join(rows),
-    )
+    counts = {"passed": len(rows) - len(failures), "number": len(rows), "wall_s": wall_s}
     if not names:
-        TARGET.write_text(page)
-    print(f"{len(rows) - len(failures)} of {len(rows)} pass, {wall_s:.0f} s")
+        TARGET.write_text(PAGE.format(**counts, release=kernel.find().release, failures=text, rows="\n".join(rows)))
+    print("{passed} of {number} pass, {wall_s:.0f} s".format(**counts))
     return len(failures)
 
 

@@ -41,6 +41,8 @@ SHOWN = """async () => {
   while (!document.querySelector('.jp-Notebook .jp-Cell')) await new Promise(again => setTimeout(again, 50));
 }"""
 IGNORED = "nbval-ignore-output"
+EMPTY: dict[str, dict[str, Any]] = {"code": {"outputs": [], "execution_count": None}}
+"""What a cell of a kind is before it has run."""
 RATE_MBPS, ROUND_TRIP_S = 20, 0.04
 """Of the link that --start opens a page over."""
 ROUND_TRIPS = 2
@@ -116,7 +118,10 @@ def served(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str]:
     settings = json.loads((page / "jupyter-lite.json").read_text())
     settings["jupyter-config-data"]["exposeAppInBrowser"] = True
     instead = {"/jupyter-lite.json": settings} | {
-        f"/files/{name}.ipynb": {**book, "cells": [{**cell, **emptied(cell)} for cell in book["cells"]]}
+        f"/files/{name}.ipynb": {
+            **book,
+            "cells": [{**cell, **EMPTY.get(cell["cell_type"], {})} for cell in book["cells"]],
+        }
         for name, book in solutions.items()
     }
     Pages.instead = {path: json.dumps(told).encode() for path, told in instead.items()}
@@ -124,11 +129,6 @@ def served(page: Path, solutions: dict[str, dict[str, Any]]) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-def emptied(cell: dict[str, Any]) -> dict[str, Any]:
-    """What a cell is before it has run."""
-    return {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
 
 
 @contextmanager
@@ -269,8 +269,10 @@ def main() -> int:
                 sum(seconds.values()),
                 (Pages.sent - before) / 1e6,
             )
-            counts = (len(seconds), *map(len, found.values()))
-            row = [*(f"{number:>9.1f}" for number in numbers), *(f"{count:>9}" for count in counts)]
+            row = [
+                *(f"{number:>9.1f}" for number in numbers),
+                *(f"{count:>9}" for count in map(len, (seconds, *found.values()))),
+            ]
             print(f"{name:<22}" + "".join(row), flush=True)
             for what, cells in found.items():
                 for cell in cells:

@@ -1,66 +1,101 @@
-"""Does the library kernel as WebAssembly answer as the native program does, in wasmtime and in V8, and how long does it take?
+"""Does the library kernel as WebAssembly answer as the native program does, in wasmtime and in Chromium, and how long does it take?
 
-    python benchmarks/webassembly.py            # all plans, some minutes; on an idle machine
-    python benchmarks/webassembly.py loss       # those with the word in their name
+    python benchmarks/webassembly.py [--page build/lite] [WORD...]     # plans with one of the words in their name; none: all; idle
 
-The plans of the tests at their full length, and every published measurement of the replication that the engine runs. Goals: all
-equal to the byte, and at most 2.0 times the native time over all of them in wasmtime.
+The plans of the tests at their full length, and every published measurement of the replication that the engine runs. --page runs them
+in the page that `make lite` made too, after a first run. Goals: all equal to the byte, in wasmtime at most 2.0 times the native
+time over all of them, in Chromium 2.5 times.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
+import argparse
+import inspect
+import json
+import os
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import nbformat
+import tab
+from endurance import published_scenarios
 
 from netlab.base.errors import EngineError
 from netlab.engines.library.engine import LibraryEngine
 from netlab.kernel import library
-from netlab.replication.rows import published
 from netlab.runs.scenario import Scenario
 from tests.engines import webassembly
 
+NAME = "01_udp_loss"
+CELL = """from __future__ import annotations
+import hashlib, json, time
+from netlab.engines.library import engine
+from netlab.kernel import library
+from netlab.runs.scenario import Scenario
 
-def replicated() -> Iterator[tuple[str, Scenario]]:
-    """The scenarios of the published labs, each once, that the library engine takes."""
-    engine, seen = LibraryEngine(), set()
-    for number, row in enumerate(published()):
-        if row.measurement is None or str(row.measurement.scenario.plan()) in seen:
-            continue
-        seen.add(str(row.measurement.scenario.plan()))
+{answers}
+scenarios = [Scenario.from_dict(each) for each in json.loads({told!r})]
+for scenario in [scenarios[0], *scenarios]:
+    said, took_s = answers(library.find(), scenario)
+    print(hashlib.sha256(said).hexdigest(), took_s)
+"""
+
+
+def plans(words: list[str]) -> Iterator[tuple[str, Scenario]]:
+    """All plans that the library engine takes, with one of the words in their name."""
+    for name, scenario in [*webassembly.plans(), *published_scenarios()]:
         try:
-            engine.refuse(row.measurement.scenario.plan())
+            LibraryEngine().refuse(scenario.plan())
         except EngineError:
             continue
-        yield f"{row.source} {number}", row.measurement.scenario
+        if not words or any(word in name for word in words):
+            yield name, scenario
 
 
-def main(words: list[str]) -> int:
+def in_chromium(page: Path, scenarios: list[Scenario]) -> list[tuple[str, float]]:
+    """The hash of the answers to each, and the time in s, in a notebook of the page."""
+    told = json.dumps([scenario.to_dict() for scenario in scenarios])
+    source = CELL.format(answers=inspect.getsource(webassembly.answers), told=told)
+    kernel = {"kernelspec": {"name": "python", "display_name": "Python"}}
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)], metadata=kernel)
+    with tab.served(page.resolve(), {NAME: book}) as address, tab.chromium() as open_page:
+        shown = tab.seen(tab.run(open_page, address, NAME)[1]["cells"][0])
+    lines = shown[0]["text"].split("\n")[1 : len(scenarios) + 1] if shown else []
+    assert len(lines) == len(scenarios), f"The page's cell shows: {str(shown)[-2000:]}"
+    return [(line.split()[0], float(line.split()[1])) for line in lines]
+
+
+def main() -> int:
     """Print a line for each plan and the sums; returns 1 where one differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", type=Path, metavar="DIRECTORY")
+    parser.add_argument("words", nargs="*")
+    given = parser.parse_args()
     native, portable = library.ready(), library.ready(library.WASM)
     if native is None or portable is None:
-        print("Build both kernels first: netlab kernel build, netlab kernel build --wasm", file=sys.stderr)
-        return 2
-    sums, count, equal = [0.0, 0.0, 0.0], 0, 0
-    print(f"{'':34}{'native':>8} s{'wasmtime':>9} s{'node':>8} s")
-    with tempfile.TemporaryDirectory() as folder:
-        kernels = (native, portable, webassembly.in_node(portable, Path(folder)))
-        for name, scenario in [*webassembly.plans(), *replicated()]:
-            if words and not any(word in name for word in words):
-                continue
-            said, took_s = zip(*(webassembly.answers(kernel, scenario) for kernel in kernels), strict=True)
-            same = said[0] == said[1] == said[2]
-            count, equal, sums = count + 1, equal + same, [a + b for a, b in zip(sums, took_s, strict=True)]
-            times = f"{took_s[0]:8.3f} s{took_s[1]:9.3f} s{took_s[2]:8.3f} s"
-            print(f"{name:34}{times} {len(said[0]):9} bytes  {'equal' if same else 'DIFFERENT'}", flush=True)
-    print(
-        f"{equal} of {count} equal; native {sums[0]:.1f} s, wasmtime {sums[1]:.1f} s, node {sums[2]:.1f} s with its start"
+        parser.error("build both kernels first: netlab kernel build, netlab kernel build --wasm")
+    chosen = list(plans(given.words))
+    places = ["native", "wasmtime", *(["Chromium"] if given.page else [])]
+    found: list[list[tuple[str, float]]] = []
+    for _, scenario in chosen:
+        answered = [webassembly.answers(kernel, scenario) for kernel in (native, portable)]
+        found.append([(sha256(said).hexdigest(), took_s) for said, took_s in answered])
+    if given.page:
+        for row, there in zip(found, in_chromium(given.page, [each for _, each in chosen]), strict=True):
+            row.append(there)
+    print(f"{'':56}" + "".join(f"{place:>11}" for place in places))
+    for (name, _), row in zip(chosen, found, strict=True):
+        verdict = "equal" if len({said for said, _ in row}) == 1 else "DIFFERENT"
+        print(f"{name[:55]:56}" + "".join(f"{took_s:9.3f} s" for _, took_s in row) + f"  {verdict}")
+    equal = sum(len({said for said, _ in row}) == 1 for row in found)
+    sums = [sum(took_s for _, took_s in column) for column in zip(*found, strict=True)]
+    told = ", ".join(
+        f"{place} {total:.1f} s ({total / sums[0]:.2f})" for place, total in zip(places, sums, strict=True)
     )
-    return int(equal != count)
+    print(f"{equal} of {len(found)} equal; {told}; load {os.getloadavg()[0]:.1f}")
+    return int(equal != len(found))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())
