@@ -28,9 +28,10 @@ import math
 import queue
 import socket
 import threading
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from netlab.base.errors import ThroughputError
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ, MAX_STREAM_ID, check_payload_bytes
@@ -127,33 +128,18 @@ class TestRequest:
         return self.direction == "up" or (self.direction == "both" and index < self.parallel)
 
 
-class MessageBuffer:
-    """Cuts a byte stream, in whatever pieces it comes, into JSON messages.
+def messages(file: BinaryIO, limit_bytes: int = MAX_MESSAGE_BYTES) -> Iterator[Message]:
+    """The JSON messages of a byte stream up to its end, whatever pieces it comes in; ThroughputError on anything else.
 
-    Examples
-    --------
-    >>> buffer = MessageBuffer()
-    >>> buffer.feed(b'{"type": "BY'), buffer.feed(b'E"}\\n{"type": "DONE"}\\n')
-    ([], [{'type': 'BYE'}, {'type': 'DONE'}])
+    >>> import io
+    >>> list(messages(io.BytesIO(b'{"type": "BYE"}\\n{"type": "DONE"}\\n{"ty')))
+    [{'type': 'BYE'}, {'type': 'DONE'}]
     """
-
-    def __init__(self, limit_bytes: int = MAX_MESSAGE_BYTES) -> None:
-        self._pending = bytearray()
-        self._limit_bytes = limit_bytes
-
-    def feed(self, data: bytes) -> list[Message]:
-        """Take the next bytes; return the messages they complete. Raises ThroughputError on anything else."""
-        self._pending += data
-        messages = []
-        while (end := self._pending.find(b"\n")) >= 0:
-            if end > self._limit_bytes:
-                break
-            line = bytes(self._pending[:end])
-            del self._pending[: end + 1]
-            messages.append(_decode(line))
-        if len(self._pending) > self._limit_bytes:
-            raise ThroughputError(f"The other side sent more than {self._limit_bytes} bytes without a message.")
-        return messages
+    while line := file.readline(limit_bytes + 1):
+        if line.endswith(b"\n"):
+            yield _decode(line)
+        elif len(line) > limit_bytes:
+            raise ThroughputError(f"The other side sent more than {limit_bytes} bytes without a message.")
 
 
 class Channel:
@@ -195,10 +181,9 @@ class Channel:
         self._sock.close()
 
     def _read(self) -> None:
-        buffer = MessageBuffer()
         try:
-            while data := self._sock.recv(65_536):
-                for message in buffer.feed(data):
+            with self._sock.makefile("rb") as file:
+                for message in messages(file):
                     self._events.put(message)
             end = self._closed()
         except ConnectionResetError:

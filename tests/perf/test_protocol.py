@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 from typing import Any
@@ -12,11 +13,11 @@ from hypothesis import strategies as st
 
 from netlab.base.errors import ThroughputError
 from netlab.perf.protocol import (
-    MessageBuffer,
     TestRequest,
     figures_by_index,
     greeting,
     hello_datagram,
+    messages,
     read_greeting,
     read_hello,
 )
@@ -29,37 +30,59 @@ json_values = st.recursive(
 )
 
 
+class Pieces(io.RawIOBase):
+    """A byte stream that comes in these pieces."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = [piece for piece in pieces if piece]
+        self.taken_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._pieces:
+            return 0
+        piece = self._pieces.pop(0)
+        count = min(len(buffer), len(piece))
+        buffer[:count] = piece[:count]
+        if piece[count:]:
+            self._pieces.insert(0, piece[count:])
+        self.taken_bytes += count
+        return count
+
+
 @given(
     st.lists(st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=20), max_size=4), max_size=8),
     st.lists(st.integers(1, 30), min_size=1, max_size=50),
 )
 def test_any_split_of_the_byte_stream_gives_the_same_messages(contents: list[dict[str, Any]], cuts: list[int]) -> None:
-    messages = [{**content, "type": "BYE"} for content in contents]
-    data = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
-    buffer, got, at, i = MessageBuffer(), [], 0, 0
+    sent = [{**content, "type": "BYE"} for content in contents]
+    data = b"".join(json.dumps(message).encode() + b"\n" for message in sent)
+    pieces, at, i = [], 0, 0
     while at < len(data):
         size = cuts[i % len(cuts)]
-        got += buffer.feed(data[at : at + size])
+        pieces.append(data[at : at + size])
         at += size
         i += 1
-    assert got == messages
+    assert list(messages(io.BufferedReader(Pieces(pieces)))) == sent
 
 
 @given(st.lists(st.binary(max_size=200), max_size=10))
-def test_garbage_is_an_error_or_incomplete_and_never_grows(pieces: list[bytes]) -> None:
-    buffer = MessageBuffer(limit_bytes=256)
+def test_garbage_is_an_error_or_incomplete(pieces: list[bytes]) -> None:
     try:
-        for piece in pieces:
-            for message in buffer.feed(piece):
-                assert isinstance(message["type"], str)
+        for message in messages(io.BufferedReader(Pieces(pieces)), limit_bytes=256):
+            assert isinstance(message["type"], str)
     except ThroughputError:
         return
-    assert len(buffer._pending) <= 256
+    assert b"\n" not in b"".join(pieces)  # garbage with a whole line is an error
 
 
-def test_an_endless_line_is_cut_off() -> None:
+def test_an_endless_line_is_cut_off_and_not_read_to_its_end() -> None:
+    endless = Pieces([b"x" * 64] * 1000)
     with pytest.raises(ThroughputError, match="256 bytes"):
-        MessageBuffer(limit_bytes=256).feed(b"x" * 257)
+        list(messages(io.BufferedReader(endless, 64), limit_bytes=256))
+    assert endless.taken_bytes <= 512
 
 
 @given(st.dictionaries(st.sampled_from([*TestRequest().to_message(), "surprise"]), json_values) | json_values)
