@@ -293,13 +293,14 @@ def story(seed: int, pauses: bool) -> tuple[list[str], bytes]:
         hosts=["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=10, delay_ms=5, loss_rate=0.05, queue_packets=20)]
     )
     texts: list[Any] = []
+    chance = random.Random(seed)  # noqa: S311 (the same pauses each time)
     with nl.live(lossy, seed=seed) as lab:
         capture = lab.capture("h1", "h2")
         lab["h2"].start("python3 -m http.server 80")
         lab.start(nl.Tcp("h1", "h2", congestion="bbr"))
         for line in STORY.strip().splitlines():
             if pauses:
-                time.sleep(random.random() / 5)  # noqa: S311
+                time.sleep(chance.random() / 5)
             texts.append(lab["h1"].run(line))
         lab.link("h1", "h2").change(rate_mbps=2)
         lab.advance(3)
