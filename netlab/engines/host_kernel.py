@@ -74,7 +74,7 @@ def refusals() -> dict[str, str | None]:
     if done.returncode != 0 or not asked_all:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise EngineError(
-            f"This machine's kernel could not be asked what it has ({said}). Nothing is known of it; use the pocket or the "
+            f"Could not determine what this machine's kernel has ({said}). Nothing is known of it; use the pocket or the "
             "library engine, which bring their own kernel."
         )
     return found

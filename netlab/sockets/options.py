@@ -74,7 +74,7 @@ def set_congestion(sock: socket.socket, congestion: str) -> None:
         if congestion in OWN:
             remedy = "take the pocket or the library engine: that one is in netlab's own kernels only"
         raise ThroughputError(
-            f"This kernel has no congestion control {congestion!r} for us; it has: "
+            f"This kernel offers no congestion control {congestion!r}; available: "
             f"{', '.join(available_congestion_controls()) or 'unknown'}. Choose one of these, or {remedy}."
         ) from None
 

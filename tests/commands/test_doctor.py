@@ -69,7 +69,7 @@ def test_doctor_does_not_take_a_kernel_that_did_not_answer_to_lack_nothing(monke
     monkeypatch.setattr("shutil.which", lambda name, **_more: f"/usr/bin/{name}")
     kernel_says(monkeypatch, "", 0, "python: no")
     said = native_section()
-    assert "kernel no not known This machine's kernel could not be asked what it has (python: no)." in said
+    assert "kernel no not known Could not determine what this machine's kernel has (python: no)." in said
     assert "all that netlab uses" not in said
 
 

@@ -39,11 +39,14 @@ def test_a_kernel_that_was_not_asked_for_everything_is_never_taken_to_have_it(
     with pytest.MonkeyPatch.context() as patch:
         kernel_says(patch, said, returncode, "unshare: Operation not permitted")
         for ask in (host_kernel.refusals, host_kernel.lacking, lambda: engines.differences(NativeEngine())):
-            with pytest.raises(EngineError, match=r"could not be asked what it has \(unshare: Operation not permitted"):
+            with pytest.raises(
+                EngineError,
+                match=r"Could not determine what this machine's kernel has \(unshare: Operation not permitted",
+            ):
                 ask()
         for found in (host_kernel.links(), host_kernel.features()):
             assert not found.ok and found.seen == "not known" and "Nothing is known of it" in found.remedy
-        with pytest.raises(EngineError, match="could not be asked"):
+        with pytest.raises(EngineError, match="Could not determine"):
             NativeEngine().refuse(nl.Scenario(nl.topologies.dumbbell(1), [nl.Ping("h1", "h2")]).plan())
 
 

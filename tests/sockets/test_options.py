@@ -13,7 +13,7 @@ from netlab.sockets.options import available_congestion_controls, tune_tcp
 
 def test_options_that_the_kernel_refuses_are_explained() -> None:
     with socket.socket() as sock:
-        with pytest.raises(ThroughputError, match="no congestion control 'nosuch'.*it has: .*(cubic|reno)"):
+        with pytest.raises(ThroughputError, match="no congestion control 'nosuch'.*available: .*(cubic|reno)"):
             tune_tcp(sock, congestion="nosuch")
         with pytest.raises(ThroughputError, match="window_bytes must be from 2000"):
             tune_tcp(sock, window_bytes=100)

@@ -38,7 +38,7 @@ Both pass as it is. Then put your own in place of each part of {source}; docs/ad
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("name", help="small letters, digits and _, such as tcp_fairness")
+    parser.add_argument("name", help="lowercase letters, digits and _, such as tcp_fairness")
     parser.add_argument("--title", help="the chapter's title (default: the name, such as 'Tcp fairness')")
     parser.add_argument(
         "--root", type=Path, default=Path(), metavar="DIRECTORY", help="a clone of netlab (default: here)"
@@ -67,7 +67,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     Parameters
     ----------
     name : str
-        Of its folder of code; at most 30 small letters, digits and _, a letter first.
+        Of its folder of code; at most 30 lowercase letters, digits and _, a letter first.
     root : Path
         A clone of netlab.
     title : str, optional
@@ -100,7 +100,7 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
 def _require_good_name(name: str) -> None:
     if not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", name) or keyword.iskeyword(name):
         raise NetlabError(
-            f"name must be at most {LONGEST_NAME} small letters, digits and _, a letter first, and no word of Python's own; "
+            f"name must be at most {LONGEST_NAME} lowercase letters, digits and _, a letter first, and not a Python keyword; "
             f"got {name!r}. An example: tcp_fairness."
         )
 

@@ -115,7 +115,7 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
 )
 def test_a_bad_name_is_told_and_nothing_is_written(bare: Path, name: str) -> None:
     before = everything(bare)
-    with pytest.raises(NetlabError, match="name must be at most 30 small letters, digits and _"):
+    with pytest.raises(NetlabError, match="name must be at most 30 lowercase letters, digits and _"):
         create(name, bare)
     assert everything(bare) == before
 
