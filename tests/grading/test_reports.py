@@ -86,6 +86,17 @@ def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: Graded) 
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
 
 
+def test_who_is_not_in_moodles_table_is_named(graded: Graded) -> None:
+    """Where nobody has an address, all are in it under their own names."""
+    assert not reports.without_address(graded)
+    nobody = {name: replace(entry, columns={}) for name, entry in graded.entries.items()}
+    without = replace(graded, entries={**graded.entries, "ben": nobody["ben"]})
+    assert len(rows(reports.moodle_csv(without))) == 2
+    assert [note for note in reports.notes(without) if "moodle.csv" in note and note.endswith(": ben.")]
+    assert [row["ID number"] for row in rows(reports.moodle_csv(replace(graded, entries=nobody)))] == list(nobody)
+    assert not [note for note in reports.notes(replace(graded, entries=nobody)) if "moodle.csv" in note]
+
+
 def test_who_has_no_marks_is_told_the_first_note(graded: Graded) -> None:
     silent = {**graded.results[0], "notes": ["One.", "Two."]}
     silent["exercises"] = [{**mark, "sentences": []} for mark in silent["exercises"]]
