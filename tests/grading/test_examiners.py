@@ -48,6 +48,13 @@ def test_what_has_a_check_and_no_points_has_a_reason(topic: str) -> None:
     assert all(len(reason.split()) > 5 for reason in reasons.values())
 
 
+def test_a_cell_ends_in_a_figure_where_its_source_says_so_and_only_there() -> None:
+    """What such a cell draws is left out before an answer; what any other cell computes is not."""
+    draws = {id_: drawn for id_, _, drawn in master.find("bdp", ROOT).edition().provided}
+    assert {id_ for id_, drawn in draws.items() if drawn} == {"lab", "cable", "queue", "panel", "delays"}
+    assert not draws["imports"] and not draws["rtt"] and "rtt-check" not in draws
+
+
 @pytest.mark.pocket
 @pytest.mark.parametrize("topic", CHAPTERS)
 def test_the_solution_gets_every_point_with_a_students_own_figures(topic: str, tmp_path: Path) -> None:

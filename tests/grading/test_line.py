@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import os
 import socket
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from netlab.base.errors import NetlabError
 from netlab.grading import callee, line
 from netlab.grading.line import BudgetError, Line, Warden
+
+NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True); input()"
 
 
 def test_a_line_is_asked_as_often_as_it_may_be_and_not_once_more() -> None:
@@ -75,3 +82,32 @@ def test_a_guest_may_use_its_processor_time_to_the_end_and_not_more(monkeypatch:
     monkeypatch.setattr(line, "seen", lambda _group: (7.01, False))
     with pytest.raises(BudgetError, match="more than 5 s of processor time"):
         warden.look()
+
+
+def test_an_error_in_a_students_class_is_told_with_its_moment() -> None:
+    class Own:
+        def on_start(self, flow: Any) -> None:
+            if flow.now_s > 1:
+                raise ValueError("too late")
+            flow.cwnd_segments = 3
+
+    control = callee.Control(None, Own, "h1-h2", 0)  # type: ignore[arg-type]
+
+    def started(now_s: float) -> bytes:
+        return control.call("on_start", callee.FLOW.pack(now_s, 1448, 10, 100, math.nan))
+
+    assert callee.CONTROLLED.unpack(started(0.5))[:2] == (3, 100)
+    with pytest.raises(NetlabError, match=r"too late.*2\.5 s|2\.5 s.*too late"):
+        started(2.5)
+
+
+def test_a_group_of_processes_is_found_with_its_state_and_time() -> None:
+    """By proc(5): state, parent, group, ...; a name with brackets and spaces does not move them."""
+    name = "b) S 1 1"
+    with subprocess.Popen(
+        [sys.executable, "-c", NAMED.format(name=name)], stdin=-1, stdout=-1, start_new_session=True
+    ) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"named\n"
+        (fields,) = line._members(child.pid)
+        assert fields[1:4] == [str(number).encode() for number in (os.getpid(), child.pid, child.pid)]
+        child.kill()

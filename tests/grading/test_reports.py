@@ -120,6 +120,16 @@ def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: Graded)
     assert page.count("4.798 Mbit/s") == sum(mark["status"] != marking.PASSED for mark in marks)
 
 
+def test_what_is_written_for_students_has_no_right_figure_unless_it_is_asked_for(
+    graded: Graded, tmp_path: Path
+) -> None:
+    marks = [{**mark, "expected": "4.798 Mbit/s"} for mark in graded.results[1]["exercises"]]
+    ben = replace(graded, results=[{**graded.results[1], "exercises": marks}])
+    for more, there in (({}, False), ({"show_expected": True}, True)):
+        reports.write(ben, tmp_path, **more)
+        assert ("4.798 Mbit/s" in (tmp_path / "feedback" / "ben.html").read_text()) == there
+
+
 def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) -> None:
     page = " ".join(reports.class_html(graded).split())
     assert "3 students; 2 handed in. Points: 0 to 6 of 11, median 1." in page
