@@ -102,6 +102,8 @@ class Host:
 
     def terminal(self) -> Terminal:
         """A terminal of this host for JupyterLab or a shell; shown in a notebook, it says how to open it."""
+        # An engine without programs has neither files nor terminals in hosts, and says so here.
+        self.read("/dev/null")
         # Its modules are Linux's, and a live network without programs needs none of them.
         from netlab.lab import terminal
 

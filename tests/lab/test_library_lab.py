@@ -110,7 +110,8 @@ def test_packets_are_captured_from_one_moment_to_another(lab):
 
 
 def test_commands_and_terminals_are_refused_with_the_remedy(lab):
-    for ask in (lambda: lab["h1"].run("ls"), lambda: lab["h1"].start("ls"), lambda: lab["h1"].read("x")):
+    host = lab["h1"]
+    for ask in (lambda: host.run("ls"), lambda: host.start("ls"), lambda: host.read("x"), host.terminal):
         with pytest.raises(NotHereError, match="no programs.*engine='pocket'"):
             ask()
     lab.advance(1)
