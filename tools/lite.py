@@ -61,6 +61,8 @@ SETTINGS = {
     "jupyter-config-data": {
         "appName": "netlab",
         "exposeAppInBrowser": True,
+        # Of no use here, where all is saved at once, and all outputs are the student's.
+        "disabledExtensions": [f"@jupyter-notebook/notebook-extension:{name}" for name in ("checkpoints", "trusted")],
         "litePluginSettings": {
             "@jupyterlite/pyodide-kernel-extension:kernel": {
                 "disablePyPIFallback": True,
