@@ -35,7 +35,7 @@ const slots = {};
 const listen = { addEventListener: (event, slot) => (slots[event] ??= []).push(slot) };
 const page = {
   ...listen,
-  document: { ...listen, currentScript: { src: 'http://page/static/netlab/loading.js' }, createElement: () => ({ setAttribute() {}, style: {}, isConnected: true }) },
+  document: { ...listen, head: { append() {} }, currentScript: { src: 'http://page/static/netlab/loading.js' }, createElement: () => ({ setAttribute() {}, style: {}, isConnected: true }) },
   HTMLScriptElement: class { set src(_) {} },
   matchMedia: () => ({ ...listen, matches: false }),
   fetch: () => new Promise(() => {}),
@@ -46,10 +46,11 @@ const page = {
 page.window = page;
 vm.runInNewContext(process.argv.slice(2).map((name) => fs.readFileSync(name, 'utf8')).join('\n'), page);
 const contents = { get: async () => ({ type: 'notebook', content: { cells: [{ outputs }, { source: '' }] } }) };
+const file = { id: 'jp-mainmenu-file', items: [{ command: 'docmanager:save' }], addItem(item) { this.items.push(item) } };
 page.jupyterapp = {
   serviceManager: { contents },
-  shell: { widgets: () => [{ context }] },
-  commands: { commandExecuted: { connect: () => {} } },
+  shell: { widgets: (area) => (area === 'menu' ? [{ menus: [file] }] : [{ context }]) },
+  commands: { commandExecuted: { connect: () => {} }, hasCommand: () => true },
 };
 told.opened = (await contents.get('a.ipynb')).content.cells[0].outputs;
 draft('a.ipynb', 2000, 'typed as the tab was closed');
@@ -62,6 +63,7 @@ told.drafts.push(JSON.parse(drafts.get('netlab draft a.ipynb')).cells);
 change('an answer');
 setTimeout(() => change('another answer'), 400); // while the first is being saved
 while (told.saved.at(-1) !== content || under_way) await new Promise((done) => setTimeout(done, 50));
+told.file = file.items.map((item) => item.command);
 
 // One file, asked for twice at a time and once more: with a store, with one that has no room, and without.
 const store = new Map();

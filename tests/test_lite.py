@@ -225,6 +225,10 @@ def test_what_is_typed_as_a_tab_is_closed_is_there_at_the_next_visit(in_a_page: 
     assert kept == [["a", "typed as the tab was closed"], ["b", "the same"]]
 
 
+def test_the_file_menu_offers_once_to_download(in_a_page: dict[str, Any]) -> None:
+    assert in_a_page["file"] == ["docmanager:save", "docmanager:download"]
+
+
 @pytest.mark.parametrize(("store", "fetched"), [("roomy", 1), ("full", 3), ("none", 3)])
 def test_a_file_is_fetched_once_where_the_browser_keeps_it_and_is_there_where_it_does_not(
     in_a_page: dict[str, Any], store: str, fetched: int

@@ -8,9 +8,16 @@
   const line = document.createElement("div");
   line.id = "netlab-loading";
   line.setAttribute("role", "status");
-  line.style.cssText =
-    "position:fixed;bottom:0;right:0;max-width:100%;box-sizing:border-box;padding:4px 10px;z-index:9999;" +
-    "font:14px system-ui,sans-serif;background:#1b4965;color:#fff;border-radius:6px 0 0 0";
+  // In a corner; in the middle as long as neither a cell nor the list of files is there, and the page would be empty.
+  const style = document.createElement("style");
+  style.textContent = `
+    #netlab-loading { position: fixed; bottom: 0; right: 0; max-width: 100%; box-sizing: border-box; padding: 4px 10px; z-index: 9999;
+      font: 14px system-ui, sans-serif; background: #1b4965; color: #fff; border-radius: 6px 0 0 0 }
+    body:not(:has(.jp-Cell, .jp-DirListing)) #netlab-loading { inset: 60% auto auto 50%; transform: translateX(-50%); width: max-content; padding: 12px 20px;
+      font-size: 18px; border-radius: 6px }
+    body:not(:has(.jp-Cell, .jp-DirListing)) #netlab-loading::before { content: "The page comes up. " }
+    @media (prefers-color-scheme: dark) { body:not(:has(.jp-Cell, .jp-DirListing)) { background: #111 } }`;
+  document.head.append(style);
 
   function say(text, seconds) {
     if (!line.isConnected) document.body.append(line);
@@ -59,7 +66,7 @@
   async function tellUntilReady() {
     say("Starting Python ...");
     for (let waited_s = 0; waited_s < 300; waited_s += 0.5) {
-      if (ready) return say("Python is ready. Your answers stay in this browser; File > Download is for handing in.", 15);
+      if (ready) return say("Python is ready. Your answers stay in this browser, but not in a private window. File > Download is for handing in.", 15);
       if (waited_s > 15 && !status()) return say("Python is fetched.", 5); // no notebook is open
       await wait(500);
     }
@@ -113,8 +120,17 @@
     }
   }
 
+  // JupyterLite has the command for handing in, and no entry of a menu for it.
+  const DOWNLOAD = "docmanager:download";
+  function offerDownload() {
+    const { shell, commands } = window.jupyterapp ?? {};
+    const file = [...(shell?.widgets("menu") ?? [])].flatMap((bar) => bar.menus ?? []).find((menu) => menu.id === "jp-mainmenu-file");
+    if (file && commands.hasCommand(DOWNLOAD) && !file.items.some((item) => item.command === DOWNLOAD)) file.addItem({ command: DOWNLOAD, rank: 6 });
+  }
+
   const watched = new WeakSet();
   function watch() {
+    offerDownload();
     if (narrow.matches && !touched && contexts().length) window.jupyterapp.shell.collapseLeft();
     for (const context of contexts()) {
       goAhead(context.sessionContext?.session?.kernel);
