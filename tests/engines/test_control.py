@@ -313,9 +313,9 @@ def test_an_error_in_a_class_ends_the_run_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda flow: setattr(flow, "cwnd", 5), "flow.cwnd is unknown: .*pacing_mbps; did you mean cwnd_segments"),
-        (lambda flow: flow.window, "flow.window is unknown: got 'window'; allowed: now_s, mss_bytes, cwnd_segments"),
-        (lambda flow: sys.exit(), "SystemExit"),
+        (lambda flow: setattr(flow, "cwnd", 5), r"flow.cwnd is unknown: .*pacing_mbps; did you mean cwnd_segments\?"),
+        (lambda flow: flow.window, r"flow.window is unknown: got 'window'; allowed: now_s, .*, pacing_mbps\."),
+        (lambda flow: sys.exit(), r"SystemExit\."),
     ],
 )
 def test_a_field_that_does_not_exist_and_an_exit_are_told(wrong: Any, told: str) -> None:
@@ -323,7 +323,7 @@ def test_a_field_that_does_not_exist_and_an_exit_are_told(wrong: Any, told: str)
         def on_start(self, flow: Any) -> None:
             wrong(flow)
 
-    with pytest.raises(RunError, match=rf"Wrong\.on_start ended the run at .*{told}.*\. In line "):
+    with pytest.raises(RunError, match=rf"Wrong\.on_start ended the run at .*{told} In line \d+: "):
         run(Wrong)
 
 

@@ -115,7 +115,8 @@ class Caller:
             what = _missed(error) or f"{type(error).__name__}: {error}".rstrip(": .")
             if isinstance(error, TypeError) and not frames:
                 what += f"; write def {method}({', '.join(['self', *_parameters(given)])})"
-        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}.{line}") from None
+        what += "" if what.endswith("?") else "."
+        raise RunError(f"{self._label}: {self._name}.{method} ended the run {when}: {what}{line}") from None
 
 
 def _missed(error: BaseException) -> str:
@@ -124,7 +125,7 @@ def _missed(error: BaseException) -> str:
     found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
     if not found or found[1] not in NAMES or not _is_given(getattr(error, "obj", None)):
         return ""
-    return f"{found[1].lower()}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}".rstrip("?")
+    return f"{found[1].lower()}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}"
 
 
 def _is_given(value: object) -> bool:
