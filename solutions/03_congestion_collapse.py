@@ -160,7 +160,7 @@ total_prediction.compare(collapsed.sum(axis=1).mean(), theory=collapse_mbps(10).
 #
 # ### Exercise 2: where are packets dropped?
 #
-# Make a run of your own: the same network, `h1` with 1 Mbit/s of UDP, `h2` with **[[my_mbps]] Mbit/s**, at least 30 s. Keep it in `my_run`. Every queue counts
+# Make a run of your own: the same network, `h1` with 1 Mbit/s of UDP, `h2` with **[[my_mbps]] Mbit/s**, both all the time, at least 30 s. Keep it in `my_run`. Every queue counts
 # what it sends and what it drops (`my_run.queues`). The cell below the check prints the last
 # count of the three queues on the way.
 
@@ -474,7 +474,7 @@ nl.plots.Comparison(
 )
 
 # %% [markdown] id="clockwork-rival-text"
-# The formula holds. (The small gaps lie a little above it: in each step of 6 s the first 50 datagrams find an empty queue.) The largest share is
+# The formula holds. (The small gaps lie a little above it: in each step of 6 s the first 50 datagrams find room in the queue.) The largest share is
 # $0.8 / 5.557 = 0.144$ Mbit/s, a loss of 85.6 %. Published: 0.145 and 85.5 %. So clockwork *can* explain the tenth, if the lab's `h1` happened to send just before `h2`.
 # Whether it did, we cannot know. The lab had two more things: RED, a queue that drops early and at random, and
 # access links of 1 and 10 Mbit/s. Here they are. Senders are irregular again, except in the third line.

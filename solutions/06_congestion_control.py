@@ -403,7 +403,7 @@ print(chapter.settings.ten_windows().round(3).to_string(index=False))
 #
 # - V. Jacobson, *Congestion Avoidance and Control*, ACM SIGCOMM, 1988. Slow start and Tahoe, with figures worth looking at.
 # - M. Allman, V. Paxson, E. Blanton, *TCP Congestion Control*, RFC 5681, 2009; T. Henderson and others, *NewReno*, RFC 6582, 2012: one repair in
-#   each round trip (section 1).
+#   each round trip.
 # - M. Mathis and others, *TCP Selective Acknowledgment Options*, RFC 2018, 1996.
 # - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023.
 # - N. Cardwell and others, *BBR: Congestion-Based Congestion Control*, ACM Queue 14(5), 2016.

@@ -348,7 +348,7 @@ print(chapter.settings.head_starts().round(1).to_string(index=False, na_rep=""))
 #   Gateways for Congestion Avoidance*, IEEE/ACM Transactions on Networking 1(4), 1993.
 # - D.-M. Chiu, R. Jain, *Analysis of the Increase and Decrease Algorithms*, Computer Networks and ISDN Systems 17, 1989. AIMD comes to equal shares if all
 #   flows hear of a loss at the same time; here they do not.
-# - T. Hoeiland-Joergensen and others, *FQ-CoDel*, RFC 8290, 2018; L. Xu and others, *CUBIC*, RFC 9438, 2023 (the time between losses: Figure 2).
+# - T. Hoeiland-Joergensen and others, *FQ-CoDel*, RFC 8290, 2018; L. Xu and others, *CUBIC*, RFC 9438, 2023 (the time between losses: section 4.2).
 #
 # ## Limits
 #

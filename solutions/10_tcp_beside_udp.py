@@ -303,7 +303,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 #
 # ### Exercise 5: save TCP
 #
-# Run the same three senders, a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
+# Run the same three senders (to the end, without `window_bytes`), a video of **[[my_video_mbps]] Mbit/s**, the same slow link of 5 Mbit/s, at
 # least 30 s. Change the queue alone (its kind, and its room if you like), so that TCP gets at least 1.7 Mbit/s and the sensor loses nearly
 # nothing. Keep what `nl.run(...)` returns in `my_run`.
 

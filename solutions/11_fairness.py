@@ -278,7 +278,7 @@ print(f"Reno's own ratio at these times: {experiments.own_ratio(design, 'reno'):
 # `queue_packets=` is its room, a whole number, as `queue_packets=100`: enough for a flow alone to keep its half of the link full. The disciplines `fq`, `sfq`, `fq_codel`, `fq_pie` and `cake`
 # serve flows in turn; not all of them work here.
 #
-# Send the three flows for 60 s at least, with any congestion control. Keep the run as `my_run`, and print its goodputs. (It takes
+# Send the three flows for 60 s at least, to the end of the run, with any congestion control and without `window_bytes`. Keep the run as `my_run`, and print its goodputs. (It takes
 # two seconds.) From 20 s on the three goodputs must lie within 5 % of each other, and both links must be 93 % full. The check
 # says which conditions hold; each has its points.
 

@@ -179,7 +179,7 @@ print(experiments.ecn_table(seen).to_string(index=False))
 # ### Exercise 3: a measurement of your own
 #
 # Show a transfer that is slowed down and loses nothing. Use `chapter.settings.one_link(...)` with [[rate_mbps]] Mbit/s and a
-# base round-trip time of [[base_rtt_ms]] ms, a queue discipline that can mark, and one CUBIC flow for 20 s at least. The
+# base round-trip time of [[base_rtt_ms]] ms, a queue discipline that can mark, and one CUBIC flow, without `window_bytes`, for 20 s at least. The
 # queue must mark, nothing may be sent again, and after 5 s the goodput must be 88 % of the link's limit at least. Keep the
 # run as `my_run` and print what it shows.
 
@@ -211,7 +211,7 @@ chapter.check.ecn_run(my_run)
 # `chapter.settings.marking(threshold_packets, rate_mbps, base_rtt_ms)` is the same link with a step: below the threshold nothing is
 # marked, above it everything. Find a threshold for DCTCP on a path of [[rate_mbps]] Mbit/s and [[base_rtt_ms]] ms: after 5 s the
 # goodput must be 99 % of the link's limit at least, and the mean wait (round-trip time less the smallest) below
-# [[most_wait_ms]] ms. Allow yourself five runs of 20 s, so think before you try: how many packets fill the path, and by how many does the window swing?
+# [[most_wait_ms]] ms. Leave `window_bytes` out here, too. Allow yourself five runs of 20 s, so think before you try: how many packets fill the path, and by how many does the window swing?
 # Keep the run as `best_run`.
 
 # %% id="threshold_run"

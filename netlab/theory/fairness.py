@@ -309,7 +309,7 @@ def jain_index(rates: ArrayLike) -> float:
     References
     ----------
     R. Jain, D. Chiu, W. Hawe, A quantitative measure of fairness and discrimination for resource allocation
-    in shared computer systems, DEC Research Report TR-301, 1984, equation 1.
+    in shared computer systems, DEC Research Report TR-301, 1984.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     References
     ----------
     M. Mathis, J. Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance
-    algorithm, ACM Computer Communication Review 27(3), 1997, equation 3 and table 1.
+    algorithm, ACM Computer Communication Review 27(3), 1997.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def pftk_mbps(
     References
     ----------
     J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modeling TCP throughput: a simple model and its empirical
-    validation, ACM SIGCOMM 1998, equation 31.
+    validation, ACM SIGCOMM 1998: the approximate full model.
 
     Examples
     --------

@@ -233,7 +233,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     References
     ----------
     G. Bianchi, Performance analysis of the IEEE 802.11 distributed coordination function, IEEE Journal on Selected Areas in
-    Communications 18 (3), 2000, equations 7, 9 and 13.
+    Communications 18 (3), 2000: the fixed point of two probabilities, and the throughput that follows.
 
     Examples
     --------
