@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from netlab.base.errors import NetlabError
 from netlab.network.trace import Trace
-from netlab.plots.theme import COLOURS, TEXT, Array
+from netlab.plots.theme import COLOURS, INK, TEXT, Array
 
 if TYPE_CHECKING:
     from netlab.network.link import LinkShape
@@ -88,7 +88,7 @@ def topology(
             mode="markers+text",
             name=kind,
             text=names,
-            textfont={"color": "white", "size": 13},
+            textfont={"color": INK, "size": 13},
             hoverinfo="text",
             hovertext=[_node_text(network, node, kind) for node in names],
             marker={"symbol": symbol, "size": NODE_PX if symbol != "diamond" else 40, "color": colour},

@@ -32,6 +32,8 @@ TEXT_ON_DARK = "#969696"  # contrast 6.4 there
 GRID = "rgba(128,128,128,0.25)"
 CDN = "https://cdn.plot.ly/plotly-{}.min.js"
 COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
+INK = "#000000"
+"""Of a name that stands on one of the colours."""
 SYMBOLS = ("circle", "square-open", "triangle-up", "cross", "triangle-down-open", "star")
 DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
 

@@ -46,6 +46,13 @@ def test_colours_of_series_stand_out_on_white_and_on_the_dark_page() -> None:
         assert min(contrast(colour, WHITE), contrast(colour, DARK)) >= 3.0, colour
 
 
+def test_a_nodes_name_has_a_contrast_of_four_and_a_half_on_its_node() -> None:
+    names = [trace for trace in plots.topology(topologies.portfolio()).data if trace.text]
+    assert {trace.name for trace in names} == {"host", "router", "switch"}
+    for trace in names:
+        assert contrast(trace.textfont.color, trace.marker.color) >= 4.5, trace.name
+
+
 def test_a_students_line_and_area_are_seen_on_white_and_on_the_dark_page() -> None:
     """As exercises ask for them: `figure.add_hline(y=...)`, `figure.add_hrect(y0=..., y1=..., opacity=0.2)`."""
     shapes = pio.templates["netlab"].layout.shapedefaults

@@ -175,7 +175,7 @@ def length_figure(found: pd.DataFrame) -> go.Figure:
         x=[1.2, 1.6 * longest_s],
         y=[theory_ms("one size", load)] * 2,
         name="theory, a run without end",
-        **theory_line(color=COLOURS[1]),
+        **theory_line(color=COLOURS[0]),
     )
     lengths_s = sorted(found["seconds"].unique())
     figure.update_xaxes(
@@ -223,7 +223,7 @@ def tail_figure(waits_ms: Mapping[float, Array], longest_ms: float = 25.0) -> go
         figure.add_scatter(
             x=waits_shown_ms.tolist(),
             y=theory.late_share(load, SERVICE_MS, waits_shown_ms).tolist(),
-            name="theory",
+            name=f"theory, {100 * load:.0f} % busy",
             legendgroup=f"{load}",
             **theory_line(color=COLOURS[number]),
         )

@@ -23,7 +23,7 @@ from netlab.chapters.own_control.settings import (
     traced,
 )
 from netlab.measure.results import Run
-from netlab.plots.theme import COLOURS, SYMBOLS, TEXT
+from netlab.plots.theme import COLOURS, SYMBOLS
 from netlab.runs import sweeps
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
@@ -94,7 +94,7 @@ def windows_figure(found: pd.DataFrame) -> go.Figure:
         y=[rtt_ms(size) for size in sizes],
         mode="lines",
         name="Little's law",
-        line={"color": TEXT, "dash": "dash"},
+        line={"color": COLOURS[0], "dash": "dash"},
     )
     figure.add_scatter(
         x=found["goodput_mbps"],
@@ -118,7 +118,7 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
             x=[row.goodput_mbps],
             y=[row.rtt95_ms],
             mode="markers+text",
-            text=[row.control],
+            text=[f"\u00a0{row.control}\u00a0"],
             # Controls that fill the queue lie close together: a name away from that of its neighbours.
             textposition=("top left", "middle right", "middle left", "bottom left")[slowest_first.iloc[place] % 4],
             name=str(row.control),

@@ -344,7 +344,7 @@ def ending_figure(run: Run, ends_s: Sequence[float], title: str) -> go.Figure:
         x=[edge for pair in itertools.pairwise(edges) for edge in pair],
         y=[step for step in steps for _ in range(2)],
         name="theory, TCP",
-        **theory_line(),
+        **theory_line(color=COLOURS[0]),
     )
     figure.update_xaxes(title_text="Time (s)")
     figure.update_yaxes(title_text="Goodput (Mbit/s)", rangemode="tozero")
