@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from netlab.course import page_style
@@ -33,3 +34,9 @@ def test_a_terminal_gets_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace())
     page_style.show()
     assert capsys.readouterr().out == ""
+
+
+def test_columns_of_text_stand_two_spaces_apart() -> None:
+    table = pd.DataFrame({"flow": ["h1-h2"], "gets": ["4.78"], "theory": ["4.8"]})
+    assert page_style.spaced(table).to_string(index=False) == " flow  gets  theory\nh1-h2  4.78     4.8"
+    assert page_style.spaced(table.set_index("flow")).to_string().split("\n")[0].endswith("gets  theory")

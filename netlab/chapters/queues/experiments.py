@@ -22,6 +22,7 @@ from netlab.chapters.queues.settings import (
     marking,
     one_link,
 )
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.plots.theme import TEXT, hover, points
@@ -88,13 +89,13 @@ def lab_table(runs: dict[str, Run]) -> pd.DataFrame:
         rows.append(
             {
                 "": name,
-                "goodputs here": f"{first_mbps:.1f} / {second_mbps:.1f}",
-                "epfl": f"{theirs[0]:.1f} / {theirs[1]:.1f}",
+                "Mbit/s here": f"{first_mbps:.1f} / {second_mbps:.1f}",
+                "Mbit/s, epfl": f"{theirs[0]:.1f} / {theirs[1]:.1f}",
                 "RTT here (ms)": f"{rtt_ms:.0f}" if rtt_ms < 1000 else f"{round(rtt_ms, -2):.0f}",
-                "epfl ": f"{theirs[2]:.0f}",
+                "RTT, epfl (ms)": f"{theirs[2]:.0f}",
             }
         )
-    return pd.DataFrame(rows)
+    return spaced(pd.DataFrame(rows))
 
 
 def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
@@ -275,15 +276,17 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
 
 def pages_table(found: pd.DataFrame) -> pd.DataFrame:
     """Page times and waits behind each queue, rounded."""
-    return pd.DataFrame(
-        {
-            "queue": found["queue"],
-            "link in use": [f"{value:.0%}" for value in found["full"]],
-            "bulk waits (ms)": [f"{value:.0f}" for value in found["bulk_wait_ms"]],
-            "others wait (ms)": [f"{value:.0f}" for value in found["other_wait_ms"]],
-            "page, median (s)": [f"{value:.2f}" for value in found["page_s"]],
-            "page, slowest (s)": [f"{value:.1f}" for value in found["slowest_s"]],
-        }
+    return spaced(
+        pd.DataFrame(
+            {
+                "queue": found["queue"],
+                "in use": [f"{value:.0%}" for value in found["full"]],
+                "bulk waits (ms)": [f"{value:.0f}" for value in found["bulk_wait_ms"]],
+                "others wait (ms)": [f"{value:.0f}" for value in found["other_wait_ms"]],
+                "page (s)": [f"{value:.2f}" for value in found["page_s"]],
+                "slowest (s)": [f"{value:.1f}" for value in found["slowest_s"]],
+            }
+        )
     )
 
 
