@@ -143,27 +143,9 @@ print(f"stop-and-wait: {one} Mbit/s in {experiments.SEEDS} runs")
 # ## Part 2: a window
 #
 # So let the sender have $W$ pieces in flight. Per round trip $W$ pieces arrive, if the link can carry them.
-#
-# ### Exercise 2: the window's goodput
-#
-# Write the function for a path without losses. `rtt_ms` is that of the path alone: add the datagram's own time on the link. Each datagram has 42 bytes of headers
-# beside `payload_bytes` of data. A worked number: a window of [[worked_window]], [[worked_rate_mbps]] Mbit/s, [[worked_rtt_ms]] ms and 1000 bytes give [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.5 %.
-
-
-# %% id="window"
-def window_mbps(window, rate_mbps, rtt_ms, payload_bytes):
-    """Goodput in Mbit/s of a window of datagrams over a path without losses."""
-    # BEGIN SOLUTION
-    service_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000
-    return payload_bytes * 8 / 1000 / max(service_ms, (rtt_ms + service_ms) / window)
-    # END SOLUTION
-
-
-# %% id="window-check" tags=["minutes-7"]
-chapter.check.window(window_mbps)
 
 # %% [markdown] id="go_back_n-text"
-# ### Exercise 3: go-back-N
+# ### Exercise 2: go-back-N
 #
 # The receiver stays as simple as before: `programs.InOrderReceiver` delivers the piece that it waits for, drops all others, and answers each datagram with the number of
 # the piece that it **waits for next**. So an ACK acknowledges all pieces before it.
@@ -218,7 +200,7 @@ my_back = protocol(BackSender, programs.InOrderReceiver)
 chapter.check.go_back_n(my_back)
 
 # %% [markdown] id="selective-text"
-# ### Exercise 4: selective repeat
+# ### Exercise 3: selective repeat
 #
 # **Selective repeat** sends again only what is lost. `programs.SelectiveSender` has a timer for each piece, and
 # expects for each datagram an ACK with *that datagram's* number.
@@ -296,11 +278,11 @@ print(experiments.span_table(found, wide).to_string(index=False))
 
 # %% [markdown] id="span-why"
 # Now it has [[1.83 = experiments.intervals(wide)["wide span", 32].mean | .2f]] Mbit/s, which is [[within 4 % of the formula = abs(experiments.intervals(wide)["wide span", 32].mean / experiments.theory_mbps("selective repeat", 32.0) - 1) < 0.04]], where before a third was missing: it was the window that stood still. The formula leaves that out. It is the price of a small buffer at the
-# receiver. (There must be twice as many numbers as pieces in the window: with 256 numbers a window of 128 is the largest. Exercise 4's last schedule shows what an old piece does otherwise.)
+# receiver. (There must be twice as many numbers as pieces in the window: with 256 numbers a window of 128 is the largest. Exercise 3's last schedule shows what an old piece does otherwise.)
 #
 # ## Part 3: beside Linux's TCP
 #
-# ### Exercise 5: TCP on the same path
+# ### Exercise 4: TCP on the same path
 #
 # `chapter.settings.beside(own)` is Linux's TCP (CUBIC) over such a path: [[rate_mbps]] Mbit/s, 100 ms, [[loss_percent]] % of the segments lost. What does it get? Compare it with the
 # *link's* limit in the formula of selective repeat, for datagrams of 1000 bytes: $(1-p)$ of what the link carries.
@@ -322,7 +304,7 @@ my_verdict = "above" if limit > mean + half else "below" if limit < mean - half 
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-# %% id="beside-check" tags=["figure", "minutes-12"]
+# %% id="beside-check" tags=["figure", "minutes-13"]
 chapter.check.beside(my_finding)
 
 # %% [markdown] id="together-text"
@@ -333,8 +315,8 @@ chapter.check.beside(my_finding)
 tcp_mbps = experiments.together(selective)
 print(f"TCP alone: {tcp_mbps['alone']} Mbit/s; beside selective repeat: {tcp_mbps['together']} Mbit/s")
 
-# %% [markdown] id="polite-words" tags=["minutes-8"]
-# ### Exercise 6: whose transfer is better?
+# %% [markdown] id="polite-words"
+# ### Exercise 5: whose transfer is better?
 #
 # A friend says: "My selective repeat gets nearly all of a lossy link, TCP only half. The Internet should use mine." Answer in four or five sentences. Use the numbers
 # of part 3, and the chapter on congestion control.
@@ -357,6 +339,25 @@ print(f"TCP alone: {tcp_mbps['alone']} Mbit/s; beside selective repeat: {tcp_mbp
 #
 # Numbers, ACKs and a timer make a transfer reliable, if each handles the case that nobody thinks of: the lost ACK, the late ACK, the number that is used again. A window fills the path. After a loss go-back-N sends again all
 # that is in flight; selective repeat needs a buffer instead, and its window stands still if the buffer is small. TCP does all of this, and it also slows down for others.
+
+# %% [markdown] id="window-text"
+# ## Optional: the window's goodput
+#
+# An optional exercise, with no points. Write the function for a path without losses. `rtt_ms` is that of the path alone: add the datagram's own time on the link. Each datagram has 42 bytes of headers
+# beside `payload_bytes` of data. A worked number: a window of [[worked_window]], [[worked_rate_mbps]] Mbit/s, [[worked_rtt_ms]] ms and 1000 bytes give [[worked_mbps:.4g]] Mbit/s. Tolerance: 0.5 %.
+
+
+# %% id="window"
+def window_mbps(window, rate_mbps, rtt_ms, payload_bytes):
+    """Goodput in Mbit/s of a window of datagrams over a path without losses."""
+    # BEGIN SOLUTION
+    service_ms = (payload_bytes + 42) * 8 / rate_mbps / 1000
+    return payload_bytes * 8 / 1000 / max(service_ms, (rtt_ms + service_ms) / window)
+    # END SOLUTION
+
+
+# %% id="window-check"
+chapter.check.window(window_mbps)
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore

@@ -68,24 +68,6 @@ nl.plots.topology(network, title="Two senders, one slow link")
 # This holds for a single flow with a fixed window. **Power** is $G/T$: more is better. Kleinrock (1979) showed that for such a link
 # its peak is at the window that just fills the path.
 
-# %% [markdown] id="delay-text"
-# ### Exercise 1: the RTT of a window
-#
-# Write the function. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
-# of [[worked_rtt_ms:.4g]] ms. Tolerance: 0.5 %.
-
-
-# %% id="delay"
-def rtt_ms(window_segments, rate_mbps, base_rtt_ms):
-    """The RTT of a flow alone with a fixed window, in ms."""
-    # BEGIN SOLUTION
-    return max(base_rtt_ms, window_segments * 1514 * 8 / (rate_mbps * 1000))
-    # END SOLUTION
-
-
-# %% id="delay-check" tags=["minutes-8"]
-chapter.check.delay(rtt_ms)
-
 # %% [markdown] id="fixed-text"
 # ### Run it
 #
@@ -111,12 +93,11 @@ fixed = experiments.fixed_windows(chapter.settings.WINDOWS)
 experiments.windows_figure(fixed)
 
 # %% id="fixed-table"
-function = chapter.check.delay.take(rtt_ms, experiments.rtt_ms)
-fixed["theory_ms"] = [function(size, 10, 40) for size in fixed["window"]]
+fixed["theory_ms"] = [experiments.rtt_ms(size, 10, 40) for size in fixed["window"]]
 fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
 print(fixed.round(2).to_string(index=False))
 goodput_prediction.compare(fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10))
-rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=function(200, 10, 40))
+rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40))
 
 # %% [markdown] id="fixed-why"
 # **Why do they differ?** Below 33 segments the measured RTT is [[two to three milliseconds longer = bool((fixed.query("window < 33")["rtt_ms"] - 40).between(2, 3).all())]] than $T_0$: each frame takes 1.2 ms to be sent,
@@ -125,7 +106,7 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=func
 # The curve has a corner. Up to it a larger window buys rate and costs no delay, beyond it buys delay and no rate. Power has its peak at the window of
 # [[33 = int(fixed.loc[fixed["power"].idxmax(), "window"]) | .0f]].
 #
-# ### Exercise 2: the best window
+# ### Exercise 1: the best window
 #
 # Your link has [[rate_mbps]] Mbit/s and an RTT of [[base_rtt_ms]] ms with an empty queue. Which fixed window has the greatest power? You may run five
 # windows at most, so think first: `chapter.settings.steady(own.rate_mbps, own.base_rtt_ms)` is the network,
@@ -134,7 +115,7 @@ rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=func
 # %% id="best"
 best_window = own.rate_mbps * own.base_rtt_ms * 1000 / 8 / 1514  # SOLUTION
 
-# %% id="best-check" tags=["minutes-6"]
+# %% id="best-check" tags=["minutes-8"]
 chapter.check.best(best_window)
 
 # %% [markdown] id="aimd-text"
@@ -144,7 +125,7 @@ chapter.check.best(best_window)
 # both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two such flows come closer with each loss, because
 # halving takes more from the larger one and adding gives both the same (Chiu and Jain, 1989).
 #
-# ### Exercise 3: AIMD
+# ### Exercise 2: AIMD
 #
 # Write it as a class.
 #
@@ -181,7 +162,7 @@ class Aimd:
     # END SOLUTION
 
 
-# %% id="aimd-check" tags=["minutes-12"]
+# %% id="aimd-check" tags=["minutes-13"]
 chapter.check.aimd(Aimd)
 
 # %% [markdown] id="landmarks-text"
@@ -202,7 +183,7 @@ print(experiments.table(found))
 # Those that wait for a loss (CUBIC, DCTCP, AIMD) fill the queue, whatever its size: they get the most data through, [[at more than twice Vegas' delay = bool(found.set_index("control").loc["cubic", "rtt95_ms"] > 2 * found.set_index("control").loc["vegas", "rtt95_ms"])]]. Vegas gives up
 # a little rate. Its power is [[the greatest of the four = str(found[found["control"] != "Aimd"].set_index("control")["power"].idxmax()) == "vegas"]].
 #
-# ### Exercise 4: something that looks at delay
+# ### Exercise 3: something that looks at delay
 #
 # Write `Mine`, a control that keeps the queue short. `ack.rtt_ms` is the RTT of this acknowledgement (None without a sample), `ack.rtt_min_ms` the shortest
 # so far. Which part of the window waits in the queue? By Little's law about $W\,(1 - T_\text{min}/T)$ segments. One rule that works: grow by one
@@ -264,7 +245,7 @@ for trace in chapter.settings.TRACES[1:]:
 # One run is one draw. On a link that loses 1 % of its packets at random, luck decides much. `chapter.settings.side_by_side(Aimd, Mine)` has two such links
 # beside each other: `h1` sends over one with `Aimd`, `h2` over the other with `Mine`, each alone, for 5 s.
 #
-# ### Exercise 5: show it
+# ### Exercise 4: show it
 #
 # Repeat it with 8 to 30 seeds of your choice. For each seed divide the power of `Mine` (`goodput_mbps / rtt_ms` of `h2`) by that of `Aimd`
 # (`h1`). As in the chapter BDP: `my_table` of `nl.repeat`, `my_interval` of `nl.interval`, `my_figure` with the ratio of each seed and the interval, and
@@ -287,7 +268,7 @@ my_verdict = "above" if mean + half < 1 else "below" if mean - half > 1 else "in
 # END SOLUTION
 my_finding = [my_table, my_interval, my_figure, my_verdict]
 
-# %% id="repeated-check" tags=["figure", "minutes-12"]
+# %% id="repeated-check" tags=["figure", "minutes-13"]
 chapter.check.repeated(my_finding)
 
 # %% [markdown] id="beside-text"
@@ -302,7 +283,7 @@ beside = nl.run(
 nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control that looks at delay, beside CUBIC")
 
 # %% [markdown] id="fails-words"
-# ### Exercise 6: say where it fails
+# ### Exercise 5: say where it fails
 #
 # Where does your control do worse than CUBIC, and why? Use the figure above and one more run or thought of your own. Four or five sentences.
 #
@@ -324,6 +305,24 @@ nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control
 # A window below the bandwidth-delay product wastes rate, a window above it makes delay, and power has its peak between. Controls that wait for losses fill any queue;
 # those that look at delay can keep it short, and starve beside the others. "This one is better" needs an interval, and
 # it holds for the networks and neighbours that were tried.
+
+# %% [markdown] id="delay-text"
+# ## Optional: the RTT of a window
+#
+# An optional exercise, with no points. Write the function that gives $T$. A worked number to test yourself: [[worked_window]] segments at [[worked_rate_mbps]] Mbit/s, on a path of 20 ms, have an RTT
+# of [[worked_rtt_ms:.4g]] ms. Tolerance: 0.5 %.
+
+
+# %% id="delay"
+def rtt_ms(window_segments, rate_mbps, base_rtt_ms):
+    """The RTT of a flow alone with a fixed window, in ms."""
+    # BEGIN SOLUTION
+    return max(base_rtt_ms, window_segments * 1514 * 8 / (rate_mbps * 1000))
+    # END SOLUTION
+
+
+# %% id="delay-check"
+chapter.check.delay(rtt_ms)
 
 # %% [markdown] id="contest-text"
 # ## Optional: the contest

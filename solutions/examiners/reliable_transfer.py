@@ -27,15 +27,6 @@ def _losses(window: int | None, most_sent: int | None) -> Any:
     return case
 
 
-def _window(draw: Draw) -> dict[str, Any]:
-    return {
-        "window": draw.whole(1, 100),
-        "rate_mbps": draw.decades(0.5, 500),
-        "rtt_ms": draw.between(1, 300),
-        "payload_bytes": draw.whole(100, 1472),
-    }
-
-
 def _transfers(window: int | None, edges: Any, same_as: list[str], most_sent: int | None = 500) -> Exercise:
     """A protocol: drawn transfers, and as edges the schedules of the chapter, each for one usual fault."""
     cases = _losses(window, most_sent)
@@ -54,7 +45,6 @@ EXERCISES = {
             "programs.SelectiveReceiver.on_datagram",
         ],
     ),
-    "window": Exercise(points=2, cases=_window, same_as=["theory.selective_repeat_mbps", "theory.go_back_n_mbps"]),
     "go_back_n": _transfers(
         # Each loss may cost the whole window.
         20,
@@ -66,4 +56,8 @@ EXERCISES = {
     # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
     "beside": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
     "polite-words": Words(points=3),
+}
+
+UNMARKED = {
+    "window": "It stands after the summary: who stops there must not lose points by it. Its check says what is right."
 }

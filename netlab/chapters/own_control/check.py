@@ -407,7 +407,7 @@ class Checks:
                     lambda runs: f"{_mean_queue_ms(runs['two']):.3g} ms",
                 ),
             ],
-            right="Now find out where it fails: that is exercise 6.",
+            right="Now find out where it fails: that is exercise 5.",
             hints=[
                 "queued = cwnd_segments * (1 - rtt_min_ms / rtt_ms) is the part of the window that waits in the queue.",
                 "Grow while queued is below a few segments, shrink above: by one segment for each RTT.",
