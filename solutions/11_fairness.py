@@ -369,7 +369,8 @@ print(experiments.host_and_connection(d1_run))
 #
 # A wire that loses each packet with the same chance is the pure case. Three flows, each alone on a fast path of 300, 600
 # and 1200 ms, lose 0.2 % of their packets. Theory's lines are for losses at equal distances; random losses raise the
-# level (for Reno by 7 %, see the chapter on congestion control). The slopes are what this is about: 1 and ¼.
+# level (for Reno by 7 %, see the chapter on congestion control). The slopes are what this is about: 1 and ¼. (The figure is one run; eight seeds gave
+# 0.96 ± 0.05 for Reno and 0.20 ± 0.08 for CUBIC.)
 
 # %% id="lot" tags=["figure"]
 experiments.lot_figure()

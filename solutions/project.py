@@ -126,7 +126,7 @@ goodput_mbps = {queue_packets: run.flows.goodput_mbps[0] for queue_packets, run 
 
 # %% id="figure" tags=["figure"]
 figure = pd.Series(goodput_mbps, name="goodput_mbps").plot(kind="scatter", title="Goodput over room in the queue")
-figure.update_layout(xaxis_title="Room in the queue (packets)", yaxis_title="Goodput (Mbit/s)")
+figure.update_layout(xaxis_title="Room in the queue (packets)", yaxis_title="Goodput (Mbit/s)", showlegend=False)
 figure
 
 # %% [markdown] id="limits-words"

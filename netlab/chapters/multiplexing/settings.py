@@ -302,7 +302,7 @@ def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:
     )
 
 
-def head_starts(draws: int = 3) -> pd.DataFrame:
+def head_starts(draws: int = 5) -> pd.DataFrame:
     """Experiments 2 and 3 with a head start of the first pair; experiment 3 where the packets of h7 come in bursts, or spaced."""
     lab = topologies.portfolio(queue_packets=LAB_ROOMS)
     open_l3 = topologies.portfolio((40, 30, None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import netlab as nl
@@ -33,6 +34,32 @@ def test_a_clockwork_pair_gives_each_seed_the_same_and_each_start_another_result
     table = experiments.clockwork_table([0, 0.1], seeds=2)
     assert (table["half width"] == 0).all()
     assert abs(table["loss rate"].diff().iloc[-1]) > 0.3
+
+
+@pytest.mark.slow
+def test_one_run_of_each_queue_is_hardly_better_than_a_coin_toss() -> None:
+    small, large = (
+        nl.repeat(settings.bursts(room), seeds=seeds)["loss_rate"].to_numpy()
+        for room, seeds in ((20, range(1, 201)), (22, range(201, 401)))
+    )
+    agrees("pairs in the right order", (small[:, None] > large).mean(), 0.63, absolute=0.005)
+
+
+@pytest.mark.slow
+def test_pairs_help_less_with_tcp() -> None:
+    """The interval is three times narrower with a delay of 10 ms and seven times with 20 ms, not ten times."""
+    for delay_ms, times in ((10, 3), (20, 7)):
+        link = nl.Link("h1", "h2", rate_mbps=10, delay_ms=delay_ms, loss_rate=0.001, queue_packets=1000)
+
+        def goodputs(congestion: str, seeds: range, link: nl.Link = link) -> np.ndarray:
+            flow = nl.Tcp("h1", "h2", congestion=congestion)
+            scenario = nl.Scenario(nl.Topology(["h1", "h2"], links=[link]), [flow], duration_s=10)
+            return nl.repeat(scenario, seeds=seeds)["goodput_mbps"].to_numpy()
+
+        same, others = range(1, 41), range(41, 81)
+        reno = goodputs("reno", same)
+        paired, apart = (nl.interval(reno - goodputs("cubic", seeds)) for seeds in (same, others))
+        agrees("times narrower", apart.half_width / paired.half_width, times, absolute=0.5)
 
 
 def _given(scenario: nl.Scenario) -> dict:

@@ -41,6 +41,14 @@ def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:
     assert late[0] < 1 < late[1]
 
 
+@pytest.mark.slow
+def test_sixty_runs_of_8_s_are_too_short_on_average() -> None:
+    mean, half = nl.interval(nl.repeat(settings.one_size(0.95, 8), seeds=60)["delay_ms"])
+    agrees("mean delay (ms)", mean, 16.1, absolute=0.05)
+    agrees("half width (ms)", half, 0.9, absolute=0.05)
+    assert mean + half < experiments.theory_ms("one size", 0.95)
+
+
 def simulated_ms(*, empty: bool, same_number: bool, reps: int = 1500) -> float:
     """Mean delay of the first 2 s at 95 %, in a queue of which nothing is real."""
     rng = np.random.default_rng(1)
