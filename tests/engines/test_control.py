@@ -101,6 +101,51 @@ class Vegas(Control):
         self.until_s, self.seen_ms = ack.now_s + ack.rtt_min_ms / 1000, math.inf
 
 
+class LinuxsVegas(Reno):
+    """net/ipv4/tcp_vegas.c in its own whole numbers, while nothing is lost."""
+
+    never_us = 2**31 - 1
+    base_us = least_us = never_us
+    acked = until = samples = 0
+
+    def on_ack(self, ack: Any) -> None:
+        flow, new = self.flow, ack.delivered_segments
+        if not new:
+            return
+        if ack.rtt_ms is not None:
+            sample_us = round(1000 * ack.rtt_ms) + 1
+            self.base_us, self.least_us = min(self.base_us, sample_us), min(self.least_us, sample_us)
+            self.samples += 1
+        self.acked += new
+        if self.acked <= self.until:
+            if flow.cwnd_segments < flow.ssthresh_segments:
+                flow.cwnd_segments = min(flow.cwnd_segments + new, flow.ssthresh_segments)
+            return
+        self.until = self.acked + ack.in_flight_segments
+        if self.samples <= 2:
+            super().on_ack(ack)
+        else:
+            self.decide(new)
+        self.samples, self.least_us = 0, self.never_us
+
+    def decide(self, new: int) -> None:
+        flow, window = self.flow, int(self.flow.cwnd_segments)
+        queued = window * (self.least_us - self.base_us) // self.base_us
+        slow_start, threshold = window < flow.ssthresh_segments, flow.ssthresh_segments
+        if slow_start and queued > 1:
+            window = min(window, window * self.base_us // self.least_us + 1)
+            threshold = min(threshold, window)
+        elif slow_start:
+            window = min(window + new, threshold)
+        elif queued > 4:
+            window -= 1
+            threshold = min(threshold, window)
+        elif queued < 2:
+            window += 1
+        flow.cwnd_segments = window = max(2, window)
+        flow.ssthresh_segments = max(threshold, window // 2 + window // 4)
+
+
 @pytest.mark.parametrize("control", [Control, Reno])
 @pytest.mark.parametrize(
     ("words", "sysctls"),
@@ -117,7 +162,23 @@ class Vegas(Control):
     ids=["full queue", "short queue", "duplicates", "losses", "timeouts", "CoDel", "marks", "no SACK"],
 )
 def test_reno_in_a_class_is_linuxs_own_to_the_byte(control: Any, words: Any, sysctls: Any) -> None:
-    ours, linuxs = (run(each, path(**words), 10.0, sysctls=sysctls) for each in (control, "reno"))
+    same(*(run(each, path(**words), 10.0, sysctls=sysctls) for each in (control, "reno")))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{}, {"rate_mbps": 2}, {"rate_mbps": 30, "queue_packets": 400, "delay_ms": 10}, {"delay_ms": 5}, {"jitter_ms": 4}],
+    ids=str,
+)
+def test_vegas_in_a_class_is_linuxs_own_to_the_byte_while_nothing_is_lost(words: Any) -> None:
+    """After a loss it is not: Linux's waits for the end of the recovery, and a class is not told of it."""
+    ours, linuxs, reno = (run(each, path(**words), 10.0) for each in (LinuxsVegas, "vegas", "reno"))
+    same(ours, linuxs)
+    assert ours.flows.retransmits[0] == 0
+    assert not ours.intervals.cwnd_segments.equals(reno.intervals.cwnd_segments)
+
+
+def same(ours: nl.Run, linuxs: nl.Run) -> None:
     for name in ("received_bytes", "sent_bytes", "retransmits", "timeouts", "marks", "goodput_mbps", "rtt_ms"):
         assert ours.flows[name][0] == linuxs.flows[name][0], name
     for name in ("cwnd_segments", "ssthresh_segments", "rtt_ms", "goodput_mbps"):
