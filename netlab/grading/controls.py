@@ -31,7 +31,11 @@ def control(path: str) -> dict[str, Any]:
         try:
             body = ast.parse(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            broken = f" Its Python has a mistake: {error}." if isinstance(error, SyntaxError) else ""
+            broken = (
+                f" Its Python has a mistake in line {error.lineno}: {error.msg}."
+                if isinstance(error, SyntaxError)
+                else ""
+            )
             continue
         for statement in body:
             if isinstance(statement, ast.ClassDef) and _is_control(statement, known):

@@ -112,7 +112,7 @@ def test_a_hand_in_that_fails_costs_its_own_row_and_a_cheat_gets_what_it_would_g
         ("exits", "failed", "its process ended with status 0"),
         ("nonsense", "failed", "cwnd_segments must be a number of segments"),
         ("empty", "not taken", "No class with on_start"),
-        ("prose", "not taken", "invalid syntax"),
+        ("prose", "not taken", "mistake in line 1: invalid syntax."),
     ):
         assert said[name][0] == status and sentence in said[name][2], said[name]
     assert not stopping.is_set() and not list((tmp_path / "out" / "results").glob("*.part"))
