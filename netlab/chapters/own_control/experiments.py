@@ -71,11 +71,10 @@ def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
     )
 
 
-def on_trace(name: str, controls: Mapping[str, Any]) -> pd.DataFrame:
-    """Each control alone on a trace: a row each."""
-    runs = sweeps.sweep(
-        {label: Scenario(traced(name), [Tcp("h1", "h3", congestion=each)], TRACE_S) for label, each in controls.items()}
-    )
+def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.DataFrame:
+    """Each control alone on a trace, from a moment of it on: a row each."""
+    flows = {label: Tcp("h1", "h3", congestion=each, start_s=start_s) for label, each in controls.items()}
+    runs = sweeps.sweep({label: Scenario(traced(name), [flow], start_s + TRACE_S) for label, flow in flows.items()})
     rows = [{"control": label, **point(run), "power": power(run)} for label, run in runs.items()]
     return pd.DataFrame(rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab.chapters.own_control import experiments
+from netlab.chapters.own_control.settings import LANDMARKS
 from tests.figures import agrees
 
 pytestmark = pytest.mark.library
@@ -17,3 +18,13 @@ def test_fixed_windows_lie_where_littles_law_says() -> None:
         relative = 0.02 if row.window > 33 else 0.08
         agrees(f"RTT of {row.window} (ms)", row.rtt_ms, experiments.rtt_ms(row.window), relative=relative)
         agrees(f"goodput of {row.window}", row.goodput_mbps, experiments.goodput_mbps(row.window), relative=relative)
+
+
+def test_what_the_chapter_says_of_vegas_holds_at_six_moments_of_the_trace() -> None:
+    parts = []
+    for start_s in (0, 1.5, 3, 4.5, 6, 7.5):
+        found = experiments.on_trace("walk_4g", {name: name for name in LANDMARKS}, start_s).set_index("control")
+        assert found["power"].idxmax() == "vegas"
+        assert found["goodput_mbps"].drop("bbr").idxmin() == "vegas"
+        parts.append(round(100 * found.loc["vegas", "rtt95_ms"] / found.loc["cubic", "rtt95_ms"]))
+    assert (min(parts), max(parts)) == (35, 86)
