@@ -1,13 +1,17 @@
 """The library kernel as WebAssembly answers as the native program does; both are built."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import netlab as nl
-from netlab.base.errors import RunError
+from netlab.base.errors import EngineError, RunError
+from netlab.engines.library.engine import LibraryEngine
 from netlab.kernel import library, wasm
 from netlab.kernel.library import LibraryKernel
+from netlab.replication.rows import published
 from netlab.runs.scenario import Scenario
 from tests.engines import webassembly
 
@@ -33,11 +37,35 @@ def test_every_plan_gives_the_native_programs_bytes(
 ) -> None:
     wanted, _ = webassembly.answers(native, PLANS[name])
     assert webassembly.answers(portable, PLANS[name])[0] == wanted
-    # The same run in the other engine also looks at every stack that is swapped.
-    found = tmp_path / "found"
-    words = (portable.path.parent / library.SYMBOLS, wasm.HOME / "atomic.txt", found)
-    assert webassembly.answers(webassembly.in_node(portable, tmp_path, *map(str, words)), PLANS[name])[0] == wanted
+    assert in_node_with_a_look_at_each_swap(portable, PLANS[name], tmp_path) == wanted
+
+
+def published_by_table() -> dict[str, Scenario]:
+    """The first scenario of each table of the replication that the library engine runs."""
+    found: dict[str, Scenario] = {}
+    for row in published():
+        if row.measurement is not None:
+            with suppress(EngineError):
+                LibraryEngine().refuse(row.measurement.scenario.plan())
+                found.setdefault(f"{row.source} {row.table}", row.measurement.scenario)
+    return found
+
+
+# With NETLAB_LONG=1 alone: to look at every swap takes ten times as long as the run.
+PUBLISHED = published_by_table() if os.environ.get("NETLAB_LONG") else {}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_no_stack_that_is_swapped_holds_a_listed_function(name: str, portable: LibraryKernel, tmp_path: Path) -> None:
+    in_node_with_a_look_at_each_swap(portable, PUBLISHED[name], tmp_path)
+
+
+def in_node_with_a_look_at_each_swap(kernel: LibraryKernel, scenario: Scenario, folder: Path) -> bytes:
+    found = folder / "found"
+    words = (kernel.path.parent / library.SYMBOLS, wasm.HOME / "atomic.txt", found)
+    said, _ = webassembly.answers(webassembly.in_node(kernel, folder, *map(str, words)), scenario)
     assert not found.exists(), f"in atomic.txt, and on a stack that was swapped: {set(found.read_text().split())}"
+    return said
 
 
 def test_a_live_network_does_the_same(

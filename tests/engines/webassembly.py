@@ -21,7 +21,7 @@ from netlab.runs.scenario import Scenario
 
 
 def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
-    """Every discipline, every congestion control, impairments, a capture and a fast, a crowded and a full path."""
+    """Every discipline, every congestion control, impairments, a capture, a fast, a crowded and a full path, changes and a trace."""
     dumbbell, tcp, udp, ping = nl.topologies.dumbbell, nl.Tcp, nl.Udp, nl.Ping
     for aqm in DISCIPLINES:
         topology = dumbbell(2, rate_mbps=10, delay_ms=10, aqm=aqm, queue_packets=50 if aqm == "fifo" else None)
@@ -46,6 +46,16 @@ def plans(duration_s: float = 6) -> Iterator[tuple[str, Scenario]]:
     yield "40 pairs", Scenario(dumbbell(40, rate_mbps=50, delay_ms=5, queue_packets=100), crowd, duration_s=duration_s)
     many = dumbbell(1, rate_mbps=20, delay_ms=5, queue_packets=100)
     yield "32 streams", Scenario(many, [tcp("h1", "h2", streams=32)], duration_s=duration_s)
+    links = [
+        nl.Link("h1", "r1"),
+        nl.Link("r1", "h2", rate_mbps=nl.Trace.named("walk_4g"), delay_ms=20, queue_packets=60),
+    ]
+    walk = nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=links)
+    changes = [
+        nl.Change(at_s=duration_s / 4, link=("r1", "h2"), up=False),
+        nl.Change(at_s=duration_s / 2, link=("r1", "h2"), up=True),
+    ]
+    yield "a trace that is cut and mended", Scenario(walk, [tcp("h1", "h2")], duration_s=duration_s, changes=changes)
 
 
 def built() -> LibraryKernel:
