@@ -27,6 +27,10 @@
     if (seconds) say.timer = setTimeout(() => (line.hidden = true), seconds * 1000);
   }
 
+  // JupyterLab 4.4 takes the arrow keys of a slider for its own, which move from cell to cell; 4.6 does not.
+  const unbind = (event) => event.target.closest?.(".noUi-handle")?.setAttribute("data-lm-suppress-shortcuts", "true");
+  addEventListener("keydown", unbind, true);
+
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const mb = (bytes) => Math.round(bytes / 1e6);
 
