@@ -45,13 +45,8 @@ fast_prediction = nl.checks.predict("page at 1000 Mbit/s", my_fast_ms, unit="ms"
 # %% [markdown] id="network-text"
 # ## Part 1: one page, three links
 #
-# The path is as simple as can be: one link with a rate, and half of the round-trip time on each way. Its queue is so long that it never drops.
-
-# %% id="network" tags=["figure"]
-network = chapter.settings.path(rate_mbps=10, rtt_ms=100)
-nl.plots.topology(network, title="A page from h1 to h2")
-
-# %% [markdown] id="symbols"
+# The path is as simple as can be: `h1`, a router and `h2`. One link has a rate, and half of the round-trip time on each way. Its queue is so long that it never drops.
+#
 # | symbol | in the code | unit | meaning |
 # |---|---|---|---|
 # | $R$ | `rate_mbps` | Mbit/s | rate of the link |
@@ -131,12 +126,11 @@ experiments.sizes_figure(
     by_rate, "rate_mbps", lambda rate_mbps: f"{rate_mbps:g} Mbit/s", "Completion time over size, three links"
 )
 
-# %% id="rates-table"
+# %% id="rates-table" tags=["folded"]
 wide = by_rate.pivot_table(index="size_bytes", columns="rate_mbps", values="completion_ms")
 stairs = chapter.check.stairs.take(stairs_ms, chapter.check.stairs.reference)
 wide["your stairs"] = [stairs(size, 100, 10) for size in wide.index]
-print("Completion time in ms")
-print(wide.round(0).astype(int).to_string())
+print(f"1000 Mbit/s and your stairs differ by {(wide[1000] / wide['your stairs'] - 1).abs().max():.1%} at most")
 
 # %% [markdown] id="rates-why"
 # Up to 14 kB a transfer fits into the first window, and a link of 10 Mbit/s is as good as one of 1000: at most [[12 = wide.loc[14000, 10] - wide.loc[14000, 1000] | .0f]] ms apart. A kilobyte more costs a round trip
@@ -157,16 +151,15 @@ experiments.sizes_figure(
     by_window, "initial_window", lambda window: f"{window} segments", "Completion time over size, three initial windows"
 )
 
-# %% id="windows-compare"
+# %% id="windows-compare" tags=["folded"]
 by_size = by_window.pivot_table(index="size_bytes", columns="initial_window", values="completion_ms")
 gain = 1 - by_size[10] / by_size[3]
-print("Time saved by 10 segments in place of 3, in per cent")
-print((100 * gain).round(0).astype(int).to_string())
+print(f"Time saved by 10 segments in place of 3: {100 * gain.min():.0f} to {100 * gain.max():.0f} %, depending on the size")
 
 # %% [markdown] id="published"
 # **What was published.** Before the RFC, Dukkipati and others (2010) tried ten segments on Google's own servers, with real users. They report that the average time of an
-# answer became about 10 % shorter, most where the round trip is long. Our table says from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] %, depending on the size. Why is theirs so much less than our best? A guess: a large part of their answers fit into three segments, and there
-# the first window makes no difference, as in our first row; and slow start is not all that a user waits for.
+# answer became about 10 % shorter, most where the round trip is long. Here it is from [[0 = 100 * gain.min() | .0f]] to [[57 = 100 * gain.max() | .0f]] %, depending on the size. Why is theirs so much less than our best? A guess: a large part of their answers fit into three segments, where
+# the first window makes no difference; and slow start is not all that a user waits for.
 #
 # ### Exercise 2: a window for a deadline
 #
@@ -183,7 +176,7 @@ chapter.check.window(initial_window)
 # Now your page at 100 Mbit/s with an initial window of 10, of one segment less than yours, yours, and 45. Once with a long queue before the link, and once with one that
 # holds 20 packets. (As long as you have no answer, the table takes 12.)
 
-# %% id="window-run"
+# %% id="window-run" tags=["folded"]
 window = int(chapter.check.window.take(initial_window, 12))
 tried = experiments.window_table(
     size_bytes=1000 * own.page_kb,
@@ -234,10 +227,10 @@ crowd = experiments.crowd_run(seed=1)
 experiments.crowd_figure(crowd)
 
 # %% [markdown] id="crowd-why"
-# Most pages do not notice. One lost packet costs next to nothing, another one a round trip, another one a whole second. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here is
+# Most pages do not notice. It is not *how many* packets are lost that counts: the slowest page sent [[one = int(crowd.flows.loc[crowd.flows["completion_s"].idxmax(), "retransmits"]) | 1 .. 1]] packet again. Here is
 # all that the link at `h1` saw of it.
 
-# %% id="slowest"
+# %% id="slowest" tags=["folded"]
 slowest = int(crowd.flows["completion_s"].idxmax())
 print(experiments.page_packets(crowd, slowest).head(16).round(0).to_string(index=False, na_rep="-"))
 print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
@@ -266,13 +259,10 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 # (Read this after you have written your answer.) Is that the reason? Test it: lose one packet on purpose, and nothing else. The page has sixteen segments, ten in the first burst and six in the last, and the link is cut for a moment when the chosen packet
 # passes.
 
-# %% id="lost"
+# %% id="lost" tags=["folded"]
 lost = experiments.lost_table()
 print(lost.round(0).to_string(index=False))
 more_ms = lost.set_index("lost")["more (ms)"]
-late = experiments.late_pages(seeds=5)
-late_interval = nl.interval(late)
-print(f"pages that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {late_interval.half_width:.1f} %")
 
 # %% [markdown] id="lost-why"
 # - **In the first burst** a lost segment costs [[1 = more_ms["a segment of the first burst"] | .0f]] ms: the segments behind it are acknowledged (SACK), and the gap is filled while the last burst is on its way.
@@ -280,8 +270,33 @@ print(f"pages that took 0.9 s or more, five seeds: {late_interval.mean:.1f} ± {
 # - **The last segment** has nothing behind it. The sender waits [[0.4 = more_ms["the last segment"] / 1000 | .1f]] s in all, then sends it again without being asked: a *tail loss probe* (RFC 8985). No timeout is counted.
 # - **The SYN** costs [[1.0 = more_ms["the SYN"] / 1000 | .1f]] s: the first timer (RFC 6298, section 2), which knows nothing of the path.
 #
-# How often? A handshake fails at once when its SYN or its SYN-ACK is lost: a chance of $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %. The interval of five seeds [[holds it = bool(abs(late_interval.mean - 1.99) <= late_interval.half_width)]].
-# So on a path that loses one packet in a hundred, one page in fifty takes five times as long for this reason alone, whatever the link's rate.
+# ### Exercise 5: how often?
+#
+# A handshake fails at once when its SYN or its SYN-ACK is lost. If each is lost with a chance of 1 %, that is $1 - 0.99^2$ = [[2.0 = 100 * (1 - 0.99**2) | .1f]] %:
+# [[one page in fifty = 1 / (1 - 0.99**2) | 49.5 .. 50.5]] would take [[five times = (more_ms["the SYN"] + nl.theory.short_flow_ms(20_000, 10, 100)) / nl.theory.short_flow_ms(20_000, 10, 100) | 4.8 .. 5.2]] as long, whatever the link's rate. Do so many? `chapter.settings.lossy_pages(own)` is sixty such
+# pages on a path that loses [[loss_percent]] %. As in the chapter BDP: `my_table` of `nl.repeat` with 8 to 30 seeds of your choice. With `my_table["late"] = 100 * (my_table["completion_s"] > 0.9)`
+# the share of late pages in % is `my_table.groupby("seed")["late"].mean()`. Then `my_interval` and `my_figure` of these shares,
+# and `my_verdict`: is the chance that a handshake fails `"above"` your interval, `"inside"` it or `"below"` it?
+
+# %% id="repeated"
+my_table = my_interval = my_figure = my_verdict = ...
+# BEGIN SOLUTION NO PROMPT
+my_table = nl.repeat(chapter.settings.lossy_pages(own), seeds=10)
+my_table["late"] = 100 * (my_table["completion_s"] > 0.9)
+my_shares = my_table.groupby("seed")["late"].mean()
+my_interval = nl.interval(my_shares)
+mean, half = my_interval
+my_figure = my_shares.reset_index().plot(kind="scatter", x="seed", y="late", title="Pages that took more than 0.9 s")
+my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2)
+my_figure.update_yaxes(title_text="Late pages (%)")
+theory = 100 * (1 - (1 - own.loss_percent / 100) ** 2)
+my_figure.add_hline(y=theory, annotation_text="theory")
+my_verdict = "above" if theory > mean + half else "below" if theory < mean - half else "inside"
+# END SOLUTION
+my_finding = [my_table, my_interval, my_figure, my_verdict]
+
+# %% id="repeated-check" tags=["figure", "minutes-13"]
+chapter.check.repeated(my_finding)
 
 # %% [markdown] id="summary"
 # ## Summary

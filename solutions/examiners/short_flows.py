@@ -33,4 +33,6 @@ EXERCISES = {
     # The rate; the delay; the transfers; one by one; nothing lost; enough stairs.
     "staircase": Exercise(points=3, shares=[0.25, 0.25, 0.5, 0.5, 0.5, 1.0]),
     "outlier-words": Words(points=3),
+    # The scenario; enough seeds; the interval; the values drawn; the interval drawn; a named axis; the verdict.
+    "repeated": Exercise(points=3, shares=[0.5, 0.25, 0.75, 0.5, 0.25, 0.25, 0.5]),
 }

@@ -6,16 +6,22 @@ import math
 from itertools import pairwise
 from typing import Any
 
+import pandas as pd
+
 from netlab import theory
 from netlab.base.headers import MSS_BYTES
 from netlab.base.units import MS_PER_S
+from netlab.chapters.short_flows.settings import PAGES, lossy_pages
 from netlab.course.checks import Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
 from netlab.course.own_figures import StudentValues
+from netlab.course.repetition import Repetition, repetition
 from netlab.measure.results import Run
 
 FEWEST_SIZES = 6
 FEWEST_STAIRS = 4
+LATE_S = 0.9
+"""Nothing of a page takes so long but the first timer, which is 1 s."""
 ROUNDS = 2
 """As many as fit into the deadline of exercise 2."""
 
@@ -37,6 +43,7 @@ class Checks:
         self.stairs = _stairs()
         self.window = _window(own)
         self.staircase = _staircase(own)
+        self.repeated = _repeated(own)
 
 
 def _stairs() -> Function:
@@ -253,4 +260,37 @@ def _staircase(own: StudentValues) -> Measurement:
             '[nl.Tcp("h1", "h2", num_bytes=size, start_s=2 * number) for number, size in enumerate(sizes)] gives each its start.',
             "nl.Topology(['h1', 'h2'], links=[nl.Link('h1', 'h2', rate_mbps=..., delay_ms=..., queue_packets=1000)]).",
         ],
+    )
+
+
+def late_percent(table: pd.DataFrame, late_s: float = LATE_S) -> pd.Series[float]:
+    """Per cent of the pages that took longer, for each seed."""
+    return 100 * (table["completion_s"] > late_s).groupby(table["seed"]).mean()
+
+
+def _repeated(own: StudentValues) -> Repetition:
+    lost = own.loss_percent / 100
+    return repetition(
+        name="pages that a lost handshake delays",
+        scenario=lambda: lossy_pages(own),
+        made_by="chapter.settings.lossy_pages(own)",
+        values=late_percent,
+        expected=lambda _table: 100 * (1 - (1 - lost) ** 2),
+        unit="%",
+        right="Thirty seeds agree with theory: a lost handshake explains the late pages.",
+        hints=[
+            'my_shares = my_table.groupby("seed")["late"].mean() has one value for each seed; nl.interval(my_shares).',
+            "Theory: both packets must arrive, each with a chance of 1 - p. How often does one of them not?",
+        ],
+        plot='my_shares.reset_index().plot(kind="scatter", x="seed", y="late")',
+        axis="Late pages (%)",
+        compared="the chance that a handshake fails",
+        slips={
+            "these are shares of 1, and asked for are per cent": lambda table: late_percent(table) / 100,
+            "these are pages, and asked for is their share in per cent": lambda table: (
+                late_percent(table) * PAGES / 100
+            ),
+            "these are the pages that were in time": lambda table: 100 - late_percent(table),
+            "no page is late by this: completion_s is in seconds": lambda table: late_percent(table, LATE_S * MS_PER_S),
+        },
     )

@@ -33,8 +33,6 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
 _LINE_BYTES = np.geomspace(800, 1.2e6, 500)
-_TIMER_MS = 0.9 * MS_PER_S
-"""Nothing of a page takes so long but the first timer, which is 1 s."""
 
 
 def transfers(rates_mbps: Sequence[float], windows: Sequence[int | None] = (None,)) -> pd.DataFrame:
@@ -200,16 +198,3 @@ def lost_table() -> pd.DataFrame:
         )
     table = pd.DataFrame(rows)
     return table.assign(**{"more (ms)": table["page (ms)"] - table["page (ms)"].iloc[0]})
-
-
-def late_pages(seeds: int = 5) -> pd.Series[float]:
-    """Per cent of a crowd's pages that took more than 0.9 s, for each seed."""
-    pages = crowd()
-    runs = sweeps.sweep(
-        {
-            seed: Scenario(path(loss_rate=CROWD_LOSS_RATE), pages, duration_s=length_s(pages, CROWD_GAP_S), seed=seed)
-            for seed in range(1, seeds + 1)
-        }
-    )
-    late = {seed: 100 * float((run.flows["completion_s"] * MS_PER_S > _TIMER_MS).mean()) for seed, run in runs.items()}
-    return pd.Series(late, name="late (%)")

@@ -10,6 +10,7 @@ from netlab.course.own_figures import OwnFigures, StudentValues
 from netlab.network.change import Change
 from netlab.network.link import Link
 from netlab.network.topology import Topology
+from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
 RTT_MS = 100
@@ -35,6 +36,7 @@ FIGURES = OwnFigures(
         "page_rtt_ms": (80, 60, 70, 90, 110, 120),
         "rate_mbps": (50, 40, 60, 70, 80, 90),
         "delay_ms": (30, 20, 25, 35, 40),
+        "loss_percent": (3, 2, 2.5, 3.5, 4),
     },
     derive=_deadline,
 )
@@ -66,6 +68,12 @@ def length_s(traffic: Sequence[Tcp], gap_s: float = GAP_S) -> float:
 def crowd() -> list[Tcp]:
     """Sixty pages of 20 kB, one after the other."""
     return one_by_one([CROWD_BYTES] * PAGES, gap_s=CROWD_GAP_S)
+
+
+def lossy_pages(own: StudentValues) -> Scenario:
+    """A crowd on a path that loses more."""
+    pages = one_by_one([CROWD_BYTES] * PAGES)
+    return Scenario(path(loss_rate=own.loss_percent / 100), pages, duration_s=length_s(pages))
 
 
 def lose_between(begin_s: float, end_s: float) -> list[Change]:

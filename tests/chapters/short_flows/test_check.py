@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
-from netlab import Link, Tcp, Topology
+from netlab import Link, Tcp, Topology, interval
 from netlab.chapters import short_flows
+from netlab.chapters.short_flows import settings as chapter_settings
 from netlab.measure.results import Run
+from netlab.runs.replications import table_of
 from netlab.runs.scenario import Scenario
 from tests.chapters.checking import passes, said
 
@@ -97,3 +102,59 @@ def test_transfers_in_the_other_direction_are_said_to_go_there() -> None:
     for item in run.settings["scenario"]["traffic"]:
         item["src"], item["dst"] = "h2", "h1"
     assert "Seen: h2 to h1: 1448 bytes" in said(chapter.check.staircase, run)
+
+
+LATE_PAGES = [3, 5, 1, 4, 6, 2, 3, 5]
+"""Of sixty, for each of eight seeds: 6.0 ± 2.3 %, and a handshake fails in 5.9 % at a loss of 3 %."""
+
+
+def finding(own: Any, shares: Any, verdict: str = "inside") -> list[Any]:
+    """A table of pages that nobody sent, and what was made of it."""
+    scenario = chapter_settings.lossy_pages(own)
+    runs: dict[Any, Any] = {}
+    for seed, late in enumerate(LATE_PAGES, 1):
+        flows = pd.DataFrame({"flow": [f"page {place}" for place in range(60)], "completion_s": 0.256, "error": None})
+        flows.loc[: late - 1, "completion_s"] = 1.28
+        # A page that waited for its last segment, and is not late.
+        flows.loc[50, "completion_s"] = 0.7
+        runs[seed] = SimpleNamespace(flows=flows)
+    mean, half = interval(shares)
+    figure = go.Figure(go.Scatter(x=list(runs), y=list(shares)))
+    figure.add_hrect(y0=mean - half, y1=mean + half).update_yaxes(title_text="Late pages (%)")
+    return [table_of(scenario.to_dict(), runs), interval(shares), figure, verdict]
+
+
+@pytest.mark.parametrize("token", ["", "anna", "ben"])
+def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_loss(token: str) -> None:
+    chapter = short_flows.begin(token)
+    shares = np.array(LATE_PAGES) / 60 * 100
+    mean, half = interval(shares)
+    chance = 100 * (1 - (1 - chapter.own.loss_percent / 100) ** 2)
+    right = "above" if chance > mean + half else "below" if chance < mean - half else "inside"
+    passes(chapter.check.repeated, finding(chapter.own, shares, right))
+    for wrong in {"above", "inside", "below"} - {right}:
+        assert "the chance that a handshake fails lies" in said(
+            chapter.check.repeated, finding(chapter.own, shares, wrong)
+        )
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        (np.array(LATE_PAGES) / 60, "these are shares of 1"),
+        (np.array(LATE_PAGES), "these are pages, and asked for is their share"),
+        (100 - np.array(LATE_PAGES) / 60 * 100, "in time"),
+        (np.zeros(8), "completion_s is in seconds"),
+        ((np.array(LATE_PAGES) + 1) / 60 * 100, "must be that of the values"),
+    ],
+)
+def test_other_numbers_than_the_share_of_late_pages_are_named(shares: Any, words: str) -> None:
+    chapter = short_flows.begin()
+    assert words in said(chapter.check.repeated, finding(chapter.own, shares))
+
+
+def test_a_loss_of_another_student_is_not_what_is_asked_for() -> None:
+    chapter = short_flows.begin()
+    other = SimpleNamespace(loss_percent=chapter.own.loss_percent + 1)
+    answer = finding(other, np.array(LATE_PAGES) / 60 * 100)
+    assert "must be what the exercise describes" in said(chapter.check.repeated, answer)

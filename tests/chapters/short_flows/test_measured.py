@@ -6,7 +6,8 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import short_flows
-from netlab.chapters.short_flows import experiments
+from netlab.chapters.short_flows import check, experiments, settings
+from netlab.course.own_figures import StudentValues
 from tests.figures import agrees
 
 pytestmark = pytest.mark.library
@@ -35,3 +36,12 @@ def test_a_window_for_the_deadline_is_enough_and_one_less_is_not() -> None:
     window = -(-1000 * own.page_kb // (1448 * 3))
     table = experiments.window_table(1000 * own.page_kb, own.page_rtt_ms, [window - 1, window], {"long": 1000}, 100)
     assert table["long: ms"].iloc[0] > own.deadline_ms > table["long: ms"].iloc[1]
+
+
+@pytest.mark.parametrize("loss_percent", [2, 3, 4])
+def test_pages_are_late_as_often_as_a_handshake_fails(loss_percent: float) -> None:
+    """Thirty seeds; the interval is narrower than the difference to a loss that is one per cent larger or smaller."""
+    table = nl.repeat(settings.lossy_pages(StudentValues({"loss_percent": loss_percent})), seeds=30, progress=False)
+    mean, half = nl.interval(check.late_percent(table))
+    agrees("late pages (%)", mean, 100 * (1 - (1 - loss_percent / 100) ** 2), absolute=half)
+    assert half < 1.9
