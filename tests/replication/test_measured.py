@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import netlab as nl
 from netlab.replication import report, rows
 
 pytestmark = pytest.mark.pocket
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(("source", "worst"), [("ece6110", 0.005), ("lab9", 0.01)])
@@ -17,3 +21,24 @@ def test_a_source_agrees_with_theory(source: str, worst: float) -> None:
         if row.holds and row.our_error is not None:
             assert abs(row.our_error) <= worst, f"{row.published}: expected {row.theory}, measured {row.ours}"
     assert source in report.markdown(found)
+
+
+def test_the_page_on_buffers_says_what_the_replication_has() -> None:
+    """`how_to_project` quotes the first three rows of Appenzeller's table, and the last of Mininet-HiFi's."""
+    page = (ROOT / "solutions" / "how_to_project.py").read_text()
+    words = " ".join(
+        page.partition("**What others measured.**")[2].partition("**What this cannot show.**")[0].split("\n# ")
+    )
+    found = [row for row in rows.published() if row.table in {"router", "search"}]
+    quoted = [*found[:3], found[-1]]
+    ours = []
+    for row in quoted:
+        assert row.measurement is not None
+        ours.append(100 * row.measurement.read(nl.run(row.measurement.scenario, engine="library", progress=False)))
+    three, theirs = (
+        [f"{value:.1f}" for value in values] for values in (ours[:3], [row.published for row in quoted[:3]])
+    )
+    assert "{}, {} and {} %".format(*theirs) in words
+    assert "with {}, {} and {} %".format(*three) in words
+    assert f"`--only hifi`: {ours[3]:.0f} %" in words
+    assert quoted[3].scenario == "200 flows and 2 places"
