@@ -141,7 +141,7 @@ def kills() -> tuple[bool, str]:
 
 
 def deaths() -> tuple[bool, str]:
-    """Programs interrupted, ended or killed at random moments: no process is left, what was kept is whole, and the next works."""
+    """Programs interrupted, ended or killed at random moments: no process, file or mount is left, the kept is whole, and the next works."""
     long = nl.Scenario(dumbbell(rate_mbps=1000, queue_packets=1000), [nl.Tcp("h1", "h2")], 1000)
     swept = list(scenarios().values())
     wrong: Counter[str] = Counter()
@@ -169,6 +169,10 @@ def deaths() -> tuple[bool, str]:
             nl.run(dumbbell(), [nl.Ping("h1", "h2")], duration_s=1, engine="pocket", progress=False)
             rest = {path.name for path in place.iterdir()} - {"in", "marks", "cache"}
             rest |= {path.name for path in place.rglob("run-*")}
+            # A namespace without a process lives by a mount alone.
+            rest |= {
+                each for each in Path("/proc/self/mountinfo").read_text().splitlines() if name in each or "nsfs" in each
+            }
             last = f"{(KILLS - 1) // 4}"
             resumed = grade.grade(chapter, [place / "in"], place / "marks", seed=last, resume=True, progress=False)
             afresh = grade.grade(chapter, [place / "in"], place / "other", seed=last, progress=False)

@@ -45,9 +45,10 @@ class ScenarioError(NetlabError):
     """A topology or its traffic cannot be run; `problems` holds every mistake found, not just the first."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        # Names of any length may be in them.
+        # Names of any length may be in them, also such as no file of text takes.
+        written = [each.encode("utf-8", "backslashreplace").decode() for each in problems]
         self.problems = [
-            each if len(each) <= LONGEST_PROBLEM else f"{each[: LONGEST_PROBLEM - 1]}…" for each in problems
+            each if len(each) <= LONGEST_PROBLEM else f"{each[: LONGEST_PROBLEM - 1]}…" for each in written
         ]
         count = len(self.problems)
         head = "This cannot run:" if count == 1 else f"This cannot run; it has {count} mistakes:"
@@ -120,9 +121,11 @@ def one_of(value: object, allowed: Sequence[object]) -> str:
     "got 'rum'; allowed: run, demo; did you mean run?"
     >>> one_of("h9", ["h1", "h2"])
     "got 'h9'; allowed: h1, h2"
+    >>> one_of("ecn", [])
+    "got 'ecn'; allowed: none"
     """
     words = [str(word) for word in allowed]
-    return f"got {shown(value)}; allowed: {', '.join(words)}{_guess(value, words)}"
+    return f"got {shown(value)}; allowed: {', '.join(words) or 'none'}{_guess(value, words)}"
 
 
 def _guess(value: object, words: Sequence[str]) -> str:

@@ -111,6 +111,7 @@ def test_a_scenario_with_any_mistakes_ends_in_sentences_or_in_a_plan() -> None:
         except ScenarioError as error:
             refused += 1
             assert error.problems and all(problem and len(problem) <= 1000 for problem in error.problems), number
+            str(error).encode()
         except Exception as error:
             raise AssertionError(f"scenario {number}: {type(error).__name__}") from error
         else:
