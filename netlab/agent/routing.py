@@ -11,8 +11,8 @@ from netlab.agent.namespaces import visit
 from netlab.base.errors import RunError
 from netlab.netlink import wire
 from netlab.netlink.ip_lines import Interfaces
-from netlab.netlink.messages import batch
 from netlab.netlink.qdiscs import Index
+from netlab.netlink.wire import batch
 
 SOL_NETLINK = 270
 NETLINK_CAP_ACK = 10

@@ -9,22 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from netlab.agent.namespaces import visit
+from netlab.netlink import wire
 from netlab.netlink.qdiscs import QUEUE_HANDLE
-from netlab.netlink.wire import (
-    NETLINK_ROUTE,
-    NLM_F_DUMP,
-    NLM_F_REQUEST,
-    NLMSG_DONE,
-    NLMSG_ERROR,
-    RTM_GETQDISC,
-    RTM_NEWQDISC,
-    TCA_KIND,
-    TCA_STATS2,
-    TCMSG,
-    attributes,
-    message,
-    messages,
-)
 from netlab.network import queues
 from netlab.protocol.plan import Hop, QueueSample
 
@@ -78,9 +64,9 @@ class QueueReader:
 
     def __init__(self, interfaces: list[str]) -> None:
         self.indices = {socket.if_nametoindex(name): name for name in interfaces}
-        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_ROUTE)
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, wire.NETLINK_ROUTE)
         self._socket.bind((0, 0))
-        self._request = message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, TCMSG.pack(0, 0, 0, 0, 0))
+        self._request = wire.message(wire.RTM_GETQDISC, wire.NLM_F_DUMP, wire.TCMSG.pack(0, 0, 0, 0, 0))
 
     def read(self) -> dict[str, Qdisc]:
         """The queue of each interface: backlog, drops and marks of the inner discipline, sent of the rate limit."""
@@ -103,25 +89,25 @@ class QueueReader:
         self._socket.send(self._request)
         found: list[Qdisc] = []
         while True:
-            for kind, body in messages(self._socket.recv(1 << 16)):
-                if kind == NLMSG_DONE:
+            for kind, body in wire.messages(self._socket.recv(1 << 16)):
+                if kind == wire.NLMSG_DONE:
                     return found
-                if kind == NLMSG_ERROR:
+                if kind == wire.NLMSG_ERROR:
                     raise OSError("the kernel refused to list its queues")
-                if kind == RTM_NEWQDISC:
+                if kind == wire.RTM_NEWQDISC:
                     found.append(parse_qdisc(body))
 
 
 def parse_qdisc(body: bytes) -> Qdisc:
     """Decode one RTM_NEWQDISC message (a `tcmsg` and its attributes)."""
-    _family, index, handle, parent, _info = TCMSG.unpack_from(body)
+    _family, index, handle, parent, _info = wire.TCMSG.unpack_from(body)
     qdisc = Qdisc(index, "", handle, parent)
     application = b""
-    for kind, value in attributes(body[TCMSG.size :]):
-        if kind == TCA_KIND:
+    for kind, value in wire.attributes(body[wire.TCMSG.size :]):
+        if kind == wire.TCA_KIND:
             qdisc.kind = value.rstrip(b"\0").decode()
-        elif kind == TCA_STATS2:
-            for inner, data in attributes(value):
+        elif kind == wire.TCA_STATS2:
+            for inner, data in wire.attributes(value):
                 if inner == TCA_STATS_BASIC:
                     qdisc.sent_bytes, qdisc.sent_packets = _BASIC.unpack_from(data)
                 elif inner == TCA_STATS_QUEUE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netlab.netlink import links
-from netlab.netlink.messages import UnknownLineError
+from netlab.netlink.wire import UnknownLineError
 from netlab.protocol.plan import Plan
 
 
@@ -80,7 +80,7 @@ def ip_line(line: str, interface: Interfaces) -> bytes:
         case ["link", "set", "dev", name, "address", mac, "txqueuelen", frames]:
             return links.hardware(interface(name), mac, int(frames))
         case ["link", "set", "dev", name, "gso_max_segs", segments]:
-            return links.largest_segments(interface(name), int(segments))
+            return links.number(interface(name), "gso_max_segs", int(segments))
         case ["link", "add", "name", name, "type", "ifb"]:
             return links.intermediate(interface.make(name), name)
         case ["link", "add", "name", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"]:

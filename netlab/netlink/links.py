@@ -5,55 +5,26 @@ from __future__ import annotations
 import ipaddress
 import struct
 
-from netlab.netlink.messages import (
-    NLM_F_CREATE,
-    NLM_F_EXCL,
-    NLM_F_REPLACE,
-    RTM_DELLINK,
-    RTM_DELROUTE,
-    RTM_NEWADDR,
-    RTM_NEWLINK,
-    RTM_NEWNEIGH,
-    RTM_NEWROUTE,
-    attribute,
-    message,
-    nest,
-    text,
-    u32,
-)
+from netlab.netlink import wire
+from netlab.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, attribute, message, text, u32
 
-IFLA_ADDRESS = 1
-IFLA_IFNAME = 3
-IFLA_MTU = 4
-IFLA_MASTER = 10
-IFLA_TXQLEN = 13
-IFLA_LINKINFO = 18
-IFLA_NET_NS_FD = 28
-IFLA_GSO_MAX_SEGS = 40
-IFLA_INFO_KIND = 1
-IFLA_INFO_DATA = 2
+IFLA_ADDRESS, IFLA_IFNAME, IFLA_MASTER, IFLA_TXQLEN, IFLA_LINKINFO, IFLA_NET_NS_FD = 1, 3, 10, 13, 18, 28
+IFLA_INFO_KIND, IFLA_INFO_DATA = 1, 2
 VETH_INFO_PEER = 1
-IFLA_BR_FORWARD_DELAY = 1
-IFLA_BR_MCAST_SNOOPING = 23
-IFA_ADDRESS = 1
-IFA_LOCAL = 2
-NDA_DST = 1
-NDA_LLADDR = 2
+IFLA_BR_FORWARD_DELAY, IFLA_BR_MCAST_SNOOPING = 1, 23
+IFA_ADDRESS, IFA_LOCAL = 1, 2
+NDA_DST, NDA_LLADDR = 1, 2
 NUD_PERMANENT = 0x80
-RTA_DST = 1
-RTA_OIF = 4
-RTA_GATEWAY = 5
-RTA_PREFSRC = 7
-RTA_METRICS = 8
-RTAX_INITCWND = 11
-RTAX_QUICKACK = 15
+RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_PREFSRC, RTA_METRICS = 1, 4, 5, 7, 8
+RTAX_INITCWND, RTAX_QUICKACK = 11, 15
 RT_SCOPE_LINK = 253
-RTPROT_KERNEL = 2
+RTPROT_KERNEL, RTPROT_BOOT = 2, 3
 RT_TABLE_MAIN = 254
-RTPROT_BOOT = 3
 RTN_UNICAST = 1
 AF_INET = 2
 IFF_UP = 1
+NUMBERS = {"gso_max_segs": 40, "mtu": 4, "txqueuelen": IFLA_TXQLEN}
+"""Properties of an interface that are a number, in the words of `ip`."""
 
 _IFINFO = struct.Struct("=BxHiII")
 _IFADDR = struct.Struct("=BBBBI")
@@ -84,46 +55,38 @@ def bridge(index: int, name: str) -> bytes:
 
 def _new_link(index: int, name: str, kind: str, *more: bytes, data: bytes = b"") -> bytes:
     # iproute2 gives the kind without its zero.
-    info = attribute(IFLA_INFO_KIND, kind.encode()) + (nest(IFLA_INFO_DATA, data) if data else b"")
-    body = _IFINFO.pack(0, 0, index, 0, 0) + text(IFLA_IFNAME, name) + b"".join(more) + nest(IFLA_LINKINFO, info)
-    return message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, body)
+    info = attribute(IFLA_INFO_KIND, kind.encode()) + (attribute(IFLA_INFO_DATA, data) if data else b"")
+    body = _IFINFO.pack(0, 0, index, 0, 0) + text(IFLA_IFNAME, name) + b"".join(more) + attribute(IFLA_LINKINFO, info)
+    return message(wire.RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, body)
+
+
+def _set(index: int, more: bytes = b"", *, flags: int = 0, mask: int = 0) -> bytes:
+    return message(wire.RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, flags, mask) + more)
 
 
 def up(index: int, master: int | None = None) -> bytes:
     """Switch an interface on, and make it a port of a bridge."""
-    more = b"" if master is None else u32(IFLA_MASTER, master)
-    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, IFF_UP, IFF_UP) + more)
+    return _set(index, b"" if master is None else u32(IFLA_MASTER, master), flags=IFF_UP, mask=IFF_UP)
 
 
 def down(index: int) -> bytes:
     """Switch an interface off."""
-    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, IFF_UP))
+    return _set(index, mask=IFF_UP)
 
 
 def remove(index: int) -> bytes:
     """Remove a device that was added."""
-    return message(RTM_DELLINK, 0, _IFINFO.pack(0, 0, index, 0, 0))
+    return message(wire.RTM_DELLINK, 0, _IFINFO.pack(0, 0, index, 0, 0))
 
 
 def hardware(index: int, mac: str, frames: int) -> bytes:
     """The hardware address of an interface, and how many frames may wait in it."""
-    more = attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames)
-    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + more)
+    return _set(index, attribute(IFLA_ADDRESS, mac_bytes(mac)) + u32(IFLA_TXQLEN, frames))
 
 
-def largest_segments(index: int, segments: int) -> bytes:
-    """How many segments an interface takes as one packet (`gso_max_segs`)."""
-    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_GSO_MAX_SEGS, segments))
-
-
-def largest_packets(index: int, size_bytes: int) -> bytes:
-    """The largest packet of an interface (`mtu`)."""
-    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_MTU, size_bytes))
-
-
-def longest_queue(index: int, frames: int) -> bytes:
-    """How many frames may wait in an interface (`txqueuelen`)."""
-    return message(RTM_NEWLINK, 0, _IFINFO.pack(0, 0, index, 0, 0) + u32(IFLA_TXQLEN, frames))
+def number(index: int, word: str, value: int) -> bytes:
+    """Set one of an interface's `NUMBERS`."""
+    return _set(index, u32(NUMBERS[word], value))
 
 
 def address(index: int, with_prefix: str) -> bytes:
@@ -135,15 +98,15 @@ def address(index: int, with_prefix: str) -> bytes:
         + attribute(IFA_LOCAL, packed)
         + attribute(IFA_ADDRESS, packed)
     )
-    return message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body)
+    return message(wire.RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
 def route(to: str, via: str, initial_window_segments: int | None = None) -> bytes:
     """A route to a network such as 10.0.1.0/24, or to "default"; TCP towards it may open with another window than Linux's 10."""
     body = _way(to, RTPROT_BOOT, 0) + _gateway(via)
     if initial_window_segments is not None:
-        body += nest(RTA_METRICS, u32(RTAX_INITCWND, initial_window_segments))
-    return message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body)
+        body += attribute(RTA_METRICS, u32(RTAX_INITCWND, initial_window_segments))
+    return message(wire.RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
 def device_route(
@@ -157,8 +120,8 @@ def device_route(
     body += _gateway(via) if via else b""
     body += attribute(RTA_PREFSRC, ipaddress.IPv4Address(source).packed) if source else b""
     body += b"" if index is None else u32(RTA_OIF, index)
-    body += nest(RTA_METRICS, u32(RTAX_QUICKACK, 1)) if quick else b""
-    return message(RTM_DELROUTE if remove else RTM_NEWROUTE, flags, body)
+    body += attribute(RTA_METRICS, u32(RTAX_QUICKACK, 1)) if quick else b""
+    return message(wire.RTM_DELROUTE if remove else wire.RTM_NEWROUTE, flags, body)
 
 
 def _way(to: str, protocol: int, scope: int) -> bytes:
@@ -175,7 +138,7 @@ def neighbour(index: int, host: str, mac: str) -> bytes:
     """A neighbour that needs no ARP."""
     body = _NDMSG.pack(AF_INET, index, NUD_PERMANENT, 0, 0)
     body += attribute(NDA_DST, ipaddress.IPv4Address(host).packed) + attribute(NDA_LLADDR, mac_bytes(mac))
-    return message(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
+    return message(wire.RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, body)
 
 
 def mac_bytes(mac: str) -> bytes:

@@ -15,21 +15,22 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from netlab.base.units import BITS_PER_BYTE
-from netlab.netlink.messages import (
-    NESTED,
+from netlab.netlink.wire import (
+    NLA_F_NESTED,
     NLM_F_CREATE,
     NLM_F_EXCL,
     RTM_DELQDISC,
     RTM_NEWQDISC,
     RTM_NEWTFILTER,
+    TCA_KIND,
+    TCA_OPTIONS,
+    TCMSG,
     attribute,
     message,
-    nest,
     text,
     u32,
     u64,
-)
-from netlab.netlink.wire import TCA_KIND, TCA_OPTIONS, TCMSG
+)  # fmt: skip
 
 TC_H_ROOT = 0xFFFFFFFF
 ROOT_HANDLE = 0x10000
@@ -133,10 +134,10 @@ class Filter:
         action = b""
         if self.device is not None:
             redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(self.device))
-            action = nest(2, nest(1, text(1, "mirred"), attribute(2 | NESTED, attribute(2, redirect))))
+            action = attribute(2, attribute(1, text(1, "mirred"), attribute(2 | NLA_F_NESTED, attribute(2, redirect))))
         # The protocol is in network order, below the priority.
         body = TCMSG.pack(0, index(self.interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
-        body += text(TCA_KIND, "matchall") + nest(TCA_OPTIONS, action)
+        body += text(TCA_KIND, "matchall") + attribute(TCA_OPTIONS, action)
         return message(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
@@ -186,7 +187,7 @@ def of_options(name: str, *options: Option | None, flags: int = 0) -> Qdisc:
     """
     known = [option for option in options if option is not None]
     words = " ".join([name, *(option.words for option in known if option.words)])
-    return Qdisc(name, words, nest(TCA_OPTIONS | flags, *(option.data for option in known)))
+    return Qdisc(name, words, attribute(TCA_OPTIONS | flags, *(option.data for option in known)))
 
 
 def fifo(limit: int, *, in_bytes: bool) -> Qdisc:
@@ -207,7 +208,7 @@ def tbf(rate_bps: int, burst_bytes: int, limit_bytes: int, *, overhead_bytes: in
     words = f"tbf rate {rate_bps}bit burst {burst_bytes}b limit {limit_bytes}b"
     if overhead_bytes:
         words += f" overhead {overhead_bytes} mpu {least_bytes}"
-    return Qdisc("tbf", words, nest(TCA_OPTIONS, *parts))
+    return Qdisc("tbf", words, attribute(TCA_OPTIONS, *parts))
 
 
 def netem(
@@ -241,7 +242,7 @@ def netem(
     if burst_loss is not None:
         words.append("loss gemodel " + " ".join(_percent(share) for share in burst_loss))
         enter, leave, bad, good = (_share(share) for share in burst_loss)
-        parts.append(nest(5 | NESTED, attribute(2, _GEMODEL.pack(enter, leave, U32 - bad, good))))
+        parts.append(attribute(5 | NLA_F_NESTED, attribute(2, _GEMODEL.pack(enter, leave, U32 - bad, good))))
     elif loss_rate:
         words.append(f"loss random {_percent(loss_rate)}")
     if duplicate_rate:
@@ -290,7 +291,7 @@ def red(
         "red",
         f"red limit {limit_bytes}b min {low_bytes}b max {high_bytes}b avpkt {packet_bytes}b burst {burst_packets} "
         f"probability {probability} bandwidth {bandwidth_bps}bit{' ecn' * ecn}",
-        nest(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags)),
+        attribute(TCA_OPTIONS, attribute(1, parms), attribute(2, table), u32(3, share), attribute(4, flags)),
     )
 
 
@@ -341,7 +342,7 @@ def cake(memory_bytes: int, rtt_us: int | None) -> Qdisc:
         # iproute2 takes a twentieth of the RTT as the target.
         parts += [u32(7, rtt_us), u32(8, max(1, rtt_us // 20))]
         words += f" rtt {rtt_us}us"
-    return Qdisc("cake", words, nest(TCA_OPTIONS, *parts, u32(9, 0), u32(10, memory_bytes), u32(17, 0)))
+    return Qdisc("cake", words, attribute(TCA_OPTIONS, *parts, u32(9, 0), u32(10, memory_bytes), u32(17, 0)))
 
 
 def sfq(limit_packets: int, flows: int, depth_packets: int | None) -> Qdisc:

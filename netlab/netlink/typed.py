@@ -13,8 +13,8 @@ from ipaddress import IPv4Address, IPv4Network
 
 from netlab.base.units import BITS_PER_BYTE
 from netlab.netlink import links, qdiscs
-from netlab.netlink.messages import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, UnknownLineError, u32
 from netlab.netlink.qdiscs import Index, Option, Qdisc, number, of_options
+from netlab.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, UnknownLineError, u32
 
 Make = Callable[[Index], bytes]
 """Makes a message, once it is told the numbers of a node's interfaces."""

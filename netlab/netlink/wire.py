@@ -1,4 +1,4 @@
-"""Netlink attributes, and the messages with which the kernel's queues are listed and set (linux/rtnetlink.h)."""
+"""Netlink messages and attributes (linux/netlink.h, linux/rtnetlink.h), to write and to read."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ import struct
 from collections.abc import Iterator
 
 NETLINK_ROUTE = 0
-RTM_NEWQDISC = 36
-RTM_GETQDISC = 38
-NLMSG_ERROR = 2
-NLMSG_DONE = 3
-NLM_F_REQUEST = 1
-NLM_F_ACK = 4
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+RTM_NEWLINK, RTM_DELLINK = 16, 17
+RTM_NEWADDR = 20
+RTM_NEWROUTE, RTM_DELROUTE = 24, 25
+RTM_NEWNEIGH = 28
+RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
+RTM_NEWTFILTER = 44
+
+NLM_F_REQUEST, NLM_F_ACK = 1, 4
+NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x100, 0x200, 0x400
 NLM_F_DUMP = 0x300
-TCA_KIND = 1
-TCA_OPTIONS = 2
-TCA_STATS2 = 7
 NLA_F_NESTED = 0x8000
+
+TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 
 HEADER = struct.Struct("=IHHII")
 TCMSG = struct.Struct("=BxxxiIII")
 _ATTRIBUTE = struct.Struct("=HH")
 _KIND_MASK = 0x3FFF
+
+
+class UnknownLineError(ValueError):
+    """A line of `ip` or `tc` with a word that netlab does not write."""
 
 
 def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -35,19 +42,15 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         offset += (length + 3) & ~3
 
 
-def attribute(kind: int, value: bytes) -> bytes:
-    """One attribute, padded to four bytes.
+def attribute(kind: int, *values: bytes) -> bytes:
+    """One attribute, padded to four bytes; several values are those that it holds.
 
     >>> attribute(1, b"fq").hex()
     '0600010066710000'
     """
+    value = b"".join(values)
     packed = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(value), kind) + value
     return packed + bytes(-len(packed) % 4)
-
-
-def u32(kind: int, value: int) -> bytes:
-    """An attribute of 32 bits."""
-    return attribute(kind, struct.pack("=I", value))
 
 
 def u8(kind: int, value: int) -> bytes:
@@ -55,9 +58,28 @@ def u8(kind: int, value: int) -> bytes:
     return attribute(kind, struct.pack("=B", value))
 
 
-def message(kind: int, flags: int, body: bytes, sequence: int = 1) -> bytes:
-    """A message with its header."""
-    return HEADER.pack(HEADER.size + len(body), kind, flags, sequence, 0) + body
+def u32(kind: int, value: int) -> bytes:
+    """An attribute of 32 bits."""
+    return attribute(kind, struct.pack("=I", value))
+
+
+def u64(kind: int, value: int) -> bytes:
+    """An attribute of 64 bits."""
+    return attribute(kind, struct.pack("=Q", value))
+
+
+def text(kind: int, value: str) -> bytes:
+    """An attribute that is a text with a zero behind it.
+
+    >>> text(3, "h1-eth0").hex()
+    '0c00030068312d6574683000'
+    """
+    return attribute(kind, value.encode() + b"\0")
+
+
+def message(kind: int, flags: int, body: bytes) -> bytes:
+    """A whole request; `body` is the family's fixed part and the attributes."""
+    return HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST | flags, 0, 0) + body
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -67,3 +89,14 @@ def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
         length, kind, _flags, _sequence, _pid = HEADER.unpack_from(data, offset)
         yield kind, data[offset + HEADER.size : offset + length]
         offset += (length + 3) & ~3
+
+
+def batch(requests: list[bytes]) -> bytes:
+    """Messages as one request: numbered from 0, and only the last one is acknowledged (refusals always are told)."""
+    last = len(requests) - 1
+    numbered = []
+    for number, each in enumerate(requests):
+        length, kind, flags, _sequence, pid = HEADER.unpack_from(each)
+        flags |= NLM_F_ACK if number == last else 0
+        numbered.append(HEADER.pack(length, kind, flags, number, pid) + each[HEADER.size :])
+    return b"".join(numbered)

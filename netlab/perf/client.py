@@ -21,7 +21,6 @@ from netlab.perf.endpoints import (
     TcpSending,
     UdpReceiving,
     UdpSending,
-    tune_as_asked,
     wait_for_datagrams,
 )
 from netlab.perf.protocol import (
@@ -37,6 +36,7 @@ from netlab.perf.protocol import (
 )
 from netlab.perf.report import combine
 from netlab.sockets.datagrams import MAX_STREAM_ID
+from netlab.sockets.options import tune_tcp
 
 CONNECT_S = 5.0
 _HELLO_TRIES = 15
@@ -120,7 +120,10 @@ class _Test:
     def _open_tcp(self, index: int, token: str) -> Endpoint:
         request = self._request
         with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
-            tune_as_asked(sock, request)
+            tune_tcp(
+                sock,
+                congestion=request.congestion, window_bytes=request.window_bytes, mss_bytes=request.mss_bytes,
+            )  # fmt: skip
             sock.settimeout(CONNECT_S)
             sock.connect(self._peer)
             sock.sendall(greeting("stream", token, index))

@@ -12,9 +12,9 @@ from typing import Any
 from netlab.base.units import rate_mbps
 from netlab.perf.protocol import TestRequest
 from netlab.sockets import tcp_info
-from netlab.sockets.options import limit_window, set_congestion, tune_tcp
+from netlab.sockets.options import limit_window, set_congestion
 from netlab.sockets.tcp import TcpReceiver, TcpSender
-from netlab.sockets.tcp_info import RttSummary
+from netlab.sockets.tcp_info import TcpInfo
 from netlab.sockets.udp import UdpReceiver, UdpSender
 
 PATIENCE_S = 15.0
@@ -43,15 +43,17 @@ class Endpoint:
 
     def stop(self) -> None:
         """End at once."""
-        raise NotImplementedError
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
 
     def sample(self) -> Figures:
         """What has changed since the last sample, for one row of the interval table."""
         raise NotImplementedError
 
     def mark_omitted(self) -> None:
-        """Forget what was counted until now: slow start is over."""
-        raise NotImplementedError
+        """Forget what was counted until now, where slow start was not a stream of its own."""
 
     def figures(self) -> Figures:
         """What this side knows at the end; the names are those of the JSON report."""
@@ -94,7 +96,7 @@ class TcpSending(Endpoint):
         super().__init__(index, request, sock)
         if request.congestion is not None:
             set_congestion(sock, request.congestion)
-        self._rtt = RttSummary()
+        self._rtts_ms: list[float] = []
         self._omitted_bytes = 0
         self._omitted_retransmits = 0
         self._cwnd_max = 0
@@ -119,13 +121,18 @@ class TcpSending(Endpoint):
         """End at once."""
         if self._sender is not None:
             self._sender.stop()
-        _shut(self.sock)
+        super().stop()
+
+    def _read(self) -> TcpInfo:
+        """What the kernel knows now; before its first sample the RTT is 0."""
+        info = tcp_info.read(self.sock)
+        self._rtts_ms += [info.rtt_ms] if info.rtt_ms else []
+        self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
+        return info
 
     def sample(self) -> Figures:
         """One row's figures."""
-        info = tcp_info.read(self.sock)
-        self._rtt.add(info.rtt_ms)
-        self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
+        info = self._read()
         grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
         return {
             **grown,
@@ -140,22 +147,20 @@ class TcpSending(Endpoint):
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
         self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
-        self._rtt = RttSummary()
+        self._rtts_ms.clear()
         self._cwnd_max = 0
 
     def figures(self) -> Figures:
         """What to tell at the end."""
-        info = tcp_info.read(self.sock)
-        sender = self._sender
-        self._rtt.add(info.rtt_ms)
+        info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {
             "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
             "retransmits": None if info.retransmits is None else info.retransmits - self._omitted_retransmits,
-            "rtt_min_ms": self._rtt.min_ms,
-            "rtt_mean_ms": self._rtt.mean_ms,
-            "rtt_max_ms": self._rtt.max_ms,
+            "rtt_min_ms": min(rtts_ms, default=None),
+            "rtt_mean_ms": sum(rtts_ms) / len(rtts_ms) if rtts_ms else None,
+            "rtt_max_ms": max(rtts_ms, default=None),
             "cwnd_segments": info.cwnd_segments,
-            "cwnd_max_segments": max(self._cwnd_max, info.cwnd_segments or 0),
+            "cwnd_max_segments": self._cwnd_max,
             "mss_bytes": info.snd_mss_bytes,
             "congestion": _congestion_of(self.sock),
             "error": _text(sender.error if sender else None),
@@ -181,10 +186,6 @@ class TcpReceiving(Endpoint):
             self.sock.shutdown(socket.SHUT_WR)
         except OSError:
             pass
-
-    def stop(self) -> None:
-        """End at once."""
-        _shut(self.sock)
 
     def sample(self) -> Figures:
         """One row's figures."""
@@ -256,9 +257,6 @@ class UdpSending(Endpoint):
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
 
-    def mark_omitted(self) -> None:
-        """Nothing: what is omitted is a stream of its own."""
-
     def figures(self) -> Figures:
         """What to tell at the end."""
         if not self._senders:
@@ -312,9 +310,6 @@ class UdpReceiving(Endpoint):
         # A datagram that is late counts as lost in its interval and against the losses of a later one.
         grown["lost"] = grown.pop("expected") - grown["datagrams"]
         return {**grown, "jitter_ms": self._account.jitter_ms}
-
-    def mark_omitted(self) -> None:
-        """Nothing: what is omitted is a stream of its own."""
 
     def figures(self) -> Figures:
         """What to tell at the end."""
@@ -413,11 +408,6 @@ class Sampler:
             self._on_rows(rows)
 
 
-def tune_as_asked(sock: socket.socket, request: TestRequest) -> None:
-    """Set the congestion control, window and segment size that a test asks for, before the socket connects."""
-    tune_tcp(sock, congestion=request.congestion, window_bytes=request.window_bytes, mss_bytes=request.mss_bytes)
-
-
 def wait_for_datagrams(endpoints: Mapping[int, Endpoint], sent: Mapping[int, Figures], control: socket.socket) -> None:
     """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
     quiet_s = max(0.5, 3 * (tcp_info.read(control).rtt_ms or 0) / 1000)
@@ -425,13 +415,6 @@ def wait_for_datagrams(endpoints: Mapping[int, Endpoint], sent: Mapping[int, Fig
         if isinstance(endpoint, UdpReceiving):
             endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
             endpoint.stop()
-
-
-def _shut(sock: socket.socket) -> None:
-    try:
-        sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
 
 
 def _congestion_of(sock: socket.socket) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import socket
 import struct
 from dataclasses import dataclass
@@ -102,47 +101,3 @@ def decode(data: bytes) -> TcpInfo:
         send_window_bytes=field("=I", 228),
         timeouts=field("=H", 240),
     )
-
-
-class RttSummary:
-    """Minimum, mean and maximum of the smoothed RTT over the readings given to `add`, in ms.
-
-    The mean is over readings, so it is a mean over time when they are evenly spaced.
-
-    Examples
-    --------
-    >>> summary = RttSummary()
-    >>> summary.add(20.0); summary.add(30.0); summary.add(None)
-    >>> summary.min_ms, summary.mean_ms, summary.max_ms
-    (20.0, 25.0, 30.0)
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._sum_ms = 0.0
-        self._min_ms = math.inf
-        self._max_ms = -math.inf
-
-    def add(self, rtt_ms: float | None) -> None:
-        """Take one reading; None and 0 (no sample yet) are left out."""
-        if not rtt_ms:
-            return
-        self._count += 1
-        self._sum_ms += rtt_ms
-        self._min_ms = min(self._min_ms, rtt_ms)
-        self._max_ms = max(self._max_ms, rtt_ms)
-
-    @property
-    def min_ms(self) -> float | None:
-        """Smallest reading, or None without any."""
-        return self._min_ms if self._count else None
-
-    @property
-    def mean_ms(self) -> float | None:
-        """Mean of the readings, or None without any."""
-        return self._sum_ms / self._count if self._count else None
-
-    @property
-    def max_ms(self) -> float | None:
-        """Largest reading, or None without any."""
-        return self._max_ms if self._count else None

@@ -9,8 +9,8 @@ import pytest
 import netlab as nl
 from netlab.agent.shaping import shape_network
 from netlab.netlink import links
-from netlab.netlink.messages import batch, message
 from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, Removed, netem, red, tbf
+from netlab.netlink.wire import batch, message
 from netlab.network import queues
 from netlab.network.queues import QueueSpec
 from netlab.runs.scenario import Scenario

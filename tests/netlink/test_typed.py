@@ -6,8 +6,8 @@ import pytest
 
 from netlab.netlink import typed
 from netlab.netlink.links import route
-from netlab.netlink.messages import UnknownLineError
 from netlab.netlink.typed import Route, Words
+from netlab.netlink.wire import UnknownLineError
 from tests.netlink.test_qdiscs import RECORDED, as_we_send_it
 
 NOT_READ = ("ingress", "filter", "red", "cake", "sfq", "fq", "fq_pie", "overhead", "gemodel", "5000000bit 24")

@@ -14,20 +14,15 @@ from typing import cast
 from netlab.base.errors import NotHereError
 from netlab.base.units import NS_PER_S
 from netlab.netlink import links, typed
-from netlab.netlink.messages import UnknownLineError
 from netlab.netlink.qdiscs import Index
 from netlab.netlink.typed import Route, Words
+from netlab.netlink.wire import UnknownLineError
 from netlab.protocol.plan import Item, Plan
 from netlab.traffic.command import CommandItem
 
 EACH_WAY = re.compile(r"ip route \| while read (\w+); do ip route change \$\1 quickack ([01]); done")
 _PARTS = re.compile(r"\n|;|&&")
 _ROUTE_VERBS = ("add", "replace", "change", "del")
-_LINK_NUMBERS: dict[str, Callable[[int, int], bytes]] = {
-    "gso_max_segs": links.largest_segments,
-    "mtu": links.largest_packets,
-    "txqueuelen": links.longest_queue,
-}
 
 
 @dataclass(frozen=True)
@@ -114,15 +109,11 @@ def _link(line: str, words: Words) -> Work:
     for word in words:
         if word in ("up", "down"):
             tell(links.up if word == "up" else links.down)
-        elif word in _LINK_NUMBERS:
-            tell(functools.partial(_numbered, _LINK_NUMBERS[word], round(words.value({"": 1}, word))))
+        elif word in links.NUMBERS:
+            tell(functools.partial(links.number, word=word, value=round(words.value({"": 1}, word))))
         else:
-            raise words.problem(f"{word!r} is not read here; there are up, down, {', '.join(_LINK_NUMBERS)}")
+            raise words.problem(f"{word!r} is not read here; there are up, down, {', '.join(links.NUMBERS)}")
     return lambda _routes: made
-
-
-def _numbered(do: Callable[[int, int], bytes], count: int, index: int) -> bytes:
-    return do(index, count)
 
 
 def _route(line: str, words: Words) -> Work:

@@ -20,8 +20,8 @@ from netlab.engines.library.control import Control
 from netlab.engines.library.ends import Ends
 from netlab.engines.library.own import Answering
 from netlab.netlink.ip_lines import Interfaces, node_lines
-from netlab.netlink.messages import UnknownLineError, batch
 from netlab.netlink.qdiscs import Queueing
+from netlab.netlink.wire import UnknownLineError, batch
 from netlab.network import queues
 from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
