@@ -96,7 +96,6 @@ class Lab:
     # The network ----------------------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
-        """Build the network; the plan's traffic and captures begin at the lab's start, which may still be ahead."""
         self._gate.new_seed(plan["seed"])
         # Threads inherit it: every flow then starts on time, not up to 50 us later.
         forbid_timer_slack()
@@ -140,7 +139,6 @@ class Lab:
         return [*self._network.media, *queue_readers(self._network.pid, shaped_directions(self._plan))]
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
-        """Give directions another shape, or cut or mend them; queues and wires that go on keep what they hold."""
         fields = cast("dict[str, Any]", {} if shape is None else shape)
         now_ns = round((time.monotonic() - self._origin_s) * NS_PER_S)
         with self._lock:
@@ -163,7 +161,6 @@ class Lab:
     # Time -----------------------------------------------------------------------------------------------------
 
     def advance(self, until_s: float, progress_s: float | None) -> Moment:
-        """Let network time pass until a moment."""
         self._sample_until(until_s, progress_s)
         sleep_until(self._origin_s + until_s)
         return self._moment()
@@ -193,7 +190,6 @@ class Lab:
     # Traffic --------------------------------------------------------------------------------------------------
 
     def start(self, item: Item) -> Began:
-        """Start traffic; its `start_s` counts from now."""
         with self._lock:
             self._send_frame_by_frame([item])
         now_s = math.ceil((time.monotonic() - self._origin_s) / START_GRID_S) * START_GRID_S
@@ -215,13 +211,11 @@ class Lab:
             self._flows[flow.label] = flow
 
     def stop(self, label: str) -> Moment:
-        """End an item of traffic now."""
         with self._lock:
             self._flows[label].stop()
         return self._moment()
 
     def finish(self, until_s: float) -> Moment:
-        """End all traffic and captures; what is in flight may arrive, at most until a moment."""
         for flow in self._flows.values():
             flow.finish(self._origin_s + until_s)
         self._changer.check()
@@ -231,7 +225,6 @@ class Lab:
         return self._moment()
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """All counters so far; of the samples, those after the first `streams` and `queues` rows."""
         with self._lock:
             now_s = time.monotonic()
             begun = [flow for flow in self._flows.values() if self._origin_s + flow.start_s < now_s]
@@ -255,7 +248,6 @@ class Lab:
     # Captures -------------------------------------------------------------------------------------------------
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
-        """Write down every packet of these directions from now on."""
         self._begin_capture(name, directions, snap_bytes)
         return self._moment()
 
@@ -268,7 +260,6 @@ class Lab:
         ]
 
     def stop_capture(self, name: str) -> Captured:
-        """End a capture and write what is still in its rings."""
         lost = sum(capture.stop() for capture in self._captures.pop(name))
         self._lost += lost
         return {"lost": lost, **self._moment()}

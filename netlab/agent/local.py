@@ -35,14 +35,12 @@ class LocalGate(Gate):
         threading.Thread(target=self._listen, daemon=True).start()
 
     def power_off(self) -> None:
-        """End this process, and with it all in its namespaces."""
         os._exit(0)
 
     def new_seed(self, seed: int) -> None:
         """The machine's kernel draws as it likes."""
 
     def foreground(self, group: int) -> None:
-        """Name the process group that an interrupt is for; 0 is none."""
         self._group = group
 
     def _listen(self) -> None:

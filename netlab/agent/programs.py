@@ -79,7 +79,6 @@ class Programs:
         self._all_programs = stand_ins.install(BINARIES, packages)
 
     def run(self, node: str, command: str) -> Ended:
-        """Run a command in a node's shell until it ends; what it prints is sent as it comes."""
         reading, writing = os.pipe()
         process = self._popen(node, command, writing)
         os.close(writing)
@@ -112,7 +111,6 @@ class Programs:
             os.close(ended)
 
     def background(self, node: str, command: str) -> Process:
-        """Start a command in the background."""
         path = f"{HOMES}/output-{len(self._background)}"
         with open(path, "wb") as out:
             process = self._popen(node, command, out.fileno())
@@ -122,7 +120,6 @@ class Programs:
         return {"pid": process.pid, **self._now()}
 
     def process(self, pid: int, offset: int, wait_s: float) -> Printed:
-        """What a background command printed from byte `offset` on, and its exit code, after at most `wait_s`."""
         found = self._background[pid]
         with contextlib.suppress(subprocess.TimeoutExpired):
             found.process.wait(wait_s)
@@ -137,7 +134,6 @@ class Programs:
         }
 
     def signal(self, pid: int, number: int) -> Moment:
-        """Send a signal to a background command and all that it started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
         return self._now()
@@ -156,31 +152,26 @@ class Programs:
         )
 
     def read(self, node: str, path: str) -> Content:
-        """The bytes of a file, as a node's shell would name it."""
         with _file(node, path, "rb") as file:
             return {"hex": file.read().hex(), **self._now()}
 
     def write(self, node: str, path: str, hex: str) -> Moment:  # noqa: A002 (what `bytes.fromhex` takes)
-        """Write a file."""
         with _file(node, path, "wb") as file:
             file.write(bytes.fromhex(hex))
         return self._now()
 
     def terminal(self, node: str, rows: int, columns: int) -> Process:
-        """Open an interactive shell."""
         home = f"{HOMES}/{node}"
         command = ["mnexec", "-a", str(self._network.pid(node)), "setsid", "-c", "bash", "--norc", "-i"]
         environment = _environment(home) | {"TERM": "xterm-256color", "PS1": f"{node}:\\w# "}
         return {"pid": self._terminals.open(command, home, environment, rows, columns), **self._now()}
 
     def prompt(self, rows: int, columns: int) -> Process:
-        """Open Mininet's prompt on a terminal."""
         command = ["setsid", "-c", *self._prompt(None)]
         pid = self._terminals.open(command, HOMES, self._prompt_environment(), rows, columns)
         return {"pid": pid, **self._now()}
 
     def prompt_lines(self, lines: str) -> Ended:
-        """Run lines of Mininet's prompt; what it prints is sent as it comes."""
         commands = f"{HOMES}/commands"
         with open(commands, "w") as file:
             file.write(lines)
@@ -214,7 +205,6 @@ class Programs:
         return _environment(HOMES) | {"TERM": "xterm-256color", "PATH": self._all_programs}
 
     def turn(self, **words: Any) -> Turn:
-        """Give a terminal keys and let a little time pass; see `Terminals.turn`."""
         return {**self._terminals.turn(**words), **self._now()}
 
 

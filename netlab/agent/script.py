@@ -63,7 +63,6 @@ class Script:
         return [sys.executable, "-c", code, *words], environment
 
     def script(self, words: list[str], directory: str, seed: int, keys: str) -> Ended:
-        """Run a script to its end, with `keys` as its input; what it prints is sent as it comes."""
         command, environment = self._command(words, directory, seed)
         with open(COMMANDS, "w") as file:
             file.write(keys)
@@ -90,20 +89,17 @@ class Script:
         return {"code": code, **self._now()}
 
     def open_script(self, words: list[str], directory: str, seed: int, rows: int, columns: int) -> Process:
-        """Run a script on a terminal."""
         command, environment = self._command(words, directory, seed)
         pid = self._terminals.open(["setsid", "-c", *command], directory, environment, rows, columns)
         return {"pid": pid, **self._now()}
 
     def turn(self, **words: Any) -> Turn:
-        """Give the terminal keys and let a little time pass; see `Terminals.turn`."""
         return {**self._terminals.turn(**words), **self._now()}
 
     def _now(self) -> Moment:
         return {"now_s": time.monotonic() - self._began_s}
 
     def keep_files(self) -> Kept:
-        """Copy what the script wrote in its directory to the artifacts; returns the names."""
         kept = []
         for name, state in _listing(self._directory).items():
             if self._before.get(name) != state:

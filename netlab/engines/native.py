@@ -24,7 +24,6 @@ class NativeEngine:
     clock: Clock = "real"
 
     def requirements(self) -> list[Requirement]:
-        """All that it needs on this machine."""
         prefix = host_kernel.privilege()
         found = [
             Requirement(
@@ -59,7 +58,6 @@ class NativeEngine:
             )
 
     def open(self, plan: Plan | None) -> NativeGuest:
-        """An agent for a person's requests; see `Engine.open`."""
         require(self.requirements())
         if plan is not None:
             self.refuse(plan)
@@ -70,7 +68,6 @@ class NativeEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run the plan by an agent of its own; see `run_in`."""
         with closing(self.open(plan)) as agent:
             return run_in(agent, plan, on_progress, cancel)
 

@@ -31,7 +31,6 @@ class PocketEngine:
         self.kernel = kernel.find()
 
     def requirements(self) -> list[Requirement]:
-        """All that it needs on this machine."""
         return machine_requirements()
 
     def refuse(self, plan: Plan) -> None:
@@ -40,7 +39,6 @@ class PocketEngine:
         refuse_lacking(plan, self.kernel.capabilities, f"{self.kernel.path} (Linux {self.kernel.release})")
 
     def open(self, plan: Plan | None) -> Guest:
-        """A guest for a person's requests; see `Engine.open`."""
         require(self.requirements())
         if plan is not None:
             self.refuse(plan)
@@ -51,7 +49,6 @@ class PocketEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run the plan in a guest of its own; see `run_in`."""
         require(self.requirements())
         self.refuse(plan)
         with warm.guest(self.kernel) as guest:

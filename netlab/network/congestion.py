@@ -19,11 +19,18 @@ class CongestionControl:
     """What it goes by, in a sentence."""
     source: str
     """Where it is described."""
-    symbol: str
-    module: str
-    """The kernel's configuration symbol, and the module's name where it is one."""
     needs_ecn: bool = False
     """Whether it works on ECN marks: without a queue that marks, it behaves like Reno."""
+
+    @property
+    def symbol(self) -> str:
+        """The kernel's configuration symbol."""
+        return f"CONFIG_TCP_CONG_{self.name.upper()}" if self.module else "CONFIG_INET"
+
+    @property
+    def module(self) -> str:
+        """The module's name; none of what is in every kernel."""
+        return "" if self.name == "reno" else f"tcp_{self.name}"
 
 
 CONGESTION_CONTROLS: dict[str, CongestionControl] = {
@@ -33,58 +40,42 @@ CONGESTION_CONTROLS: dict[str, CongestionControl] = {
             "reno",
             "AIMD: one segment more per RTT, half the window at a loss; fast retransmit and fast recovery.",
             "RFC 5681",
-            "CONFIG_INET",
-            "",
         ),
         CongestionControl(
             "cubic",
             "The window grows with the cube of the time since the last loss, independent of the RTT; Linux's own choice.",
             "RFC 9438",
-            "CONFIG_TCP_CONG_CUBIC",
-            "tcp_cubic",
         ),
         CongestionControl(
             "bbr",
             "Paces at the rate that it measures the path to deliver, and keeps little more than one BDP in flight.",
             "Cardwell et al., ACM Queue 14(5), 2016",
-            "CONFIG_TCP_CONG_BBR",
-            "tcp_bbr",
         ),
         CongestionControl(
             "dctcp",
             "Cuts the window by the share of its packets that were marked, so that a shallow queue is enough.",
             "RFC 8257",
-            "CONFIG_TCP_CONG_DCTCP",
-            "tcp_dctcp",
             needs_ecn=True,
         ),
         CongestionControl(
             "vegas",
             "Holds back when the RTT grows: it keeps a few packets in the queue and yields to those that fill it.",
             "Brakmo, O'Malley and Peterson, ACM SIGCOMM 1994",
-            "CONFIG_TCP_CONG_VEGAS",
-            "tcp_vegas",
         ),
         CongestionControl(
             "westwood",
             "After a loss, goes on with the window that the measured rate of acknowledgements fills.",
             "Mascolo et al., ACM MobiCom 2001",
-            "CONFIG_TCP_CONG_WESTWOOD",
-            "tcp_westwood",
         ),
         CongestionControl(
             "htcp",
             "The longer ago the last loss, the faster the window grows; for paths with a large BDP.",
             "Leith and Shorten, PFLDnet 2004",
-            "CONFIG_TCP_CONG_HTCP",
-            "tcp_htcp",
         ),
         CongestionControl(
             "tahoe",
             "Fast retransmit, but no fast recovery: after any loss it starts again with slow start.",
             "Jacobson, ACM SIGCOMM 1988",
-            "CONFIG_TCP_CONG_TAHOE",
-            "tcp_tahoe",
         ),
     )
 }

@@ -121,9 +121,6 @@ class Discipline:
     """What its limit counts: packets, bytes, packets or bytes, or kernel memory."""
     qdisc: Callable[[QueueSpec], Qdisc]
     """The qdisc, with its options, for what a link asks."""
-    symbol: str
-    module: str
-    """The kernel's configuration symbol, and the module's name where it is one."""
     options: Mapping[str, Flag | Range] = field(default_factory=dict)
     """What `aqm_options` may hold."""
     marks: Callable[[bytes], int] = lambda _statistics: 0
@@ -134,6 +131,16 @@ class Discipline:
     """The smallest and the largest room in packets."""
     since: tuple[int, ...] = ()
     """The first Linux that has it, where kernels in use are older; empty for any."""
+
+    @property
+    def symbol(self) -> str:
+        """The kernel's configuration symbol."""
+        return f"CONFIG_NET_SCH_{self.name.upper()}" if self.module else "CONFIG_NET_SCHED"
+
+    @property
+    def module(self) -> str:
+        """The module's name; none of what is in every kernel."""
+        return "" if self.name == "fifo" else f"sch_{self.name}"
 
     def problems(self, options: object, queue_packets: object, queue_bytes: object) -> Iterator[str]:
         """Every mistake in a link's `aqm_options` and in its room, a sentence each."""
@@ -292,8 +299,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "tc-pfifo(8)",
             "packets or bytes",
             _fifo,
-            "CONFIG_NET_SCHED",
-            "",
         ),
         Discipline(
             "red",
@@ -301,8 +306,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993",
             "bytes",
             _red,
-            "CONFIG_NET_SCH_RED",
-            "sch_red",
             {
                 # RED counts in 32 bits, of which its averaging and its probability take their share.
                 "min_packets": Range(1, 3_000),
@@ -319,8 +322,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "RFC 8289",
             "packets",
             _codel,
-            "CONFIG_NET_SCH_CODEL",
-            "sch_codel",
             {"target_ms": TIME, "interval_ms": TIME, "ecn": Flag()},
             marks=_counter(6),
         ),
@@ -330,8 +331,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "RFC 8290",
             "packets",
             _fq_codel,
-            "CONFIG_NET_SCH_FQ_CODEL",
-            "sch_fq_codel",
             {"target_ms": TIME, "interval_ms": TIME, "ecn": Flag(), "flows": FLOWS},
             marks=_counter(3),
         ),
@@ -341,8 +340,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "RFC 8033",
             "packets",
             _pie,
-            "CONFIG_NET_SCH_PIE",
-            "sch_pie",
             {"target_ms": TIME, "ecn": Flag()},
             marks=_counter(9),
         ),
@@ -352,8 +349,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "tc-fq_pie(8)",
             "packets",
             _fq_pie,
-            "CONFIG_NET_SCH_FQ_PIE",
-            "sch_fq_pie",
             {"target_ms": TIME, "ecn": Flag(), "flows": FLOWS},
             marks=_counter(4),
         ),
@@ -363,8 +358,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "Høiland-Jørgensen, Täht and Morton, IEEE LANMAN 2018",
             "kernel memory",
             _cake,
-            "CONFIG_NET_SCH_CAKE",
-            "sch_cake",
             {"rtt_ms": TIME},
             marks=_cake_marks,
         ),
@@ -374,8 +367,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "RFC 9332",
             "packets",
             _dualpi2,
-            "CONFIG_NET_SCH_DUALPI2",
-            "sch_dualpi2",
             {
                 "target_ms": DUALPI2_TIME,
                 "tupdate_ms": Range(1, LONGEST_DUALPI2_MS),
@@ -394,8 +385,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "tc-fq(8)",
             "packets",
             _fq,
-            "CONFIG_NET_SCH_FQ",
-            "sch_fq",
             {
                 "flow_packets": Range(1, MOST_PACKETS, whole=True),
                 "flow_rate_mbps": Range(0.001, FASTEST_FLOW_MBPS),
@@ -408,8 +397,6 @@ DISCIPLINES: dict[str, Discipline] = {
             "McKenney, IEEE INFOCOM 1990",
             "packets",
             _sfq,
-            "CONFIG_NET_SCH_SFQ",
-            "sch_sfq",
             {"flow_packets": Range(16, SFQ_DEPTH_PACKETS, whole=True)},
             room=(2, MOST_PACKETS),
         ),

@@ -118,7 +118,6 @@ class TcpSending(Endpoint):
                 acked, moved_s = now_acked, time.monotonic()
 
     def stop(self) -> None:
-        """End at once."""
         if self._sender is not None:
             self._sender.stop()
         super().stop()
@@ -131,7 +130,6 @@ class TcpSending(Endpoint):
         return info
 
     def sample(self) -> Figures:
-        """One row's figures."""
         info = self._read()
         grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
         return {
@@ -143,7 +141,6 @@ class TcpSending(Endpoint):
         }
 
     def mark_omitted(self) -> None:
-        """Forget what was counted until now."""
         if self._sender is not None:
             self._omitted_bytes = self._sender.sent_bytes
         self._omitted_retransmits = tcp_info.read(self.sock).retransmits or 0
@@ -151,7 +148,6 @@ class TcpSending(Endpoint):
         self._cwnd_max = 0
 
     def figures(self) -> Figures:
-        """What to tell at the end."""
         info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {
             "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
@@ -188,16 +184,13 @@ class TcpReceiving(Endpoint):
             pass
 
     def sample(self) -> Figures:
-        """One row's figures."""
         return self._since(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
-        """Forget what was counted until now."""
         self._omitted_bytes = self._receiver.received_bytes
         self._omitted_until_s = time.monotonic()
 
     def figures(self) -> Figures:
-        """What to tell at the end."""
         receiver = self._receiver
         first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
         seconds = 0.0
@@ -245,20 +238,17 @@ class UdpSending(Endpoint):
             sender.run()
 
     def stop(self) -> None:
-        """End at once."""
         self._stopped = True
         for sender in list(self._senders):
             sender.stop()
 
     def sample(self) -> Figures:
-        """One row's figures."""
         return self._since(
             bytes=sum(sender.sent_bytes for sender in self._senders),
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
 
     def figures(self) -> Figures:
-        """What to tell at the end."""
         if not self._senders:
             return {"sent_bytes": 0, "datagrams": 0, "error": None}
         sender = self._senders[-1]
@@ -285,7 +275,6 @@ class UdpReceiving(Endpoint):
         self._receiver.run()
 
     def stop(self) -> None:
-        """End at once."""
         self._receiver.stop()
 
     def wait_for_rest(self, sent_datagrams: int, quiet_s: float) -> None:
@@ -299,7 +288,6 @@ class UdpReceiving(Endpoint):
                 seen, moved_s = self._account.received_datagrams, time.monotonic()
 
     def sample(self) -> Figures:
-        """One row's figures."""
         self._receiver.read_now()
         both = (self._account, self._omitted)
         grown = self._since(
@@ -312,7 +300,6 @@ class UdpReceiving(Endpoint):
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
     def figures(self) -> Figures:
-        """What to tell at the end."""
         account = self._account
         count = account.received_datagrams
         seconds = 0.0

@@ -32,7 +32,6 @@ class CommandFlow(Flow["CommandItem"]):
         self._exit_code: int | None = None
 
     def launch(self, origin_s: float) -> None:
-        """Start it at its time."""
         self._origin_s = origin_s
         self._start(self._run)
 
@@ -42,7 +41,6 @@ class CommandFlow(Flow["CommandItem"]):
         self._stdout, self._stderr, self._exit_code = self._node.pexec(["sh", "-c", self.item["command"]], **where)
 
     def finish(self, until_s: float) -> None:
-        """Wait for its end, and keep its files."""
         for thread in self._threads:
             thread.join(max(PATIENCE_S, until_s - time.monotonic()))
         if self._directory is not None:
@@ -51,7 +49,6 @@ class CommandFlow(Flow["CommandItem"]):
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def totals(self) -> CommandTotals:
-        """What it printed and its exit code (None when it has not ended)."""
         return {
             **super().totals(),
             "stdout": self._stdout,

@@ -30,24 +30,20 @@ class PingFlow(Flow["PingItem"]):
         )
 
     def launch(self, origin_s: float) -> None:
-        """Start sender and receiver."""
         self._origin_s = origin_s
         self._start(self.pinger.receive)
         self._start(self.pinger.send, origin_s + self.start_s, self.item["count"], origin_s + self.end_s)
 
     def finish(self, until_s: float) -> None:
-        """Wait for the replies that can still come."""
         echoes = self.pinger.echoes
         while time.monotonic() < until_s and len(echoes.rtt_ms) < len(echoes.sent_s):
             time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
         self.pinger.stop()
 
     def stop(self) -> None:
-        """Send no more."""
         self.pinger.stop()
 
     def totals(self) -> PingTotals:
-        """Each echo: its number, time and RTT (None when no reply came)."""
         echoes = self.pinger.echoes
         return {
             **super().totals(),

@@ -153,11 +153,9 @@ class TcpFlow(Flow["TcpItem"]):
 
     @staticmethod
     def ports(item: TcpItem) -> int:
-        """A port for each connection."""
         return item["streams"]
 
     def launch(self, origin_s: float) -> None:
-        """Start every stream: its receiver, and its sender at its time, each in a thread of its own."""
         self._origin_s = origin_s
         for number, stream in enumerate(self.streams):
             stream.receiving.start()
@@ -179,7 +177,6 @@ class TcpFlow(Flow["TcpItem"]):
         stream.close()
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """The state of each connection that is open."""
         found: list[StreamSample] = []
         for number, stream in enumerate(self.streams):
             # The last reading of a stream that has just ended is its total; after that there is nothing to tell.
@@ -194,12 +191,10 @@ class TcpFlow(Flow["TcpItem"]):
         return found
 
     def finish(self, until_s: float) -> None:
-        """TCP ends by itself at the flow's end."""
         for thread in self._threads:
             thread.join(max(0.1, until_s - time.monotonic()))
 
     def totals(self) -> TcpTotals:
-        """Each connection that delivered something."""
         rows = [
             self._row(number, ended, ended.first_s)
             for number, ended in sorted(self._ended.items())
@@ -211,7 +206,6 @@ class TcpFlow(Flow["TcpItem"]):
         return {**super().totals(), "streams": rows}
 
     def so_far(self) -> TcpTotals:
-        """Each connection, as if those that are open ended now."""
         kept, errors = dict(self._ended), list(self.errors)
         try:
             self._ended.update(self._open_ones())
@@ -220,7 +214,6 @@ class TcpFlow(Flow["TcpItem"]):
             self._ended, self.errors = kept, errors
 
     def stop(self) -> None:
-        """Close what is open."""
         ended = self._open_ones()
         self._ended.update(ended)
         for number in ended:

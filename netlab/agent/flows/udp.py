@@ -45,11 +45,9 @@ class UdpFlow(Flow["UdpItem"]):
 
     @staticmethod
     def ports(item: UdpItem) -> int:
-        """One port."""
         return 1
 
     def launch(self, origin_s: float) -> None:
-        """Start the receiver, and the sender at its time."""
         self._origin_s = origin_s
         self.receiver = UdpReceiver(
             self.sink,
@@ -83,7 +81,6 @@ class UdpFlow(Flow["UdpItem"]):
             self.sender.stop()
 
     def finish(self, until_s: float) -> None:
-        """Wait until every datagram has come or can come no more."""
         if self.receiver is None or self.sender is None:
             return
         account = self.receiver.streams[self.stream_id]
@@ -98,7 +95,6 @@ class UdpFlow(Flow["UdpItem"]):
         self.receiver.stop()
 
     def intervals(self) -> list[DatagramInterval]:
-        """Bytes and datagrams that arrived in each interval."""
         assert self.receiver is not None
         account = self.receiver.streams[self.stream_id]
         return [
@@ -107,18 +103,15 @@ class UdpFlow(Flow["UdpItem"]):
         ]
 
     def so_far(self) -> UdpTotals:
-        """What was counted up to now."""
         if self.receiver is not None:
             self.receiver.read_now()
         return self.totals()
 
     def stop(self) -> None:
-        """Send no more."""
         if self.sender is not None:
             self.sender.stop()
 
     def totals(self) -> UdpTotals:
-        """What sender and receiver counted."""
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]
             return cast("UdpTotals", super().totals())

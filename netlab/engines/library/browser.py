@@ -58,14 +58,12 @@ class BrowserProgram:
         self._ending = ""
 
     def send(self, requests: bytes) -> None:
-        """Give it requests."""
         for at in range(0, len(requests), ROOM_BYTES):
             part = requests[at : at + ROOM_BYTES]
             self._room[: len(part)] = part
             self._send(len(part))
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Let it run, and hand on its answers."""
         self._on_answers, self._on_wait, self._raised = on_answers, on_wait, None
         heard, self._unheard = self._unheard, b""
         if heard and on_answers(heard):
@@ -81,7 +79,6 @@ class BrowserProgram:
             raise self._raised from None
 
     def close(self) -> str:
-        """Free what it holds, and say how it ended."""
         if self._module is not None:
             self._module.close()
             self._module = self._send = None

@@ -42,7 +42,6 @@ class ChildProgram:
         )
 
     def send(self, requests: bytes) -> None:
-        """Give it requests."""
         assert self._process.stdin is not None
         data = memoryview(requests)
         self._sent += 1
@@ -55,7 +54,6 @@ class ChildProgram:
             return
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Hand on its answers."""
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
         free, self._sent = os.sched_getaffinity(0), 0
@@ -87,7 +85,6 @@ class ChildProgram:
         return landlock_version() > 0 and "\nSeccomp:\t2" in status
 
     def close(self) -> str:
-        """End it, and say how it ended."""
         process = self._process
         if process.poll() is None:
             process.kill()

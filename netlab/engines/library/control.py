@@ -128,7 +128,6 @@ class Control:
         self._counted = 0
 
     def answer(self, data: bytes) -> bytes:
-        """The reply to a question."""
         (
             now_ns, _port, event, flags, mss_bytes, delivery_rate, window, threshold, in_flight, delivered, marked, lost,
             rtt_us, rtt_min_us,
@@ -164,7 +163,6 @@ class Control:
         return flow.packed()
 
     def close(self) -> None:
-        """Free what calls the object."""
         self._caller.close()
 
     def _reduce(self, flow: Flow, loss: Loss, is_timeout: bool, now_ns: int, window: int) -> None:

@@ -234,7 +234,6 @@ class Ends:
         self._programs = [Program(self.account, receives) for receives in (False, True)]
 
     def answer(self, data: bytes) -> bytes:
-        """The reply to a question."""
         now_ns, _port, event, end, _zero = HAPPENED.unpack_from(data)
         calling = self._callers[end]
         program: Program = self._programs[end]
@@ -248,7 +247,6 @@ class Ends:
         return program.take()
 
     def close(self) -> None:
-        """Free what calls the objects."""
         for each in self._callers:
             each.close()
 

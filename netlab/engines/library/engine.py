@@ -38,7 +38,6 @@ class LibraryEngine:
         self.kernel = library.find()
 
     def requirements(self) -> list[Requirement]:
-        """All that it needs on this machine."""
         return [kernel_requirement()]
 
     def refuse(self, plan: Plan) -> None:
@@ -65,7 +64,6 @@ class LibraryEngine:
     def execute(
         self, plan: Plan, *, on_progress: OnProgress | None = None, cancel: threading.Event | None = None
     ) -> Outcome:
-        """Run the plan in a program of its own; see `run_in`."""
         self.refuse(plan)
         with closing(self._session(SMALL_MEMORY_MB if is_small(plan) else MEMORY_MB)) as session:
             return run_in(session, plan, on_progress, cancel)

@@ -91,11 +91,9 @@ class Caller:
             self._end(error, "__init__", "before it began")
 
     def has(self, method: str) -> bool:
-        """Whether the object has such a method."""
         return hasattr(self.object, method)
 
     def call(self, method: str, now_ns: int, *given: Any) -> None:
-        """Call a method at a moment of network time."""
         try:
             call_often_within(LONGEST_CALL_S, getattr(self.object, method), *given)
         except (Exception, SystemExit, TimeIsUpError) as error:  # noqa: BLE001 (the same)

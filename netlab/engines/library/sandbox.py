@@ -44,13 +44,11 @@ class SandboxProgram:
         self._thread.start()
 
     def send(self, requests: bytes) -> None:
-        """Give it requests."""
         with self._came:
             self._requests += requests
             self._came.notify()
 
     def listen(self, on_answers: OnAnswers, on_wait: OnWait | None) -> None:
-        """Hand on its answers."""
         while True:
             if on_wait is not None:
                 on_wait()
@@ -66,7 +64,6 @@ class SandboxProgram:
                 return
 
     def close(self) -> str:
-        """End it, and say how it ended."""
         self._stopping.set()
         with self._came:
             self._came.notify()

@@ -75,12 +75,10 @@ class LibrarySession:
 
     @property
     def directory(self) -> Path:
-        """The same."""
         return self.folder
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is to be known of how it runs."""
         return {
             "memory_mb": self._memory_mb,
             "seeded": True,
@@ -90,11 +88,9 @@ class LibrarySession:
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended."""
         return not self._end.alive
 
     def close(self) -> None:
-        """End it; a second time does nothing."""
         self._end()
 
     def interrupt(self, kill: bool = False) -> None:
@@ -104,7 +100,6 @@ class LibrarySession:
             self.close()
 
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
-        """What makes one request; see `netlab.protocol.session.Session`."""
         return asking(functools.partial(self._ask, on_message, on_wait))
 
     def _ask(self, on_message: OnMessage | None, on_wait: OnWait | None, do: str, **words: Any) -> Any:
@@ -119,7 +114,6 @@ class LibrarySession:
     # What it can be asked -----------------------------------------------------------------------------------
 
     def build(self, plan: AgentPlan, programs: bool) -> Built:
-        """Build the network of a plan; its traffic and captures begin at the lab's start."""
         # A person may interrupt a wait; a run is one.
         self._part_ns = FIRST_PART_NS if programs else round(ENDLESS_S * NS_PER_S)
         self._plan: AgentPlan = {**plan, "traffic": [*plan["traffic"]]}
@@ -157,7 +151,6 @@ class LibrarySession:
             self._part_ns = self._part_ns * 2 if longer else max(FIRST_PART_NS, self._part_ns // 2)
 
     def finish(self, until_s: float) -> Moment:
-        """End all traffic and captures."""
         until_ns = round(until_s * NS_PER_S)
         self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
@@ -168,7 +161,6 @@ class LibrarySession:
         return self._now()
 
     def tables(self, streams: int, queues: int) -> Tables:
-        """All counters so far."""
         self._answers.forget_totals()
         self._tell(asked.TABLES)
         counters = self._answers.counters()
@@ -195,7 +187,6 @@ class LibrarySession:
         )
 
     def start(self, item: Item) -> Began:
-        """Start traffic, now or later."""
         now_s = math.ceil(self._answers.now_ns / NS_PER_S / GRID_S) * GRID_S
         item = cast("Item", {**item, "start_s": now_s + item["start_s"]})
         asked.refuse_programs([item])
@@ -209,13 +200,11 @@ class LibrarySession:
         return {"start_s": item["start_s"], **self._now()}
 
     def stop(self, label: str) -> Moment:
-        """End an item of traffic now."""
         labels = [item["label"] for item in self._plan["traffic"]]
         self._tell(asked.STOP, asked.number(labels.index(label)))
         return self._now()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
-        """Give directions of links another shape, cut or mend them, now."""
         schedule = self._requests.schedule
         words = cast("dict[str, Any]", {} if shape is None else shape)
         changes: list[Change] = [{"at_s": 0.0, "direction": number, "shape": words, "up": up} for number in directions]
@@ -230,21 +219,18 @@ class LibrarySession:
         return self._now()
 
     def capture(self, name: str, directions: list[int], snap_bytes: int) -> Moment:
-        """Write down every packet of these directions from now on."""
         item: CaptureItem = {"name": name, "directions": directions, "snap_bytes": snap_bytes}
         self._taps[name] = asked.add_taps(self._requests, self._plan, item)
         self._take_up()
         return self._now()
 
     def stop_capture(self, name: str) -> Captured:
-        """End a capture."""
         for tap in self._taps.pop(name):
             self._tell(asked.UNTAP, asked.number(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
     def run(self, node: str, command: str) -> Ended:
-        """Run lines of `tc`, `ip` and `sysctl` in a node, now."""
         text, told = self._commands.run(node, command)
         asked.add_command(self._requests, node, told)
         self._take_up()
