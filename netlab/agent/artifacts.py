@@ -12,19 +12,11 @@ CHUNK_BYTES = 1 << 20
 
 
 class ArtifactStore:
-    """Copies files into the folder that outlives the run.
+    """Copies files into the folder that outlives the run; `unsaved` says by name why one that should have been kept
+    was not.
 
-    Parameters
-    ----------
-    most_bytes : int
-        What all files may have together.
-    work : Path
-        Where commands that leave files have their working directories.
-
-    Attributes
-    ----------
-    unsaved : dict
-        By name, why a file that should have been kept was not.
+    `most_bytes` is what all files may have together, `work` where commands that leave files have their working
+    directories.
     """
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, work: Path = Path("/tmp")) -> None:

@@ -48,16 +48,8 @@ KEEP, DROP = 1, 0
 
 
 class Capture:
-    """One direction at one of its ends.
-
-    Parameters
-    ----------
-    pid : int
-        Process that holds the node's namespace.
-    outgoing : bool
-        Take what leaves the device, or else what comes in.
-    snap_bytes : int
-        Bytes to keep of each packet, from its Ethernet header on.
+    """One direction at one of its ends: what leaves the device, or else what comes in; of each packet its first
+    `snap_bytes`.
     """
 
     def __init__(self, pid: int, device: str, outgoing: bool, path: str, snap_bytes: int) -> None:

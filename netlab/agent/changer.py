@@ -19,12 +19,8 @@ from netlab.sockets.moments import sleep_until_ns
 
 
 class Changer:
-    """Makes the changes of a running network, each at its moment.
-
-    Parameters
-    ----------
-    directions : list of Hop
-        The plan's; this list is brought up to date with each change.
+    """Makes the changes of a running network, each at its moment; the list `directions` is brought up to date with
+    each.
     """
 
     def __init__(self, network: Network, directions: list[Hop], clock: str, seed: int) -> None:

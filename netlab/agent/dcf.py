@@ -51,12 +51,8 @@ class Transmission:
 
 
 class Dcf:
-    """Stations that share a medium.
-
-    Parameters
-    ----------
-    rooms : sequence of int
-        Frames that each station's queue holds, the one in service included.
+    """Stations that share a medium; `rooms` are the frames that each one's queue holds, the one in service
+    included.
     """
 
     def __init__(self, wifi: Wifi, rooms: Sequence[int], seed: str, now_ns: int) -> None:

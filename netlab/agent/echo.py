@@ -26,14 +26,8 @@ class Echoes:
 
 
 class Pinger:
-    """Sends echo requests on an exact grid and books the replies.
-
-    Parameters
-    ----------
-    identifier : int
-        Tells this pinger's replies from another's, 0 to 65535.
-    interval_s, payload_bytes
-        As in `netlab.traffic.Ping`.
+    """Sends echo requests on an exact grid and books the replies, which `identifier` (0 to 65535) tells from another
+    pinger's.
     """
 
     def __init__(

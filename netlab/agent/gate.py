@@ -23,10 +23,7 @@ FOREGROUND = 0x40044E02
 class Gate:
     """Messages to and from the process that started this guest.
 
-    Parameters
-    ----------
-    forget_start_up : callable
-        Draws new random keys and goes on at a round time.
+    `forget_start_up` draws new random keys and goes on at a round time.
     """
 
     def __init__(self, forget_start_up: Callable[[], None], power_off: Callable[[], None]) -> None:

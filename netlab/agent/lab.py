@@ -45,18 +45,8 @@ START_GRID_S = 0.01
 
 
 class Lab:
-    """A network and its traffic.
-
-    Parameters
-    ----------
-    gate : Gate
-        Where messages before an answer are sent.
-    folder : Path
-        The host's, in which files are left.
-    packages : list of str
-        Where Python finds netlab and Mininet.
-    work : Path
-        Where commands that leave files have their working directories.
+    """A network and its traffic; files are left in `folder`, the host's, and commands that leave some work in
+    `work`.
     """
 
     def __init__(self, gate: Gate, folder: Path, packages: list[str], work: Path = Path("/tmp")) -> None:

@@ -63,13 +63,7 @@ class End:
 
 
 class Medium:
-    """The medium of one link.
-
-    Parameters
-    ----------
-    files : dict
-        The TAP's file of each interface.
-    """
+    """The medium of one link; `files` has each interface's TAP."""
 
     def __init__(self, forward: Hop, backward: Hop, files: dict[str, int], seed: int) -> None:
         self._ends = [

@@ -17,12 +17,8 @@ NetlinkMessages = list[tuple[str, bytes]]
 def pairs(plan: Plan, interfaces: Mapping[str, Interfaces], space: Callable[[str], int]) -> dict[str, NetlinkMessages]:
     """Every veth pair, by the node that makes it; links with a medium are none.
 
-    Parameters
-    ----------
-    interfaces : mapping
-        By node; the new interfaces get their numbers here.
-    space : callable
-        The descriptor of a node's namespace, by the node's name.
+    `interfaces` gives the new ones their numbers, `space` the descriptor of a node's namespace, both by the node's
+    name.
     """
     macs = plan["macs"]
     found: dict[str, NetlinkMessages] = {}

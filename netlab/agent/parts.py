@@ -25,13 +25,9 @@ Messages = list[tuple[str, bytes]]
 
 
 def refusals() -> dict[str, str | None]:
-    """What the kernel said to each question.
+    """What the kernel said to each question, by the names of `netlab.kernel.installed.PARTS`.
 
-    Returns
-    -------
-    dict
-        By the names of `netlab.kernel.installed.PARTS`: "" for a part that is there, the kernel's words for one that it
-        refused, None where it has refused another part, without which this one cannot be asked for.
+    "" is a part that is there; None, where it has refused another part, without which this one cannot be asked for.
     """
     found: dict[str, str | None] = {
         "veth": _refusal(_veth),

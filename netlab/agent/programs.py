@@ -47,15 +47,7 @@ class Background:
 
 
 class Programs:
-    """The programs of a lab that was built.
-
-    Parameters
-    ----------
-    gate : Gate
-        Where what commands print is sent while they run.
-    packages : list of str
-        Where Python finds netlab and Mininet.
-    """
+    """The programs of a lab that was built; what commands print is sent to the gate while they run."""
 
     def __init__(
         self, gate: Gate, plan: AgentPlan, network: Network, packages: list[str], moment: Callable[[], Moment]

@@ -24,13 +24,7 @@ ERROR = struct.Struct("=i")
 
 
 class Routing:
-    """What one namespace is told.
-
-    Parameters
-    ----------
-    pid : int
-        Process or thread that holds the namespace.
-    """
+    """What the namespace is told that the process or thread `pid` holds."""
 
     def __init__(self, pid: int) -> None:
         self.interfaces = Interfaces()

@@ -125,12 +125,8 @@ class _Waiting(NamedTuple):
 
 
 class Schedule:
-    """What is still to change in a network, and what each direction is by now.
-
-    Parameters
-    ----------
-    directions : list of Hop
-        The plan's; this list is brought up to date with each change.
+    """What is still to change in a network, and what each direction is by now: the list `directions` is brought up to
+    date.
     """
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:

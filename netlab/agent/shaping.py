@@ -128,12 +128,8 @@ def wire_qdisc(
 
 
 def wire_seed(seed: int, src: str, dst: str, nth: int) -> int:
-    """Where the draws of one direction of a link start: a run's other links do not move them.
-
-    Parameters
-    ----------
-    nth : int
-        Which of the links between these, from 0.
+    """Where the draws of one direction of a link start, the `nth` between these nodes: a run's other links do not move
+    them.
     """
     return random.Random(f"{seed} {src} {dst} {nth}").getrandbits(64)  # noqa: S311 (no secret)
 

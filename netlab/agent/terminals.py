@@ -23,12 +23,8 @@ TURN_BYTES = 30_000
 
 
 class Terminals:
-    """Terminals by the process on them.
-
-    Parameters
-    ----------
-    foreground : callable
-        Names the process group that an interrupt from outside is for; 0 is none.
+    """Terminals by the process on them; `foreground` names the process group that an interrupt from outside is for, 0
+    is none.
     """
 
     def __init__(self, foreground: Callable[[int], None]) -> None:

@@ -59,14 +59,9 @@ class Engine(Protocol):
 
 
 def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel: threading.Event | None) -> Outcome:
-    """Run a plan in a session that was just opened.
+    """Run a plan in a session that was just opened; `on_progress` gets the network time done, in s.
 
     Raises RunError when the lab ended without a result. Raises RunCancelled when `cancel` was set.
-
-    Parameters
-    ----------
-    on_progress : callable or None
-        Called with the network time done, in s.
     """
 
     def look() -> None:
@@ -97,14 +92,10 @@ def run_folder(directory: Path) -> Path:
 
 
 def take_artifacts(folder: Path) -> str | None:
-    """The files that the run left, and what its captures are made of, moved to a directory that outlives the run's own.
+    """The files that the run left, and what its captures are made of, moved to a directory that outlives the run's
+    own; None without any.
 
     Raises RunError when they are more than the agent keeps, or than a capture's table has room for.
-
-    Returns
-    -------
-    str or None
-        None without any.
     """
     found = _files(folder / files.ARTIFACTS, MOST_BYTES, "files", "Save less.")
     found += _files(

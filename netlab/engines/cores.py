@@ -20,13 +20,7 @@ CROWDED = 0.3
 
 
 class Pin:
-    """Holds a CPU for a guest.
-
-    Attributes
-    ----------
-    cpu : int
-        The one that the guest is kept on; -1 while it may run on all.
-    """
+    """Holds a CPU for a guest: `cpu` is the one that the guest is kept on, -1 while it may run on all."""
 
     def __init__(self) -> None:
         self.cpu = -1

@@ -49,16 +49,8 @@ class NoAnswerError(RunError):
 
 
 class Waiting:
-    """An agent that answers requests, one at a time: of a pocket kernel, or of this machine's own.
-
-    Attributes
-    ----------
-    directory : Path
-        The run's.
-    folder : Path
-        The part of it that the agent writes to.
-    settings : dict
-        What is to be known of how it runs.
+    """An agent that answers requests, one at a time: of a pocket kernel, or of this machine's own. See
+    `protocol.session.Session`.
     """
 
     clock: Clock = "virtual"
@@ -206,21 +198,11 @@ def last_words(folder: Path, log: Path) -> str:
 class Guest(Waiting):
     """A guest that boots and then answers requests.
 
-    Parameters
-    ----------
-    calls : int
-        System calls in one instant that take no time; each further one takes 10 us. 0 lets all take none, which a program
-        that polls does not survive.
-    pin : bool
-        Keep the guest on one CPU of its own from the start, while one is free; else it gets one with `pin()`.
-    program : str
-        The module whose `work` it does.
-    packages : sequence of str, optional
-        Where it finds netlab and other packages; None is where this Python does.
-    memory_mb : int
-        Its memory.
-    readable : sequence of str, optional
-        What it may read of the host besides programs and libraries, as the launcher takes it; None does not limit it.
+    `calls` are the system calls in one instant that take no time; each further one takes 10 us. 0 lets all take none,
+    which a program that polls does not survive. With `pin` it has a CPU of its own from the start, while one is free;
+    else it gets one with `pin()`. It does the `work` of the module `program`, and finds netlab in `packages` (None is
+    where this Python does). It may read `readable` of the host besides programs and libraries, as the launcher takes
+    it; None does not limit it.
     """
 
     def __init__(

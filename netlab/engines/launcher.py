@@ -50,21 +50,11 @@ def landlock_version() -> int:
 
 
 def confine(writable: list[str], readable: list[str] | None = None) -> bool:
-    """Allow this process and its children to write below `writable` and to device files only.
+    """Allow this process and its children to write below `writable`, directories, and to device files only.
 
-    Raises OSError when Landlock is there and refuses.
-
-    Parameters
-    ----------
-    writable : list of str
-        Directories; they may be read too.
-    readable : list of str, optional
-        Files and directories that may be read besides; one behind `=` may only be listed. None does not limit reading.
-
-    Returns
-    -------
-    bool
-        False where the host has no Landlock; nothing is confined then.
+    They may read `writable` and `readable`, of which one behind `=` may only be listed; None does not limit reading.
+    Returns False where the host has no Landlock; nothing is confined then. Raises OSError when Landlock is there and
+    refuses.
     """
     version = landlock_version()
     if version < 1:

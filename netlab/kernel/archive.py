@@ -72,21 +72,12 @@ _RELEASE = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
 
 
 def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
-    """Put built kernels into one file, with licence, source version, configuration and netlab's changes.
+    """Put built kernels, at most one of each kind, into one file, with licence, source version, configuration and
+    netlab's changes.
 
-    Raises KernelError when a kernel is not netlab's own build.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel and LibraryKernel
-        Built by netlab, at most one of each.
-    directory : Path
-        Where the file goes. Beside it goes its checksum, `<name>.sha256`, as `sha256sum --check` reads it.
-
-    Returns
-    -------
-    Path
-        `netlab-kernel-<release>-<keys>-<machine>.tar.xz`; the same kernels give the same bytes.
+    It is `netlab-kernel-<release>-<keys>-<machine>.tar.xz` in `directory`; the same kernels give the same bytes.
+    Beside it goes its checksum, `<name>.sha256`, as `sha256sum --check` reads it. Raises KernelError when a kernel is
+    not netlab's own build.
     """
     files: dict[str, bytes] = {}
     programs: set[str] = set()
@@ -128,15 +119,9 @@ def pack(kernels: Sequence[Kernel | LibraryKernel], directory: Path) -> Path:
 def unpack(file: Path, sha256: str | None = None) -> list[Kernel | LibraryKernel]:
     """Check packed kernels and put them into the cache.
 
-    Raises KernelError when a checksum differs, the file holds anything but the expected plain files, or a kernel is for
-    another kind of machine. Nothing of the file is kept then.
-
-    Parameters
-    ----------
-    file : Path
-        What `pack` wrote.
-    sha256 : str, optional
-        The checksum that the file must have. Without it, the one in `<file>.sha256` beside it holds, if there is one.
+    The file's checksum must be `sha256`, else the one in `<file>.sha256` beside it, if there is one. Raises
+    KernelError when a checksum differs, the file holds anything but the expected plain files, or a kernel is for
+    another kind of machine. Nothing is kept then.
     """
     if not file.is_file():
         raise KernelError(f"There is no file {file}. 'netlab kernel pack' writes one.")

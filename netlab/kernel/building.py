@@ -109,16 +109,11 @@ def build(
 def build_for(
     machine: str, source: str | Path | None = None, progress: Listener | None = None
 ) -> library.LibraryKernel:
-    """Build the library kernel for another processor, with its cross compiler, or as WebAssembly, unless that is there.
+    """Build the library kernel for another processor, with its cross compiler, or as WebAssembly, unless that is
+    there.
 
-    Raises KernelError as `build`.
-
-    Parameters
-    ----------
-    machine : str
-        One of `library.MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with `wasm.Tools`.
-    source, progress
-        As for `build`.
+    `machine` is one of `library.MACHINES`, whose compiler is `<machine>-linux-gnu-gcc`, or `library.WASM` with
+    `wasm.Tools`. Raises KernelError as `build`.
     """
     cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
     is_taken = source is None and machine == library.WASM

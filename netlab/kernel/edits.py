@@ -229,14 +229,10 @@ def additions() -> dict[str, Path]:
 
 
 def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
-    """Make the edits in a source tree and add the new files.
+    """Make the edits in a source tree and add the new files; returns the change as a unified diff, to be kept beside
+    the binary.
 
     Raises KernelError when a place is not there exactly once; nothing is written then.
-
-    Returns
-    -------
-    str
-        The change, new files included, as a unified diff to be kept beside the binary.
     """
     changes: list[str] = []
     written: dict[Path, str] = {}

@@ -52,15 +52,10 @@ def parse_version(text: str) -> Version:
 
 
 def parse(text: str) -> list[Option]:
-    """Read a fragment.
+    """Read a fragment: lines `CONFIG_NAME=value`, comments and blank lines.
 
+    A comment behind a value may bound the versions for which the line holds: `# from 7.3`, `# before 7.3`, or both.
     Raises KernelError for a line that is neither, and for an option named twice with overlapping bounds.
-
-    Parameters
-    ----------
-    text : str
-        Lines `CONFIG_NAME=value`, comments and blank lines. A comment behind a value may bound the versions for
-        which the line holds: `# from 7.3`, `# before 7.3`, or both.
     """
     options: list[Option] = []
     for number, raw in enumerate(text.splitlines(), start=1):

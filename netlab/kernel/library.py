@@ -234,20 +234,9 @@ def compile_into(
 ) -> None:
     """Configure and compile the kernel in `tree` (a `twin`), link the program, and leave it in `target`.
 
-    Raises KernelError when an option does not take or a step fails.
-
-    Parameters
-    ----------
-    tree, target : Path
-        The source, and an empty directory.
-    version : tuple
-        The source's version, for the options that depend on it.
-    variables, log
-        The build's environment, and where its output goes.
-    machine, cross
-        The processor and the prefix of its compiler, where it is not this machine's, such as "aarch64-linux-gnu-".
-    static : bool
-        Whether the program shall need no C library where it runs.
+    `variables` are the build's environment; `cross` is the prefix of another processor's compiler, such as
+    "aarch64-linux-gnu-"; a `static` program needs no C library where it runs. Raises KernelError when an option does
+    not take or a step fails.
     """
     make = _make(cross)
     if not cross:

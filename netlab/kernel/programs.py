@@ -26,23 +26,12 @@ def run(
     on_line: OnLine | None = None,
     allow_failure: bool = False,
 ) -> int:
-    """Run a program in a process group of its own, its output appended to a log.
+    """Run a program in a process group of its own, its output appended to a log; returns its exit status.
 
-    Raises KernelError when the program is missing or ends with another status than 0. Whatever ends the call early
-    (Ctrl-C, SIGTERM, an exception from `on_line`), the whole process group is gone before it returns.
-
-    Parameters
-    ----------
-    log : Path
-        Where output goes; what failed is told with its last lines.
-    doing : str
-        What the program does, for the error: "compile the kernel".
-    cwd, env
-        Working directory, and variables set on top of this process's (None removes one).
-    on_line : callable, optional
-        Called with each line of output as it comes.
-    allow_failure : bool
-        Return the exit status instead of raising.
+    Raises KernelError when the program is missing or, unless `allow_failure`, ends with another status than 0: with
+    what it was `doing` ("compile the kernel") and its last lines. Whatever ends the call early (Ctrl-C, SIGTERM, an
+    exception from `on_line`, which gets each line), the whole process group is gone before it returns. `env` is set on
+    top of this process's; None removes a variable.
     """
     merged = {**os.environ, **(env or {})}
     environment = {name: value for name, value in merged.items() if value is not None}

@@ -93,19 +93,10 @@ def compile_into(
     log: Path,
     on_object: programs.OnLine | None = None,
 ) -> str:
-    """Configure and compile the kernel in `tree` (a `library.twin`), link the module and leave it in `target`.
+    """Configure and compile the kernel in `tree` (a `library.twin`), link the module and leave it in `target`, as
+    `library.compile_into`; returns which tools made it.
 
     Raises KernelError when a tool is missing, an option does not take or a step fails.
-
-    Parameters
-    ----------
-    tree, target, version, variables, log, on_object
-        As for `library.compile_into`.
-
-    Returns
-    -------
-    str
-        Which tools made it.
     """
     tools = Tools(log)
     tools.fetch()

@@ -38,26 +38,11 @@ def run_script(
     wall_limit_s: float = NO_LIMIT_S,
     keys: str = "",
 ) -> Finished:
-    """Run a Mininet script in a pocket kernel, and copy what it wrote in the directory back to it.
+    """Run a Mininet script, given as its path and its arguments, in a pocket kernel, and copy what it wrote in
+    `directory` back to it.
 
-    Parameters
-    ----------
-    words : list of str
-        The script's path and its arguments.
-    seed : int
-        Fixes all that is random.
-    write : callable, optional
-        Gets what it prints instead of the standard output; the script then has no terminal.
-    directory : Path, optional
-        Where it runs; None is the present one.
-    wall_limit_s : float
-        Longest wall-clock time in s.
-    keys : str
-        With `write`, the lines that Mininet's prompt gets where the script opens it.
-
-    Returns
-    -------
-    Finished
+    `write` gets what it prints instead of the standard output; the script then has no terminal, and Mininet's prompt
+    gets the lines `keys` where the script opens it.
     """
     engine = engines.choose(None)
     if not isinstance(engine, PocketEngine):

@@ -23,21 +23,10 @@ OnText = Callable[[str], None]
 
 
 class Session:
-    """Requests to a guest.
+    """Requests to a guest, each of which may take `wall_limit_s` of wall-clock time.
 
-    Attributes
-    ----------
-    now_s : float
-        Network time in s since the network was built, as the guest told it last.
-    wall_limit_s : float
-        Longest wall-clock time in s that a request may take.
-
-    Parameters
-    ----------
-    guest, wall_limit_s
-        As above.
-    grace_s : float
-        How long in s a program that was interrupted may take to end before it is killed.
+    `now_s` is the network time since the network was built, as the guest told it last; `grace_s` how long a program
+    that was interrupted may take to end before it is killed.
     """
 
     def __init__(self, guest: protocol.Session, wall_limit_s: float, grace_s: float = GRACE_S) -> None:

@@ -43,14 +43,8 @@ def check(quantities: Sequence[str], interfaces: Sequence[str] | None, known: Se
 class Growing:
     """A figure in a notebook that is drawn again with all that was measured so far.
 
-    Parameters
-    ----------
-    quantities : tuple of str
-        Columns of `run.intervals`, a strip each.
-    interfaces : tuple of str, optional
-        Queues to draw, as `netlab.plots.time_series` takes them.
-    since_s : float, optional
-        Network time from which to draw; None is from the start of the first flow.
+    It has a strip for each of `quantities`, columns of `run.intervals`, and `interfaces` as `netlab.plots.time_series`
+    takes them; `since_s` None is from the start of the first flow.
     """
 
     def __init__(

@@ -52,19 +52,11 @@ def node_lines(plan: Plan) -> dict[str, list[str]]:
 
 
 def ip_line(line: str, interface: Interfaces) -> bytes:
-    """The message of one line.
+    """The message of one line of those that netlab writes, as `ip -batch` would read it; a new interface gets its
+    number here.
 
     Raises UnknownLineError for any other line.
 
-    Parameters
-    ----------
-    line : str
-        What `ip -batch` would read, of those that netlab writes.
-    interface : Interfaces
-        The node's; a new interface gets its number here.
-
-    Examples
-    --------
     >>> len(ip_line("link set dev lo up", Interfaces()))
     32
     """

@@ -223,18 +223,11 @@ def netem(
     overhead_bytes: int = 0,
     seed: int | None = None,
 ) -> Qdisc:
-    """A wire: delay, jitter, loss, duplication and serialisation.
+    """A wire: delay, jitter, loss, duplication and serialisation; a rate of something is a share in [0, 1].
 
-    Parameters
-    ----------
-    loss_rate, duplicate_rate : float
-        Shares, in [0, 1].
-    burst_loss : tuple of float, optional
-        Gilbert and Elliott's model instead of `loss_rate`: enter rate, leave rate, loss in the bad and in the good state.
-    overhead_bytes : int
-        What each packet counts beyond its own length.
-    seed : int, optional
-        What it draws from; kernels before 6.6 pass it over and draw for themselves.
+    `burst_loss` is Gilbert and Elliott's model instead of `loss_rate`: enter rate, leave rate, loss in the bad and in
+    the good state. Each packet counts `overhead_bytes` beyond its own length. Draws start from `seed`; kernels before
+    6.6 draw for themselves.
     """
     words, parts = [f"netem limit {limit_packets}"], []
     if delay_us is not None:

@@ -50,19 +50,11 @@ def run_test(
     *,
     on_rows: Callable[[list[Figures]], None] | None = None,
 ) -> dict[str, Any]:
-    """Test against a server and return the report.
+    """Test against a server; returns `sum`, `streams`, `intervals` and `settings`, as ``netlab perf --json`` prints
+    them.
 
-    Raises ThroughputError when there is no server, it refuses, or it is lost half-way.
-
-    Parameters
-    ----------
-    on_rows : callable | None
-        Gets the samples of all streams at each interval's end, from a thread of its own.
-
-    Returns
-    -------
-    dict
-        `sum`, `streams`, `intervals`, `settings`, as ``netlab perf --json`` prints them.
+    `on_rows` gets the samples of all streams at each interval's end, from a thread of its own. Raises ThroughputError
+    when there is no server, it refuses, or it is lost half-way.
     """
     request.check()
     return _Test(host, port, request, on_rows).run()

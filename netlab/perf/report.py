@@ -49,24 +49,11 @@ def combine(
     *,
     same_clock: bool = True,
 ) -> tuple[Record, list[Record]]:
-    """Join the figures of both ends of every stream.
+    """Join the figures of both ends of every stream, as `Endpoint.figures` gives them: the sum over all, and a record
+    for each, from 1.
 
-    Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what
-    was lost after the last datagram that arrived counts too.
-
-    Parameters
-    ----------
-    client, server : mapping of stream index to figures
-        Each side's own, as `Endpoint.figures` gives them.
-    same_clock : bool
-        Whether a one-way delay means anything.
-
-    Returns
-    -------
-    total : dict
-        The sum over the streams (with both directions, over all of them).
-    streams : list of dict
-        A record per stream, numbered from 1.
+    Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what was lost
+    after the last datagram that arrived counts too. Without the `same_clock` a one-way delay means nothing.
     """
     streams = []
     for index in range(request.streams):

@@ -49,24 +49,11 @@ _MAX_GREETING_AT_ONCE = 256
 
 
 class Server:
-    """Listens and serves until `close`.
+    """Listens and serves until `close`; `port` 0 lets the system choose (see `port` afterwards).
 
-    Raises ThroughputError when it cannot listen there.
-
-    Parameters
-    ----------
-    bind : str | None
-        Address to listen on; all of them, IPv4 and IPv6, by default.
-    port : int
-        TCP and UDP port; 0 lets the system choose (see `port` afterwards).
-    max_clients : int
-        Tests at one time; further clients are refused with a sentence.
-    max_time_s : float
-        Longest test a client may ask for.
-    on_line : callable
-        Gets each line worth telling a person.
-    on_report : callable
-        Gets each finished test's peer, request and report (`sum` and `streams`).
+    `bind` is the address, by default all of them, IPv4 and IPv6. `on_line` gets each line worth telling a person,
+    `on_report` each finished test's peer, request and report (`sum` and `streams`). Raises ThroughputError when it
+    cannot listen there.
     """
 
     def __init__(

@@ -17,18 +17,10 @@ def run(
     on_progress: Callable[[float], None] | None = None,
     on_wait: OnWait | None = None,
 ) -> Counters:
-    """Run a plan to its end.
+    """Run a plan with all its traffic to its end, in a lab in which nothing was built.
 
-    Parameters
-    ----------
-    session : Session
-        A lab in which nothing was built.
-    plan : dict
-        With all its traffic.
-    on_progress : callable, optional
-        Called with the network time that has passed, in s, fifty times or less.
-    on_wait : callable, optional
-        Called some times a second; the run stops with what it raises.
+    `on_progress` gets the network time that has passed, in s, fifty times or less; `on_wait` is called some times a
+    second, and the run stops with what it raises.
     """
 
     def heard(message: Message) -> None:

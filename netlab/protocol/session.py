@@ -46,15 +46,9 @@ class Session(Protocol):
     def request(self, on_message: OnMessage | None = None, on_wait: OnWait | None = None) -> AllRequests:
         """What makes one request: `session.request().advance(until_s=5, progress_s=None)`.
 
-        Raises EngineError: by the request, where the engine has no such one. Raises RunError: by the request, where it
-        cannot be done or the lab has ended.
-
-        Parameters
-        ----------
-        on_message : callable, optional
-            Called with each message that comes before the answer.
-        on_wait : callable, optional
-            Called some times a second until the answer comes. It may raise; close the session then.
+        `on_message` gets each message that comes before the answer. `on_wait` is called some times a second until that
+        comes; it may raise, and the session is to be closed then. The request raises EngineError where the engine has
+        no such one, RunError where it cannot be done or the lab has ended.
         """
 
     def interrupt(self, kill: bool = False) -> None:

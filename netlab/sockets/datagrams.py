@@ -52,30 +52,12 @@ class Interval:
 class StreamAccount:
     """The books of one UDP stream, kept from sequence numbers, sending times and arrival times.
 
-    Attributes
-    ----------
-    received_datagrams, received_bytes : int
-        Distinct datagrams and their payload bytes; duplicates are counted apart, so that
-        ``received_datagrams + duplicates`` is what the kernel delivered.
-    duplicates : int
-        Datagrams whose sequence number had been received before.
-    reordered : int
-        Datagrams with a sequence number below the next one expected [2]_.
-    jitter_ms : float
-        Smoothed mean deviation of the transit time [1]_.
-    delay_min_ms, delay_mean_ms, delay_max_ms : float
-        One-way delay; means something only where sender and receiver read the same clock. NaN without
-        datagrams.
-    first_s, last_s : float | None
-        First and last arrival on the process's monotonic clock.
-    next_seq : int
-        One more than the highest sequence number seen.
-    timely_datagrams, timely_bytes, timely_duplicates : int
-        Of these counts, what arrived less than `timely_ns` after the first datagram; all of it, where that is None.
-    timely_last_s : float | None
-        Last arrival among them.
-    intervals : dict[int, Interval]
-        By number of the interval since the receiver's `origin_s`, when it keeps intervals.
+    `received_datagrams` and their payload's `received_bytes` are distinct ones; `duplicates` (of a number received
+    before) are counted apart, so that their sum is what the kernel delivered. `reordered` have a number below
+    `next_seq`, one more than the highest seen [2]_. `jitter_ms` is the smoothed mean deviation of the transit time
+    [1]_. One-way delays mean something only where sender and receiver read the same clock. `timely_...` are of what
+    arrived less than `timely_ns` after the first datagram; all of it, where that is None. Times are of the process's
+    monotonic clock. `intervals` are by number since the receiver's `origin_s`, when it keeps some.
 
     References
     ----------

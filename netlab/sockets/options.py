@@ -33,23 +33,12 @@ def tune_tcp(
     window_bytes: int | None = None,
     mss_bytes: int | None = None,
 ) -> None:
-    """Set a TCP socket's congestion control, largest receive window and largest segment.
+    """Set a TCP socket's congestion control, largest receive window and largest segment (of payload and TCP options).
 
-    Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the
-    handshake. A listening socket hands all three down to the connections it accepts.
-
-    Raises ThroughputError when a value is out of range or the kernel does not have it.
-
-    Parameters
-    ----------
-    congestion : str | None
-        Name as in /proc/sys/net/ipv4/tcp_available_congestion_control; used where this end sends.
-    window_bytes : int | None
-        Largest receive window this end advertises, 2000 to 2**30. It limits the peer: at most one window a
-        round trip. (`SO_RCVBUF` would only limit the buffer, from which the kernel takes off its own
-        bookkeeping.)
-    mss_bytes : int | None
-        Largest segment in bytes of payload and TCP options, 88 to 32767 (TCP_MAXSEG).
+    Call it before `connect` or `listen`: the window's scale and the segment size are agreed on in the handshake. A
+    listening socket hands all three down to the connections it accepts. The window limits the peer: at most one a
+    round trip. (`SO_RCVBUF` would only limit the buffer, from which the kernel takes off its own bookkeeping.) Raises
+    ThroughputError when a value is out of range or the kernel does not have it.
     """
     if congestion is not None:
         set_congestion(sock, congestion)

@@ -36,24 +36,9 @@ def _payload_fd() -> int:
 class TcpSender:
     """Sends as fast as TCP lets it, until a time or for a number of bytes, then closes its direction.
 
-    Parameters
-    ----------
-    sock : socket.socket
-        Connected; stays open for the caller to close.
-    end_s : float | None
-        Monotonic time at which to stop writing; what the kernel has buffered by then is still delivered.
-    num_bytes : int | None
-        Bytes to send exactly (the last chunk is short). With both, whichever comes first; with neither,
-        until `stop`.
-
-    Attributes
-    ----------
-    sent_bytes : int
-        Bytes handed to the kernel.
-    started_s, ended_s : float | None
-        When `run` began and stopped writing.
-    error : OSError | None
-        What ended the stream early.
+    `end_s` is when to stop writing; what the kernel has buffered by then is still delivered. `num_bytes` are sent
+    exactly. With both, whichever comes first; with neither, until `stop`. The socket stays open for the caller to
+    close.
     """
 
     def __init__(self, sock: socket.socket, *, end_s: float | None = None, num_bytes: int | None = None) -> None:
@@ -118,28 +103,10 @@ class TcpSender:
 class TcpReceiver:
     """Reads and discards until the peer closes, without copying the bytes and without a wake-up per packet.
 
-    Parameters
-    ----------
-    sock : socket.socket
-        Connected; stays open for the caller to close.
-    skipped_bytes : int
-        Bytes that were read from the connection before this receiver got it and do not count.
-    window_bytes : int | None
-        Largest receive window to advertise; the same that `options.tune_tcp` was given.
-    num_bytes : int | None
-        How many bytes will come, where that is known: the arrival of the last one is then exact.
-
-    Attributes
-    ----------
-    received_bytes : int
-        Bytes that have arrived in order; exact at any moment, because the kernel counts them.
-    first_s, last_s : float | None
-        Arrival of the first and of the last bytes (without `num_bytes` to the kernel's tick where the end of the
-        stream came later).
-    finished : bool
-        True once the peer has closed (or reset, see `error`) or `stop` was called.
-    error : OSError | None
-        A reset, for instance.
+    `skipped_bytes` were read from the connection before and do not count. `window_bytes` is what `options.tune_tcp`
+    was given. Where `num_bytes`, how many will come, is known, the arrival of the last one, `last_s`, is exact; else
+    it is to the kernel's tick where the end of the stream came later. `finished` is True once the peer has closed (or
+    reset, see `error`) or `stop` was called.
     """
 
     def __init__(

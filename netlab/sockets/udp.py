@@ -37,22 +37,16 @@ _MEMINFO = struct.Struct("@9I")
 class UdpSender:
     """Sends datagrams of one size at an exact rate: the n-th one n intervals after the first, without drift.
 
-    The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what
-    is due at once, but never more than `BURST_NS` worth of datagrams; what is still missing then follows at
-    up to twice the rate.
+    The schedule is absolute: a late wake-up (there are none in virtual time) is made good by sending what is due at
+    once, but never more than `BURST_NS` worth of datagrams; what is still missing then follows at up to twice the
+    rate.
 
     Parameters
     ----------
-    sock : socket.socket
-        UDP socket; it is connected to `dst` (pass None when it is already).
     dst : tuple | None
-        Address of the receiver.
+        Address of the receiver; None where the socket is connected to it.
     rate_bps : int
         Payload bits per second; 0 means as fast as the kernel takes them (never in virtual time).
-    payload_bytes : int
-        20 to 65507; the first 20 are the header.
-    stream_id : int
-        0 to 2**32 - 1; tells this stream from others at the receiver.
     end_s : float | None
         Monotonic time before which the last datagram is due.
     num_bytes : int | None
@@ -60,22 +54,12 @@ class UdpSender:
     batch : bool
         Send trains of up to 64 datagrams a system call (UDP_SEGMENT); they leave back to back.
     spread_seed : int | None
-        Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their
-        number is as exact; flows with commensurate rates no longer lock in phase, which would let one of them take
-        all losses [1]_.
+        Send the datagrams at random moments, uniform over the whole time up to `end_s`, instead of evenly. Their number is as exact;
+        flows with commensurate rates no longer lock in phase, which would let one of them take all losses [1]_.
 
     References
     ----------
     .. [1] S. Floyd and V. Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, 1992.
-
-    Attributes
-    ----------
-    sent_datagrams, sent_bytes : int
-        What the kernel took; payload bytes.
-    started_s, ended_s : float | None
-        Time of the first datagram, and time when `run` ended.
-    error : OSError | None
-        What ended the stream early.
     """
 
     def __init__(
@@ -254,36 +238,17 @@ class UdpSender:
 
 
 class UdpReceiver:
-    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's
-    arrival times.
+    """Receives the datagrams of any number of streams on one socket, in big batches and with the kernel's arrival
+    times.
 
-    It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in
-    between; the kernel stamps each datagram on arrival, so reading late costs no precision. While nothing
-    comes it sleeps without end.
+    It reads when a share of the socket's buffer may have filled, at least every 0.1 s, and sleeps in between; the
+    kernel stamps each datagram on arrival, so reading late costs no precision. While nothing comes it sleeps without
+    end.
 
-    Parameters
-    ----------
-    sock : socket.socket
-        Bound; its receive buffer is enlarged as far as the system lets us.
-    stream_ids : iterable of int
-        Streams to keep books of; datagrams of others only count in `strangers`, so garbage takes no memory.
-    interval_s : float | None
-        Keep `streams[id].intervals` of this length, counted from `origin_s`.
-    origin_s : float | None
-        Monotonic time at which interval 0 begins; by default the moment of construction.
-    batch : bool
-        Let the kernel hand over trains of datagrams (UDP_GRO).
-    timely_s : float | None
-        Keep apart what arrives within this time of a stream's first datagram; see `StreamAccount`.
-
-    Attributes
-    ----------
-    streams : dict[int, StreamAccount]
-        The books by stream id.
-    strangers : int
-        Datagrams that belong to no expected stream or are too short.
-    error : OSError | None
-        What ended `run` early.
+    `streams` has the books by stream id; datagrams of others, or too short ones, only count in `strangers`, so garbage
+    takes no memory. With `interval_s` they have intervals, counted from `origin_s`. With `batch` the kernel hands over
+    trains of datagrams (UDP_GRO). What arrives within `timely_s` of a stream's first datagram is kept apart; see
+    `StreamAccount`.
     """
 
     def __init__(

@@ -44,21 +44,9 @@ OTHER_VERSION = "The library kernel was built by another version of netlab. Buil
 class Answers:
     """Collects answers, frame by frame.
 
-    Parameters
-    ----------
-    queues : list of str
-        Interfaces by the number that queue samples have.
-    own : mapping, optional
-        What answers for the user's own Python, by port.
-
-    Attributes
-    ----------
-    failure : str or None
-        The program's sentence, where it could not go on.
-    said : dict
-        What commands showed, by their labels.
-    packets : dict
-        What was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
+    `queues` has the interfaces by the number that queue samples have, `own` what answers for the user's own Python, by
+    port. `failure` is the program's sentence where it could not go on, `said` what commands showed, by their labels;
+    `packets` what was captured, by the number of the tap, as `netlab.captures.read_ring` reads it.
     """
 
     def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:

@@ -171,13 +171,7 @@ def of_item(item: CommandItem) -> list[Work]:
 
 
 class Commands:
-    """The commands of a lab, each in its time.
-
-    Attributes
-    ----------
-    said : dict
-        What commands showed that have run, by their labels.
-    """
+    """The commands of a lab, each in its time; `said` has what those showed that have run, by their labels."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -217,14 +217,8 @@ class Account:
 
 
 class Ends:
-    """Answers for both programs of a flow; see `own.Answering`.
-
-    Parameters
-    ----------
-    programs : tuple
-        The user's sender and receiver.
-    num_bytes : int or None
-        What the sender's application has to send.
+    """Answers for both programs of a flow, the user's sender and receiver; see `own.Answering`. The sender's
+    application has `num_bytes` to send.
     """
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:

@@ -150,16 +150,10 @@ def make_requests(
     start_s: int,
     machine_sysctls: dict[str, str],
 ) -> Requests:
-    """Everything that makes a network and its traffic; time has not begun.
+    """Everything that makes a network and its traffic; time has not begun. `ip_lines` and `queueing` are
+    `shape_network`'s.
 
     Raises NotHereError when the plan asks for what this engine cannot do.
-
-    Parameters
-    ----------
-    ip_lines, queueing : dict
-        What `shape_network` makes of the plan's directions, by node.
-    memory_bytes, start_s, machine_sysctls
-        The kernel's memory, its clock's start in s since 1970, and settings of the whole machine.
     """
     nodes = [*plan["hosts"], *plan["routers"], *plan["switches"]]
     requests = Requests(nodes, Schedule(list(plan["directions"]), "virtual", plan["seed"]))

@@ -45,13 +45,7 @@ _FRAME = struct.Struct("<II")
 
 
 class LibrarySession:
-    """A lab in the library kernel, without programs.
-
-    Parameters
-    ----------
-    memory_mb : int
-        `MEMORY_MB` or `SMALL_MEMORY_MB`.
-    """
+    """A lab in the library kernel, without programs."""
 
     name = "library"
     clock: Clock = "virtual"
