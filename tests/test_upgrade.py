@@ -26,7 +26,7 @@ from netlab.base.errors import KernelError
 from netlab.commands import cli
 from netlab.course import catalogue, progress_store
 from netlab.kernel import installed, library
-from netlab.kernel.recipe_key import recipe_hash
+from netlab.kernel.edits import recipe_hash
 from netlab.measure.results import Run
 from tests.programs import ROOT, load
 

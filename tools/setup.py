@@ -29,8 +29,8 @@ sys.path.insert(0, str(ROOT))
 from netlab import kernel  # noqa: E402 (the kernel's room needs the standard library only)
 from netlab.base.errors import NetlabError  # noqa: E402
 from netlab.kernel import building, installed, library, prerequisites, sources, tree  # noqa: E402
+from netlab.kernel.edits import recipe_hash  # noqa: E402
 from netlab.kernel.progress import ProgressLine  # noqa: E402
-from netlab.kernel.recipe_key import recipe_hash  # noqa: E402
 
 VENV = ROOT / ".venv"
 STAMP = VENV / "netlab-setup"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import platform
 import re
@@ -9,21 +10,22 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from netlab.base.endings import ending_signals_raise
 from netlab.base.errors import KernelError
 from netlab.kernel import cache, edits, fragment, installed, library, prerequisites, programs, sources, wasm
+from netlab.kernel.edits import build_key, recipe_hash
 from netlab.kernel.installed import POCKET_MACHINE, Kernel
 from netlab.kernel.progress import Listener, Meter, usual_phases
-from netlab.kernel.recipe_key import build_key, recipe_hash
 from netlab.kernel.sources import Material
 
+T = TypeVar("T")
 POCKET, LIBRARY = "pocket", "library"
 USUAL_OBJECTS = 690
 LOCK_POLL_S = 0.5
@@ -90,20 +92,12 @@ def build(
     '7.3.0'
     """
     wanted = tuple(kinds or kinds_here())
-    if source is None and not newest:
-        ready = _ready(wanted)
-        if ready:
-            return ready
-    prerequisites.check_programs()
-    cache.root().mkdir(parents=True, exist_ok=True)
-    meter = Meter(progress, usual_phases(wanted))
-    with ending_signals_raise(), _lock(meter):
-        if source is None and not newest:
-            ready = _ready(wanted)
-            if ready:
-                return ready
-        with _workshop("netlab kernel build") as (work, log):
-            return _build(source, wanted, meter, work, log)
+
+    def ready() -> Kernels | None:
+        return _ready(wanted) if source is None and not newest else None
+
+    make = functools.partial(_build, source, wanted)
+    return _made("netlab kernel build", "gcc", usual_phases(wanted), progress, ready, make)
 
 
 def build_for(
@@ -116,22 +110,44 @@ def build_for(
     `wasm.Tools`. Raises KernelError as `build`.
     """
     cross = "" if machine == library.WASM else f"{machine}-linux-gnu-"
-    is_taken = source is None and machine == library.WASM
-    if is_taken and (ready := library.ready(machine)):
-        return ready
-    prerequisites.check_programs(f"{cross}gcc")
+
+    def ready() -> library.LibraryKernel | None:
+        return library.ready(machine) if source is None and machine == library.WASM else None
+
+    def make(meter: Meter, work: Path, log: Path) -> library.LibraryKernel:
+        origin = _origin(source, meter, log)
+        prerequisites.check_disk()
+        material = sources.unpack(origin, work, log, meter)
+        twin = library.twin(material.folder, work / "library-source", log)
+        return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
+
+    return _made(f"netlab kernel build for {machine}", f"{cross}gcc", usual_phases((LIBRARY,)), progress, ready, make)
+
+
+def _made(
+    title: str,
+    compiler: str,
+    phases: dict[str, float],
+    progress: Listener | None,
+    ready: Callable[[], T | None],
+    make: Callable[[Meter, Path, Path], T],
+) -> T:
+    """What is ready, also where another build has just made it; else what `make` makes."""
+    if found := ready():
+        return found
+    prerequisites.check_programs(compiler)
     cache.root().mkdir(parents=True, exist_ok=True)
-    meter = Meter(progress, usual_phases((LIBRARY,)))
+    meter = Meter(progress, phases)
     with ending_signals_raise(), _lock(meter):
-        if is_taken and (ready := library.ready(machine)):
-            return ready
-        with _workshop(f"netlab kernel build for {machine}") as (work, log):
-            meter.at("fetch")
-            origin = sources.fetch(meter, log) if source is None else sources.given(Path(source).expanduser())
-            prerequisites.check_disk()
-            material = sources.unpack(origin, work, log, meter)
-            twin = library.twin(material.folder, work / "library-source", log)
-            return _build_library(replace(material, folder=twin), work, log, meter, machine, cross)
+        if found := ready():
+            return found
+        with _workshop(title) as (work, log):
+            return make(meter, work, log)
+
+
+def _origin(source: str | Path | None, meter: Meter, log: Path) -> sources.Source:
+    meter.at("fetch")
+    return sources.fetch(meter, log) if source is None else sources.given(Path(source).expanduser())
 
 
 def kinds_here() -> tuple[str, ...]:
@@ -180,8 +196,7 @@ def _ready(wanted: tuple[str, ...]) -> Kernels | None:
 
 
 def _build(source: str | Path | None, wanted: tuple[str, ...], meter: Meter, work: Path, log: Path) -> Kernels:
-    meter.at("fetch")
-    origin = sources.fetch(meter, log) if source is None else sources.given(Path(source).expanduser())
+    origin = _origin(source, meter, log)
     # A tree may have changed since it was built.
     keep = origin.kind != "tree"
     pocket = next((k for k in installed.builds() if keep and k.build.get("key") == build_key(origin.identity)), None)
@@ -330,15 +345,8 @@ def _finish(material: Material, target: Path, room: Path, facts: dict[str, Any],
 
 
 def _compile_mnexec(target: Path, static: bool, log: Path, cross: str = "") -> None:
-    command = [
-        f"{cross}gcc",
-        "-O2",
-        "-s",
-        *(["-static"] if static else []),
-        "-o",
-        str(target),
-        str(edits.RECIPE / "mnexec.c"),
-    ]
+    linked = ["-static"] if static else []
+    command = [f"{cross}gcc", "-O2", "-s", *linked, "-o", str(target), str(edits.RECIPE / "mnexec.c")]
     programs.run(command, log=log, doing="compile mnexec")
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from netlab.base.errors import KernelError
 from netlab.kernel import apt, archive, building, installed, library
+from netlab.kernel.edits import recipe_hash
 from netlab.kernel.installed import PARTS, Kernel
 from netlab.kernel.progress import BuildProgress, ProgressLine
-from netlab.kernel.recipe_key import recipe_hash
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -147,51 +147,38 @@ def _packable(machine: str | None) -> list[Kernel | library.LibraryKernel]:
 def _info() -> None:
     pocket, own, missing = _present()
     parts = [describe(pocket)] if pocket else []
-    parts.append(describe_library(own) if own else f"library kernel: none. {missing}")
+    parts.append(describe(own) if own else f"library kernel: none. {missing}")
     portable = library.ready(library.WASM)
     if portable and portable != own:
-        parts.append(describe_library(portable))
+        parts.append(describe(portable))
     print("\n\n".join(parts))
 
 
-def describe_library(kernel: library.LibraryKernel) -> str:
-    """What `netlab kernel info` prints of the library kernel, as `describe`."""
-    lines = [f"library:       Linux {kernel.release} ({kernel.machine})", f"file:          {kernel.path}"]
+def describe(kernel: Kernel | library.LibraryKernel) -> str:
+    """What `netlab kernel info` prints of a kernel."""
+    own = isinstance(kernel, library.LibraryKernel)
+    what, whose = ("library", getattr(kernel, "machine", "")) if own else ("kernel", "User-Mode Linux")
+    lines = [f"{f'{what}:':15}Linux {kernel.release} ({whose})", f"file:          {kernel.path}"]
     lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
-    build = kernel.build
-    if build:
-        source = build["source"]
+    if build := kernel.build:
+        source, compiling = build["source"], "" if own else f" (compiling {build['compile_s']:.0f} s)"
         lines += [
-            f"built:         {build['built_at']} in {build['build_s']:.0f} s",
+            f"built:         {build['built_at']} in {build['build_s']:.0f} s{compiling}",
             f"source:        {source['name']} {source['version']}",
             f"compiler:      {build['compiler']}",
         ]
-    lines.append("clock:         virtual")
-    names = sorted({*PARTS} - {"hostfs", "overlay"})
+    if isinstance(kernel, Kernel):
+        static = "yes" if build["static"] else "no, it needs the C library of the machine that built it"
+        lines.append(f"static:        {static}")
+        if installed.by_another_version(kernel):
+            lines.append(f"recipe:        another version of netlab's. {installed.BUILD_ANEW}")
+    else:
+        lines.append("clock:         virtual")
+    names = sorted({*PARTS} - {"hostfs", "overlay"} if own else {*PARTS, "seccomp"})
     lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
-    lacking = [name for name in names if name not in kernel.capabilities]
-    lines.append("lacks:         programs (engine='pocket' has them) " + " ".join(lacking))
-    return "\n".join(lines)
-
-
-def describe(kernel: Kernel) -> str:
-    """What `netlab kernel info` prints."""
-    lines = [f"kernel:        Linux {kernel.release} (User-Mode Linux)", f"file:          {kernel.path}"]
-    lines.append(f"size:          {kernel.path.stat().st_size / 1e6:.1f} MB")
-    build, source = kernel.build, kernel.build["source"]
-    lines += [
-        f"built:         {build['built_at']} in {build['build_s']:.0f} s (compiling {build['compile_s']:.0f} s)",
-        f"source:        {source['name']} {source['version']}",
-        f"compiler:      {build['compiler']}",
-        f"static:        {'yes' if build['static'] else 'no, it needs the C library of the machine that built it'}",
-    ]
-    if installed.by_another_version(kernel):
-        lines.append(f"recipe:        another version of netlab's. {installed.BUILD_ANEW}")
-    names = sorted({*PARTS, "seccomp"})
-    lines.append("has:           " + " ".join(name for name in names if name in kernel.capabilities))
-    lacking = [name for name in names if name not in kernel.capabilities]
-    lines.append("lacks:         " + (" ".join(lacking) or "nothing that netlab uses"))
-    return "\n".join(lines)
+    lacking = " ".join(name for name in names if name not in kernel.capabilities)
+    lacks = f"programs (engine='pocket' has them) {lacking}" if own else lacking or "nothing that netlab uses"
+    return "\n".join([*lines, f"lacks:         {lacks}"])
 
 
 def _run(argv: list[str] | None = None) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
+import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -266,3 +268,19 @@ def _unknown_source(edit: Edit) -> str:
         f"This kernel source is not one that netlab knows how to change: in {edit.path} the place was "
         f"looked for where {edit.reason}. Build from linux-source 6.12 or 7.x, or report this version."
     )
+
+
+def recipe_hash() -> str:
+    """Hash of configuration, additions and edits: a change of any makes a new pocket kernel."""
+    digest = hashlib.sha256()
+    for path in sorted(RECIPE.iterdir()):
+        if path.suffix in {".c", ".h", ".config"}:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for edit in edits():
+        digest.update(f"{edit.path}\0{edit.pattern}\0{edit.replacement}\0".encode())
+    return digest.hexdigest()
+
+
+def build_key(source_id: str) -> str:
+    """Twelve digits that name the build of one source by this recipe for this architecture."""
+    return hashlib.sha256(f"{source_id}\0{recipe_hash()}\0{platform.machine()}".encode()).hexdigest()[:12]

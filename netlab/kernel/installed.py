@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from netlab.base.errors import KernelError
 from netlab.kernel import cache
+from netlab.kernel.edits import recipe_hash
 from netlab.kernel.fragment import Version, parse_version, read_config
-from netlab.kernel.recipe_key import recipe_hash
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
+
+if TYPE_CHECKING:
+    from netlab.kernel.library import LibraryKernel
 
 POCKET_MACHINE = "x86_64"
 """User-Mode Linux is for no other processor."""
@@ -25,6 +29,9 @@ BUILD_ANEW = (
     "Build this version's with 'netlab kernel build' (about 5 minutes), or take it from another machine with "
     "'netlab kernel unpack FILE'; the old one stays."
 )
+
+
+K = TypeVar("K", bound="Kernel | LibraryKernel")
 
 
 @dataclass(frozen=True)
@@ -121,17 +128,17 @@ def builds() -> list[Kernel]:
     Raises KernelError when the cache is there and may not be read: another user's, such as that of the root whom sudo
     makes of us.
     """
-    current = recipe_hash()
-    kernels = []
-    for directory in cache.builds(cache.kernels()):
-        try:
-            kernels.append(from_directory(directory))
-        except KernelError:
-            continue
+    return best_first(cache.kernels(), from_directory, recipe_hash())
+
+
+def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
+    """The whole builds of a room of the caches: those by this recipe, then the highest version, then the latest."""
+    found = []
+    for directory in cache.builds(room):
+        with contextlib.suppress(KernelError):
+            found.append(read(directory))
     return sorted(
-        kernels,
-        key=lambda k: (k.build.get("recipe") == current, k.version, k.build.get("built_at", "")),
-        reverse=True,
+        found, key=lambda k: (k.build.get("recipe") == recipe, k.version, k.build.get("built_at", "")), reverse=True
     )
 
 
@@ -140,25 +147,13 @@ def by_another_version(kernel: Kernel) -> bool:
     return bool(kernel.build) and kernel.build.get("recipe") != recipe_hash()
 
 
-@dataclass(frozen=True)
-class Build:
-    """What a directory says of the kernel that netlab built into it: `build.json`, and from it and `config` what follows."""
+def read_build(
+    directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)
+) -> tuple[dict[str, Any], Version, frozenset[str]]:
+    """What `build.json` in a build's directory says, and what follows from it and `config`: its version, what it can do.
 
-    facts: dict[str, Any]
-    release: str
-    version: Version
-    capabilities: frozenset[str]
-
-
-def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("release",)) -> Build:
-    """What is in a build's directory, the pocket kernel's or the library kernel's.
-
-    Raises KernelError when a file is missing or `build.json` cannot be read.
-
-    Parameters
-    ----------
-    files, facts : sequence of str
-        Files that must be there, and words that `build.json` must have, of which "release" is the first.
+    `build.json` must have the `facts`, of which "release" is the first. Raises KernelError when a file is missing or it
+    cannot be read.
     """
     missing = [name for name in files if not (directory / name).is_file()]
     if missing:
@@ -170,7 +165,7 @@ def read_build(directory: Path, files: Sequence[str], facts: Sequence[str] = ("r
         raise KernelError(f"{directory / 'build.json'} cannot be read ({error}). Remove {directory}.") from error
     version = parse_version(release)
     config = directory / "config"
-    return Build(build, release, version, _capabilities_in(config, config.stat().st_mtime_ns, version))
+    return build, version, _capabilities_in(config, config.stat().st_mtime_ns, version)
 
 
 @functools.cache
@@ -184,5 +179,5 @@ def from_directory(directory: Path) -> Kernel:
 
     Raises KernelError when a file is missing or `build.json` cannot be read.
     """
-    made = read_build(directory, FILES)
-    return Kernel(directory / "linux", made.release, made.version, made.capabilities, made.facts)
+    build, version, capabilities = read_build(directory, FILES)
+    return Kernel(directory / "linux", str(build["release"]), version, capabilities, build)

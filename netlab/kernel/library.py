@@ -138,20 +138,8 @@ def failure() -> str:
 
 def builds(machine: str = platform.machine()) -> list[LibraryKernel]:
     """Every library kernel, the user's and the shared ones, for one processor (this machine's where none is named), best first."""
-    current = recipe_hash(machine)
-    found = []
-    for directory in cache.builds(cache.libraries()):
-        try:
-            kernel = from_directory(directory)
-        except KernelError:
-            continue
-        if kernel.machine == machine:
-            found.append(kernel)
-    return sorted(
-        found,
-        key=lambda k: (k.build.get("recipe") == current, k.version, k.build.get("built_at", "")),
-        reverse=True,
-    )
+    found = installed.best_first(cache.libraries(), from_directory, recipe_hash(machine))
+    return [kernel for kernel in found if kernel.machine == machine]
 
 
 def ready(machine: str = platform.machine()) -> LibraryKernel | None:
@@ -200,13 +188,13 @@ def from_directory(directory: Path, program: Path | None = None) -> LibraryKerne
 
     Raises KernelError when a file is missing or `build.json` cannot be read.
     """
-    made = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
-    capabilities = frozenset({*made.capabilities, "virtual_time", "seeded_random"} - {"seccomp"})
-    machine = str(made.facts["machine"])
+    build, version, has = installed.read_build(directory, ("config", "build.json"), ("release", "machine"))
+    machine = str(build["machine"])
     path = program or directory / program_of(machine)
     if not path.is_file():
         raise KernelError(f"{directory} is not a whole build: {path.name} missing. Remove it and build again.")
-    return LibraryKernel(path, made.release, made.version, machine, capabilities, made.facts)
+    capabilities = frozenset({*has, "virtual_time", "seeded_random"} - {"seccomp"})
+    return LibraryKernel(path, str(build["release"]), version, machine, capabilities, build)
 
 
 def twin(source_tree: Path, place: Path, log: Path) -> Path:

@@ -13,27 +13,9 @@ from netlab.kernel.progress import Meter
 
 # A caller's make, or its flags for other programs, must not change the kernel's build.
 FOREIGN = (
-    "ARCH",
-    "CC",
-    "CFLAGS",
-    "CPPFLAGS",
-    "CROSS_COMPILE",
-    "CXXFLAGS",
-    "HOSTCC",
-    "KBUILD_OUTPUT",
-    "KCFLAGS",
-    "KCONFIG_ALLCONFIG",
-    "KCONFIG_CONFIG",
-    "LDFLAGS",
-    "LLVM",
-    "LOCALVERSION",
-    "MAKEFLAGS",
-    "MAKELEVEL",
-    "MAKEOVERRIDES",
-    "MFLAGS",
-    "O",
-    "V",
-)
+    "ARCH", "CC", "CFLAGS", "CPPFLAGS", "CROSS_COMPILE", "CXXFLAGS", "HOSTCC", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_ALLCONFIG",
+    "KCONFIG_CONFIG", "LDFLAGS", "LLVM", "LOCALVERSION", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "O", "V",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

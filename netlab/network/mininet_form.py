@@ -22,20 +22,9 @@ MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-3}
 
 TIME = re.compile(r"\s*([0-9.]+)\s*(us|usecs?|ms|msecs?|s|secs?|)\s*")
 IGNORED = {
-    "port1",
-    "port2",
-    "node1",
-    "node2",
-    "use_htb",
-    "use_hfsc",
-    "use_tbf",
-    "latency_ms",
-    "speedup",
-    "cls",
-    "params1",
-    "params2",
-}
-IGNORED |= {"fast", "intfName1", "intfName2", "addr1", "addr2", "intf", "cls1", "cls2"}
+    "addr1", "addr2", "cls", "cls1", "cls2", "fast", "ifname", "intf", "intfName1", "intfName2", "ip", "latency_ms", "mac", "node1",
+    "node2", "params1", "params2", "port1", "port2", "speedup", "use_hfsc", "use_htb", "use_tbf",
+}  # fmt: skip
 
 
 def nodes_and_links(topo: Any) -> tuple[list[str], list[str], list[str], list[Link]]:
@@ -90,7 +79,7 @@ def _in_order_of_ports(links: list[Given]) -> list[Given]:
 def _shape(options: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for word, value in options.items():
-        if value is None or value is False or word in IGNORED or word in ("ip", "mac", "ifname"):
+        if value is None or value is False or word in IGNORED:
             continue
         if word == "bw":
             found["rate_mbps"] = float(value)

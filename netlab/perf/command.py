@@ -26,21 +26,8 @@ EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 ONLY_SERVER = ("bind", "max_clients", "max_time")
 ONLY_CLIENT = (
-    "time",
-    "num",
-    "interval",
-    "parallel",
-    "reverse",
-    "bidir",
-    "omit",
-    "congestion",
-    "window",
-    "mss",
-    "udp",
-    "rate",
-    "length",
-    "batch",
-)
+    "time", "num", "interval", "parallel", "reverse", "bidir", "omit", "congestion", "window", "mss", "udp", "rate", "length", "batch",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

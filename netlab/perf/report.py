@@ -18,16 +18,8 @@ FORMATS = {"B": 1, "KB": 1_000, "MB": 1_000_000}
 
 COLUMNS_PER_LINE = 8
 _ADDED = (
-    "sent_bytes",
-    "received_bytes",
-    "retransmits",
-    "datagrams",
-    "received_datagrams",
-    "lost",
-    "reordered",
-    "duplicates",
-    "buffer_drops",
-)
+    "sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered", "duplicates", "buffer_drops",
+)  # fmt: skip
 
 
 def describe(request: TestRequest) -> str:

@@ -33,20 +33,9 @@ from netlab.runs.scenario import Scenario
 
 LIMIT_BYTES = 1 << 30
 CODE = (
-    "agent",
-    "base",
-    "captures",
-    "engines",
-    "measure",
-    "netlink",
-    "network/__init__.py",
-    "network/congestion.py",
-    "network/media.py",
-    "network/queues.py",
-    "protocol",
-    "sockets",
-    "traffic",
-)
+    "agent", "base", "captures", "engines", "measure", "netlink", "network/__init__.py", "network/congestion.py",
+    "network/media.py", "network/queues.py", "protocol", "sockets", "traffic",
+)  # fmt: skip
 """What the agent, the engines and the measure consist of: all that they import but the kernel's recipe, whose product is
 hashed itself, and the version, which is in the key."""
 

@@ -9,7 +9,7 @@ import pytest
 from netlab import kernel as kernel_room
 from netlab.base.errors import KernelError
 from netlab.kernel import cache, command, installed
-from netlab.kernel.recipe_key import recipe_hash
+from netlab.kernel.edits import recipe_hash
 
 
 @pytest.fixture(autouse=True)
