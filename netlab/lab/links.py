@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from netlab.base.errors import ScenarioError, one_of
+from netlab.base.errors import ScenarioError
 from netlab.lab.session import Session
 from netlab.network.change import Change, as_planned, changed, difference
-from netlab.network.link import SHAPE_FIELDS
+from netlab.network.link import field_problems
 from netlab.network.topology import Topology
 
 
@@ -47,9 +47,8 @@ class LiveLink:
         ScenarioError
             With every mistake; nothing was changed.
         """
-        unknown = [word for word in (*direction, *(reverse or {})) if word not in SHAPE_FIELDS]
-        if unknown:
-            raise ScenarioError([f"link: unknown field: {one_of(word, SHAPE_FIELDS)}" for word in unknown])
+        if problems := field_problems("link", direction, reverse):
+            raise ScenarioError(problems)
         old = self._lab.topology.links[self.position]
         link = changed(old, self._ends[0], direction, reverse or {})
         forward, backward = link.forward, link.backward

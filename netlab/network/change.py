@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, is_number, plain, read_list, shown
-from netlab.network.link import SHAPE_FIELDS, Link, LinkShape, in_json, takes_link_fields, unknown_field
+from netlab.network.link import Link, LinkShape, field_problems, in_json, overridden, takes_link_fields
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.protocol import plan
@@ -57,11 +57,8 @@ class Change:  # noqa: PLW1641 (compares by value and holds dicts: no hash)
         reverse: Mapping[str, Any] | None = None,
         **direction: Any,
     ) -> None:
-        if not isinstance(reverse, (Mapping, type(None))):
-            raise ScenarioError([f"change: reverse must be an object of a link's fields, got {shown(reverse)}"])
-        unknown = [name for name in (*direction, *(reverse or {})) if name not in SHAPE_FIELDS]
-        if unknown:
-            raise ScenarioError([f"change: {unknown_field(name)}" for name in unknown])
+        if problems := field_problems("change", direction, reverse):
+            raise ScenarioError(problems)
         self.at_s = plain(at_s)
         self.link = cast("tuple[str, str]", tuple(link) if isinstance(link, (list, tuple)) else link)
         self.number = plain(number)
@@ -132,11 +129,7 @@ def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mappi
 
 
 def _with(old: LinkShape, new: Mapping[str, Any]) -> dict[str, Any]:
-    words = {**{f.name: getattr(old, f.name) for f in fields(LinkShape)}, **new}
-    for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
-        if one in new and other not in new:
-            words[other] = None
-    return words
+    return overridden({f.name: getattr(old, f.name) for f in fields(LinkShape)}, new)
 
 
 takes_link_fields(Change)
@@ -148,12 +141,7 @@ def read(given: object) -> tuple[list[Change], list[str]]:
 
 
 def _unreadable(words: Mapping[str, Any], where: str) -> list[str]:
-    reverse = words.get("reverse") or {}
-    if not isinstance(reverse, Mapping):
-        return [f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}"]
-    known = (*OWN_FIELDS, *SHAPE_FIELDS)
-    wrong = [f"{where}: {unknown_field(name)}" for name in words if name not in known]
-    return wrong + [f"{where}, reverse: {unknown_field(name)}" for name in reverse if name not in SHAPE_FIELDS]
+    return field_problems(where, [name for name in words if name not in OWN_FIELDS], words.get("reverse"))
 
 
 def problems(changes: object, topology: Topology | None, duration_s: float) -> list[str]:

@@ -224,9 +224,26 @@ NOT_WITH_A_MEDIUM = ("rate_mbps", "queue_bytes", "aqm", "aqm_options", "framing"
 SHAPE_FIELDS = tuple(f.name for f in fields(LinkShape))
 
 
-def unknown_field(name: object) -> str:
-    """What to say of a field that a link does not have."""
-    return f"unknown field: {one_of(name, SHAPE_FIELDS)}"
+def field_problems(where: str, direction: Iterable[object], reverse: object) -> list[str]:
+    """A sentence for each field that a link does not have, and for a `reverse` that holds none."""
+    if not isinstance(reverse, (Mapping, type(None))):
+        return [f"{where}: reverse must be an object of a link's fields, got {shown(reverse)}"]
+    both = ((where, direction), (f"{where}, reverse", reverse or {}))
+    return [
+        f"{place}: unknown field: {one_of(name, SHAPE_FIELDS)}"
+        for place, names in both
+        for name in names
+        if name not in SHAPE_FIELDS
+    ]
+
+
+def overridden(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields with others in their place; room in packets takes that of room in bytes, and the other way round."""
+    words = {**old, **new}
+    for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
+        if one in new and other not in new:
+            words[other] = None
+    return words
 
 
 class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
@@ -249,22 +266,15 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
     def __init__(self, a: str, b: str, *, reverse: Mapping[str, Any] | None = None, **direction: Any) -> None:
         if not (isinstance(a, str) and isinstance(b, str)):
             raise ScenarioError([f"a link names the two nodes that it joins, got {shown(a)} and {shown(b)}"])
-        if not isinstance(reverse, (Mapping, type(None))):
-            raise ScenarioError([f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}"])
-        unknown = [name for name in (*direction, *(reverse or {})) if name not in SHAPE_FIELDS]
-        if unknown:
-            raise ScenarioError([f"link {a}-{b}: {unknown_field(name)}" for name in unknown])
+        if problems := field_problems(f"link {a}-{b}", direction, reverse):
+            raise ScenarioError(problems)
         self.a = a
         self.b = b
         direction = plain(direction)
         reverse = plain(reverse)
         self.reverse = reverse or None
         self.forward = LinkShape(**direction)
-        both = {**direction, **(reverse or {})}
-        for one, other in (("queue_packets", "queue_bytes"), ("queue_bytes", "queue_packets")):
-            if reverse and one in reverse and other not in reverse:
-                both.pop(other, None)
-        self.backward = LinkShape(**both)
+        self.backward = LinkShape(**overridden(direction, reverse or {}))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Link) and self.to_dict() == other.to_dict()

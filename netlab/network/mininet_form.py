@@ -130,7 +130,7 @@ def script(wiring: Wiring, links: Sequence[Link]) -> str:
         lines.append(f"        self.addLink({', '.join([repr(link.a), repr(link.b), *own])})".replace("'", '"'))
     if problems:
         raise ScenarioError(list(dict.fromkeys(problems)))
-    plan = plan_addresses(wiring).to_dict()
+    plan = plan_addresses(wiring)
     set_up = [
         f'    ("{item["node"]}", "ip address add {item["address"]} dev {item["interface"]}"),'
         for item in plan["addresses"]

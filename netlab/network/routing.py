@@ -33,46 +33,6 @@ class Port:
     mac: str
 
 
-@dataclass(frozen=True)
-class Route:
-    """At `node`, what goes to `prefix` goes to the neighbour whose address is `via`."""
-
-    node: str
-    prefix: str
-    via: Gateway
-
-
-@dataclass(frozen=True)
-class AddressPlan:
-    """Everything the agent configures beside the shaping; addresses are IPv4, prefixes are /24."""
-
-    ports: list[Port]
-    macs: dict[str, str]
-    routes: list[Route]
-
-    def neighbours(self) -> Iterable[tuple[Port, Port]]:
-        """Every two ports that can send frames to each other: nobody needs to ask (ARP)."""
-        together = _by_subnet(self.ports)
-        for here in self.ports:
-            for there in together[here.subnet]:
-                if here.node != there.node:
-                    yield here, there
-
-    def to_dict(self) -> plan.Addressing:
-        """The same as plain data for the agent."""
-        return {
-            "addresses": [
-                {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"} for port in self.ports
-            ],
-            "macs": self.macs,
-            "routes": [{"node": route.node, "to": route.prefix, "via": route.via} for route in self.routes],
-            "neighbours": [
-                {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
-                for here, there in self.neighbours()
-            ],
-        }
-
-
 class Paths:
     """The ways that packets take when they follow the routes of `plan_addresses`; for many questions about one network."""
 
@@ -143,16 +103,29 @@ class Paths:
         return passed
 
 
-def plan_addresses(wiring: Wiring) -> AddressPlan:
+def plan_addresses(wiring: Wiring) -> plan.Addressing:
     """Number the subnets, give out addresses and find the routes, the same way for the same wiring.
 
     Each set of links joined by switches is one subnet, 10.A.B.0/24 with A·256 + B its number from 1. Routes follow the
     fewest hops; among equals, the link named first in the topology. Subnets that lie behind the same neighbour share a
-    route where their numbers allow, and a host with one way out has that way only.
+    route where their numbers allow, and a host with one way out has that way only. Every two ports that can send frames
+    to each other are neighbours: nobody needs to ask (ARP).
     """
     ports = _ports(wiring)
-    macs = {hop.interface: _mac(number) for number, hop in enumerate(wiring.hops, start=1)}
-    return AddressPlan(ports, macs, _Ways(wiring, ports).routes())
+    together = _by_subnet(ports)
+    return {
+        "addresses": [
+            {"node": port.node, "interface": port.interface, "address": f"{port.address}/24"} for port in ports
+        ],
+        "macs": {hop.interface: _mac(number) for number, hop in enumerate(wiring.hops, start=1)},
+        "routes": _Ways(wiring, ports).routes(),
+        "neighbours": [
+            {"node": here.node, "interface": here.interface, "address": there.address, "mac": there.mac}
+            for here in ports
+            for there in together[here.subnet]
+            if here.node != there.node
+        ],
+    }
 
 
 def _mac(number: int) -> str:
@@ -269,28 +242,28 @@ class _Ways:
             first.setdefault(target.subnet if beside else self._routers_on[target.subnet] or target.subnet, target)
         return list(first.values())
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[plan.Route]:
         """The routes of all nodes, each node's own in the order of their prefixes."""
-        found: list[Route] = []
+        found: list[plan.Route] = []
         several = [port for port in self._ports if port.node not in self._routers and len(self._on[port.node]) > 1]
         for node in self._ports_of:
             if node not in self._routers and len(self._gateways[node]) == 1:
-                found.append(Route(node, EVERYWHERE, self._gateways[node][0].address))
+                found.append({"node": node, "to": EVERYWHERE, "via": self._gateways[node][0].address})
                 continue
             next_at = {
                 subnet: gateway.address
                 for subnet in self._subnets
                 if subnet not in self._on[node] and (gateway := self._gateway(node, subnet)) is not None
             }
-            found.extend(Route(node, prefix, via) for prefix, via in aggregated(next_at, self._on[node]))
-            found.extend(
-                Route(node, f"{target.address}/32", following.address)
+            found += [{"node": node, "to": to, "via": via} for to, via in aggregated(next_at, self._on[node])]
+            found += [
+                {"node": node, "to": f"{target.address}/32", "via": following.address}
                 for target in several
                 if target.node != node
                 and target.subnet not in self._on[node]
                 and self._gateway(node, target.subnet) is None
                 and (following := self.following(node, target)) is not None
-            )
+            ]
         return found
 
     def _gateways_of(self, node: str) -> list[Port]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.values import shown
-from netlab.network.link import SHAPE_FIELDS, Link, unknown_field
+from netlab.network.link import SHAPE_FIELDS, Link, field_problems
 from netlab.network.routing import Paths
 from netlab.network.wiring import Hop, Wiring, wire
 
@@ -58,12 +58,7 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         self.hosts = _read_names("hosts", hosts, problems)
         self.routers = _read_names("routers", routers, problems)
         self.switches = _read_names("switches", switches, problems)
-        self.links: list[Link] = []
-        for position, given in enumerate(links, start=1):
-            link, found = _read_link(given, position)
-            problems += found
-            if link is not None:
-                self.links.append(link)
+        self.links = _read_links(links, problems)
         problems += [*self._name_problems(), *self._link_problems()]
         if problems:
             raise ScenarioError(problems)
@@ -147,15 +142,9 @@ class Topology:  # noqa: PLW1641 (compares by value and holds lists: no hash)
         if not isinstance(given_links, (list, tuple)):
             problems.append(f"topology: links must be a list, got {shown(given_links)}")
             given_links = []
-        links = []
-        for position, given in enumerate(given_links, start=1):
-            link, found = _read_link(given, position)
-            problems += found
-            if link is not None:
-                links.append(link)
         topology = cls()
         topology.hosts, topology.routers, topology.switches = names.values()
-        topology.links = links
+        topology.links = _read_links(given_links, problems)
         return topology, problems
 
     def problems(self) -> list[str]:
@@ -309,23 +298,24 @@ def _read_names(kind: str, given: object, problems: list[str]) -> list[str]:
     return sound
 
 
-def _read_link(given: object, position: int) -> tuple[Link | None, list[str]]:
-    if isinstance(given, Link):
-        return given, []
-    if not isinstance(given, Mapping):
-        return None, [f"link {position} must be an object with a and b, got {shown(given)}"]
-    missing = [end for end in ("a", "b") if not isinstance(given.get(end), str)]
-    if missing:
-        return None, [f"link {position} must name the node at its end {' and '.join(missing)}, got {shown(given)}"]
-    a, b, reverse = given["a"], given["b"], given.get("reverse")
-    both_ways = {name: value for name, value in given.items() if name not in ("a", "b", "reverse")}
-    problems = []
-    if not isinstance(reverse, (Mapping, type(None))):
-        problems.append(f"link {a}-{b}: reverse must be an object of a link's fields, got {shown(reverse)}")
-        reverse = None
-    for where, fields_given in ((f"link {a}-{b}", both_ways), (f"link {a}-{b}, reverse", reverse or {})):
-        problems += [f"{where}: {unknown_field(name)}" for name in fields_given if name not in SHAPE_FIELDS]
-    both_ways, reverse = (
-        {name: value for name, value in part.items() if name in SHAPE_FIELDS} for part in (both_ways, reverse or {})
-    )
-    return Link(a, b, reverse=reverse, **both_ways), problems
+def _read_links(links: Iterable[object], problems: list[str]) -> list[Link]:
+    """Those that make one; what is wrong with the others is added to `problems`."""
+    found = []
+    for position, given in enumerate(links, start=1):
+        if isinstance(given, Link):
+            found.append(given)
+        elif not isinstance(given, Mapping):
+            problems.append(f"link {position} must be an object with a and b, got {shown(given)}")
+        elif missing := [end for end in ("a", "b") if not isinstance(given.get(end), str)]:
+            ends = " and ".join(missing)
+            problems.append(f"link {position} must name the node at its end {ends}, got {shown(given)}")
+        else:
+            words = dict(given)
+            a, b, reverse = words.pop("a"), words.pop("b"), words.pop("reverse", None)
+            problems += field_problems(f"link {a}-{b}", words, reverse)
+            forward, backward = (
+                {name: value for name, value in part.items() if name in SHAPE_FIELDS}
+                for part in (words, reverse if isinstance(reverse, Mapping) else {})
+            )
+            found.append(Link(a, b, reverse=backward, **forward))
+    return found

@@ -268,7 +268,7 @@ class Scenario:
             return [f"captures must be a list such as [netlab.Capture('r1', 'h2')], got {shown(self.captures)}"]
         found: list[str] = []
         links = [] if topology is None else [{link.a, link.b} for link in topology.links]
-        nodes = {} if topology is None else first_addresses(plan_addresses(topology.wiring()).to_dict()["addresses"])
+        nodes = {} if topology is None else first_addresses(plan_addresses(topology.wiring())["addresses"])
         seen: set[str] = set()
         for number, item in enumerate(self.captures, start=1):
             where = f"captures {number}"
@@ -318,7 +318,7 @@ class Scenario:
 
     def _addressing(self, wiring: Wiring, paths: Paths) -> Addressing:
         """Addresses and routes, with a route of its own for each two hosts whose flows have an initial window of their own."""
-        found = plan_addresses(wiring).to_dict()
+        found = plan_addresses(wiring)
         windows = {
             (item.src, item.dst): item.initial_window_segments
             for item in self.traffic
