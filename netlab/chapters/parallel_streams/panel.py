@@ -16,6 +16,24 @@ from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 MOST_STREAMS = 32
 
 
+def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
+    """Of h1 and of the neighbour."""
+    neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
+    # A sender waits until a whole segment fits into the window.
+    whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
+    one = theory.window_limit_mbps(float(whole_bytes), RTT_MS)
+    if loss_rate:
+        one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate, theory.MATHIS_RANDOM_C))
+    # What is lost behind the queue has taken its time on the link all the same.
+    limit = theory.tcp_goodput_limit_mbps(SLOW_MBPS) * (1 - loss_rate)
+    if not settings["queue_per_host"]:
+        one = min(one, limit / (streams + neighbours))
+        return streams * one, neighbours * one
+    wanted = {host: count * one for host, count in (("h1", streams), ("h2", neighbours)) if count}
+    shares = theory.max_min_mbps({"link": limit}, {host: ["link"] for host in wanted}, wanted)
+    return shares["h1"], shares.get("h2", 0.0)
+
+
 @panel_maker()
 def panel(duration_s: float = 10.0) -> PanelParts:
     """Host h1 opens K connections beside a neighbour's: what limits each of them, and who pays for one more?
@@ -40,23 +58,6 @@ def panel(duration_s: float = 10.0) -> PanelParts:
         ]
         return {"topology": network, "traffic": traffic, "duration_s": duration_s}
 
-    def forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
-        """Of h1 and of the neighbour."""
-        neighbours, loss_rate = settings["neighbours"], settings["lost_per_thousand"] / 1000
-        # A sender waits until a whole segment fits into the window.
-        whole_bytes = settings["window_bytes"] // theory.MSS_BYTES * theory.MSS_BYTES
-        one = theory.window_limit_mbps(float(whole_bytes), RTT_MS)
-        if loss_rate:
-            one = min(one, theory.mathis_mbps(theory.MSS_BYTES, RTT_MS, loss_rate, theory.MATHIS_RANDOM_C))
-        # What is lost behind the queue has taken its time on the link all the same.
-        limit = theory.tcp_goodput_limit_mbps(SLOW_MBPS) * (1 - loss_rate)
-        if not settings["queue_per_host"]:
-            one = min(one, limit / (streams + neighbours))
-            return streams * one, neighbours * one
-        wanted = {host: count * one for host, count in (("h1", streams), ("h2", neighbours)) if count}
-        shares = theory.max_min_mbps({"link": limit}, {host: ["link"] for host in wanted}, wanted)
-        return shares["h1"], shares.get("h2", 0.0)
-
     def show(result: Any, settings: Settings) -> go.Figure:
         streams = settings["streams"]
         got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=duration_s / 4), strict=False))
@@ -67,7 +68,7 @@ def panel(duration_s: float = 10.0) -> PanelParts:
         )
 
         def theory_mbps(index: int) -> Callable[[float], float]:
-            return lambda count: forecast_mbps(count, settings)[index]
+            return lambda count: _forecast_mbps(count, settings)[index]
 
         comparison = plots.Comparison(
             x_label="Connections of h1",
