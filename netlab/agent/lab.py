@@ -20,7 +20,7 @@ from netlab.agent.capture import Capture
 from netlab.agent.changer import Changer
 from netlab.agent.flows import FIRST_PORT, Flow, make_flows, runner_of
 from netlab.agent.flows.base import sleep_until
-from netlab.agent.gate import Gate
+from netlab.agent.gate import Gate, serve
 from netlab.agent.network import Network, batch
 from netlab.agent.sampling import Reader, queue_readers
 from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions
@@ -253,6 +253,17 @@ class Lab:
         lost = sum(capture.stop() for capture in self._captures.pop(name))
         self._lost += lost
         return {"lost": lost, **self._moment()}
+
+
+def work(gate: Gate, folder: str, packages: list[str]) -> None:
+    """What a guest of an engine does: serve the gate until the process that started this guest ends.
+
+    Whether it was booted just now or long ago, it has done the same before and its clock shows the same, so that results
+    are the same.
+    """
+    # A controller and its switches talk over this machine's own address.
+    batch("ip", ["link set dev lo up"], None)
+    serve(gate, Lab(gate, Path(folder), packages).request)
 
 
 if TYPE_CHECKING:

@@ -15,13 +15,14 @@ from netlab.agent.artifacts import MOST_BYTES
 from netlab.agent.settings import MACHINE_SYSCTLS
 from netlab.base import scratch
 from netlab.base.errors import EngineError, NotHereError, RunCancelled, RunError
-from netlab.protocol import script
-from netlab.protocol.plan import AgentPlan, Item, Outcome, Plan
+from netlab.protocol.messages import Message
+from netlab.protocol.plan import AgentPlan, Counters, Item, Outcome, Plan
 from netlab.protocol.session import Clock, Session
 from netlab.traffic import KINDS
 
 OnProgress = Callable[[float], None]
 """Takes the network time done, in s."""
+PROGRESS_STEPS = 50
 MOST_CAPTURED_BYTES = 512 << 20
 """Some two million packets; their table takes about as much memory."""
 
@@ -59,7 +60,9 @@ class Engine(Protocol):
 
 
 def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel: threading.Event | None) -> Outcome:
-    """Run a plan in a session that was just opened; `on_progress` gets the network time done, in s.
+    """Run a plan in a session that was just opened: a run is a lab that a script drives.
+
+    `on_progress` gets the network time done, in s, fifty times or less.
 
     Raises RunError when the lab ended without a result. Raises RunCancelled when `cancel` was set.
     """
@@ -68,7 +71,18 @@ def run_in(session: Session, plan: Plan, on_progress: OnProgress | None, cancel:
         if cancel is not None and cancel.is_set():
             raise cancelled()
 
-    counters = script.run(session, agent_plan(plan, session.clock), on_progress, None if cancel is None else look)
+    def heard(message: Message) -> None:
+        if on_progress is not None and "progress_s" in message:
+            on_progress(message["progress_s"])
+
+    lab = session.request(heard, None if cancel is None else look)
+    lab.build(plan=agent_plan(plan, session.clock), programs=False)
+    # To the end of the last interval, which a duration that is no multiple of it leaves open.
+    intervals = max(1, round(plan["duration_s"] / plan["interval_s"]))
+    until_s = round(intervals * plan["interval_s"], 9)
+    lab.advance(until_s=until_s, progress_s=plan["duration_s"] / PROGRESS_STEPS)
+    lab.finish(until_s=plan["duration_s"] + plan["drain_s"])
+    counters: Counters = lab.tables(streams=0, queues=0)
     leaves_files = plan["captures"] or any(item.get("saves") for item in plan["traffic"])
     return {
         **counters,

@@ -41,7 +41,7 @@ LOG_LINES = 15
 
 OUTGROWN = "ptrace set fp regs failed"
 WAIT_S = 0.05
-PROGRAM = "netlab.agent.main"
+PROGRAM = "netlab.agent.lab"
 
 
 class NoAnswerError(RunError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -133,12 +134,6 @@ def parse_packages(text: str) -> list[Package]:
 def newest(packages: Iterable[Package]) -> Package | None:
     """The package with the highest kernel version (of equal ones, the highest package version's text)."""
     return max(packages, key=lambda package: (package.kernel_version, package.version), default=None)
-
-
-def parse_os_release(text: str) -> dict[str, str]:
-    """Read the lines of /etc/os-release."""
-    pairs = (line.partition("=") for line in text.splitlines() if "=" in line and not line.startswith("#"))
-    return {key.strip(): value.strip().strip("\"'") for key, _, value in pairs}
 
 
 class Apt:
@@ -306,7 +301,7 @@ def _targets(*options: str) -> list[Target]:
 
 def _os_release() -> dict[str, str]:
     try:
-        return parse_os_release(Path("/etc/os-release").read_text())
+        return platform.freedesktop_os_release()
     except OSError:
         return {}
 

@@ -28,7 +28,7 @@ from netlab.base.values import is_number, shown
 from netlab.base.version import VERSION
 from netlab.captures import Capture
 from netlab.engines.base import Engine
-from netlab.lab import magics, opened, watch
+from netlab.lab import magics, watch
 from netlab.lab.links import LiveLink
 from netlab.lab.nodes import Host
 from netlab.lab.session import Session
@@ -162,7 +162,7 @@ class Lab:
             self.close()
             raise
         self.origin = captures.Origin(began_ns, captures.nodes_by_address(self._plan))
-        opened.note(self)
+        magics.note(self)
         _offer_magics()
 
     # Its life -------------------------------------------------------------------------------------------------

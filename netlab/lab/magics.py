@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
 
-from netlab.base.errors import NetlabError, NotHereError
-from netlab.lab import opened
+from netlab.base.errors import NetlabError, NotHereError, RunError
+
+if TYPE_CHECKING:
+    from netlab.lab.nodes import Host
 
 _registered: list[Any] = []
+
+
+class OpenLab(Protocol):
+    """What is known of a lab."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+
+    def __getitem__(self, name: str) -> Host:
+        """A node."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the nodes."""
+
+
+_labs: list[weakref.ref[OpenLab]] = []
+
+
+def note(lab: OpenLab) -> None:
+    """A lab was opened."""
+    _labs[:] = [*(ref for ref in _labs if ref() is not None), weakref.ref(lab)]
+
+
+def current() -> OpenLab:
+    """The lab that was opened last and is not closed.
+
+    Raises RunError when there is none.
+    """
+    for ref in reversed(_labs):
+        lab = ref()
+        if lab is not None and not lab.closed:
+            return lab
+    raise RunError("No live network is open; open one with lab = netlab.live(network).")
 
 
 def host(line: str, cell: str | None = None) -> None:
@@ -18,7 +56,7 @@ def host(line: str, cell: str | None = None) -> None:
     shows as it comes. Interrupting the notebook kernel stops the command and leaves the network usable.
     """
     name, _, command = line.strip().partition(" ")
-    lab = opened.current()
+    lab = current()
     if not name:
         print(
             f"Name a host, such as %host {next(iter(lab))} ip address. There are: {', '.join(lab)}.",
@@ -47,7 +85,7 @@ def _show(text: str) -> None:
 def completions(_shell: Any, _event: Any) -> list[str]:
     """Names of the nodes behind `%host`, and anywhere in its line."""
     try:
-        return list(opened.current())
+        return list(current())
     except NetlabError:
         return []
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
-    length = client.add_mutually_exclusive_group()
+    add, length = client.add_argument, client.add_mutually_exclusive_group()
     length.add_argument(
         "-t", "--time", type=_seconds, metavar="S", help=f"seconds to send (default {DEFAULT_TIME_S:g})"
     )
@@ -82,13 +83,11 @@ def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
         metavar="BYTES",
         help="bytes each stream sends exactly, as 1500000, 1500KB or 1.5MB",
     )
-    client.add_argument(
-        "-i", "--interval", type=_seconds, default=1.0, metavar="S", help="seconds between lines (default 1)"
-    )
-    client.add_argument("-P", "--parallel", type=_whole, default=1, metavar="N", help="streams at once (default 1)")
-    client.add_argument("-R", "--reverse", action="store_true", help="the server sends")
-    client.add_argument("--bidir", action="store_true", help="both send, on streams of their own")
-    client.add_argument(
+    add("-i", "--interval", type=_seconds, default=1.0, metavar="S", help="seconds between lines (default 1)")
+    add("-P", "--parallel", type=_whole, default=1, metavar="N", help="streams at once (default 1)")
+    add("-R", "--reverse", action="store_true", help="the server sends")
+    add("--bidir", action="store_true", help="both send, on streams of their own")
+    add(
         "-O",
         "--omit",
         type=_seconds_or_none,
@@ -96,31 +95,19 @@ def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
         metavar="S",
         help="seconds at the beginning (slow start) that do not count; they come on top of the time",
     )
-    client.add_argument("-C", "--congestion", metavar="NAME", help="TCP congestion control of the sender")
-    client.add_argument(
-        "-w",
-        "--window",
-        type=volume_bytes,
-        metavar="BYTES",
-        help="largest TCP window the receiver advertises",
-    )
-    client.add_argument("-M", "--mss", type=_whole, metavar="BYTES", help="largest TCP segment")
-    client.add_argument("-u", "--udp", action="store_true", help="UDP instead of TCP")
-    client.add_argument(
+    add("-C", "--congestion", metavar="NAME", help="TCP congestion control of the sender")
+    add("-w", "--window", type=volume_bytes, metavar="BYTES", help="largest TCP window the receiver advertises")
+    add("-M", "--mss", type=_whole, metavar="BYTES", help="largest TCP segment")
+    add("-u", "--udp", action="store_true", help="UDP instead of TCP")
+    add(
         "-b",
         "--rate",
         type=_rate,
         metavar="MBPS",
         help=f"UDP: Mbit/s of payload for each stream, 0 for as fast as it goes (default {DEFAULT_RATE_MBPS:g})",
     )
-    client.add_argument(
-        "-l",
-        "--length",
-        type=volume_bytes,
-        metavar="BYTES",
-        help="UDP: payload bytes of a datagram (default 1000)",
-    )
-    client.add_argument(
+    add("-l", "--length", type=volume_bytes, metavar="BYTES", help="UDP: payload bytes of a datagram (default 1000)")
+    add(
         "--batch",
         action="store_true",
         help="UDP: up to 64 datagrams a system call (UDP_SEGMENT, UDP_GRO); they leave back to back, "
@@ -300,35 +287,21 @@ def _write(out: TextIO, text: str) -> None:
         raise ThroughputError(f"The report could not be written: {error.strerror}. The test itself was done.") from None
 
 
-def _number(text: str, low: float, high: float, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not low <= value <= high:
-        raise argparse.ArgumentTypeError(f"{what}, got {text!r}")
-    return value
+def _between(low: float, high: float, rule: str, read: type[int | float] = float) -> Callable[[str], Any]:
+    def number(text: str) -> float:
+        try:
+            value = read(text)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
+        return value
+
+    return number
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise argparse.ArgumentTypeError(f"a port is a whole number from 1 to 65535, got {text!r}")
-    return int(text)
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    return _number(text, 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
-
-
-def _seconds_or_none(text: str) -> float:
-    return _number(text, 0, 1e5, "expected seconds, from 0 to 100000")
-
-
-def _rate(text: str) -> float:
-    return _number(text, 0, 1e6, "expected Mbit/s, from 0 (as fast as it goes) to 1000000")
+_port = _between(1, 65_535, "a port is a whole number from 1 to 65535", int)
+_whole = _between(1, math.inf, "expected a whole number of at least 1", int)
+_seconds = _between(0.001, 1e6, "expected seconds, from 0.001 to 1000000")
+_seconds_or_none = _between(0, 1e5, "expected seconds, from 0 to 100000")
+_rate = _between(0, 1e6, "expected Mbit/s, from 0 (as fast as it goes) to 1000000")

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from netlab.base.errors import NotHereError, RunError
-from netlab.lab import magics, opened
+from netlab.lab import magics
 
 
 class Lab(dict):
@@ -21,7 +21,7 @@ class Lab(dict):
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setattr(opened, "_labs", [])
+    monkeypatch.setattr(magics, "_labs", [])
     asked: list[str] = []
 
     def run(lines, on_text):
@@ -30,7 +30,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
         return SimpleNamespace(exit_code=3)
 
     found = Lab(h1=SimpleNamespace(run=run, asked=asked), r1=SimpleNamespace(run=run, asked=asked))
-    opened.note(found)
+    magics.note(found)
     return found
 
 
@@ -50,7 +50,7 @@ def test_host_names_are_completed(lab: Lab, shell: InteractiveShell) -> None:
 
 
 def test_without_a_lab_nothing_is_offered_and_the_next_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened, "_labs", [])
+    monkeypatch.setattr(magics, "_labs", [])
     assert magics.completions(None, None) == []
     with pytest.raises(RunError, match=r"open one with lab = netlab\.live"):
         magics.host("h1 ping")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 import netlab as nl
 from netlab.agent.lab import Lab
 from netlab.base.errors import RunError
-from netlab.protocol import requests, script
+from netlab.engines.base import run_in
+from netlab.protocol import requests
 from netlab.protocol.session import asking
 
 
@@ -38,6 +39,9 @@ def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> 
     asked: list[tuple[str, dict[str, Any]]] = []
 
     class Session:
+        name, clock = "stand-in", "virtual"
+        settings: ClassVar[dict[str, Any]] = {}
+
         def request(self, on_message: Any, _on_wait: Any) -> Any:
             def ask(name: str, **words: Any) -> dict[str, Any]:
                 asked.append((name, words))
@@ -49,7 +53,8 @@ def test_a_run_builds_lets_time_pass_ends_the_traffic_and_reads_the_tables() -> 
     plan: Any = nl.Scenario(nl.topologies.dumbbell(), [nl.Ping("h1", "h2")], 2, interval_s=0.3).plan()
     session: Any = Session()
     heard: list[float] = []
-    assert script.run(session, plan, heard.append) == {"now_s": 0.0}
+    engine = {"engine": "stand-in", "clock": "virtual"}
+    assert run_in(session, plan, heard.append, None) == {"now_s": 0.0, "engine": engine, "artifacts": None}
     assert [name for name, _ in asked] == ["build", "advance", "finish", "tables"]
     assert asked[1][1] == {"until_s": 2.1, "progress_s": 0.04}
     assert asked[2][1] == {"until_s": 2 + plan["drain_s"]}
