@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from netlab.base.errors import KernelError
 from netlab.kernel import cache
@@ -17,9 +17,6 @@ from netlab.kernel.edits import recipe_hash
 from netlab.kernel.fragment import Version, parse_version, read_config
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.network.queues import DISCIPLINES
-
-if TYPE_CHECKING:
-    from netlab.kernel.library import LibraryKernel
 
 POCKET_MACHINE = "x86_64"
 """User-Mode Linux is for no other processor."""
@@ -31,7 +28,7 @@ BUILD_ANEW = (
 )
 
 
-K = TypeVar("K", bound="Kernel | LibraryKernel")
+K = TypeVar("K")
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ def builds() -> list[Kernel]:
 
 def best_first(room: Path, read: Callable[[Path], K], recipe: str) -> list[K]:
     """The whole builds of a room of the caches: those by this recipe, then the highest version, then the latest."""
-    found = []
+    found: list[Any] = []
     for directory in cache.builds(room):
         with contextlib.suppress(KernelError):
             found.append(read(directory))
