@@ -399,6 +399,7 @@ def test_an_unknown_field_is_answered_with_those_that_exist(given: Any) -> None:
     ("on_ack", "advice"),
     [
         (lambda _ack: None, r"; write def on_ack\(self, ack\)"),
+        (lambda _self, ack: setattr(ack, "rtt_ms", 5), "of an acknowledgement or a loss can be read, not set"),
         (lambda _self, ack: ack.delivered, "'delivered'; allowed: now_s, .*; did you mean delivered_segments"),
     ],
 )

@@ -119,6 +119,8 @@ class Caller:
 
 def _missed(error: BaseException) -> str:
     """What to say where the user's code used a name that what it got has not."""
+    if type(error) is AttributeError and str(error) == "can't set attribute":
+        return "what it gets of an acknowledgement or a loss can be read, not set"
     # Until Python 3.12 an error in setting a field does not say whose it was.
     found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
     if not found or found[1] not in NAMES or not _is_given(getattr(error, "obj", None)):
