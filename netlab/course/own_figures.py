@@ -85,6 +85,10 @@ class OwnFigures:
         """How many combinations there are, with those in which the lesson fails."""
         return math.prod(len(values) for values in self._choices.values())
 
+    def values(self, name: str) -> tuple[Any, ...]:
+        """Return all that a figure may be, the printed one first."""
+        return self._choices[name]
+
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
         """Return the figures of a token; without one the printed figures.
 

@@ -21,7 +21,7 @@ from netlab.measure.results import Run
 FEWEST_SIZES = 6
 FEWEST_STAIRS = 4
 LATE_S = 0.9
-"""Nothing of a page takes so long but the first timer, which is 1 s."""
+"""The first timer alone takes 1 s. Of 9000 pages that lost 2 to 4 %, two took longer than this with no other loss than of data."""
 ROUNDS = 2
 """As many as fit into the deadline of exercise 2."""
 
@@ -94,7 +94,8 @@ def _stairs() -> Function:
                 lambda size_bytes, rtt_ms, initial_window_segments: (
                     stairs_ms(size_bytes, rtt_ms, initial_window_segments) + rtt_ms / 2
                 ),
-                "This waits for the last acknowledgement. The transfer is over when the last byte arrives, half a round trip earlier.",
+                "This is half a round trip too much. The transfer is over when the last byte arrives, not its acknowledgement; "
+                "and nobody asks for it first.",
             ),
             Misconception(
                 lambda size_bytes, rtt_ms, initial_window_segments: (

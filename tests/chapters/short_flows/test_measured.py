@@ -45,3 +45,14 @@ def test_pages_are_late_as_often_as_a_handshake_fails(loss_percent: float) -> No
     mean, half = nl.interval(check.late_percent(table))
     agrees("late pages (%)", mean, 100 * (1 - (1 - loss_percent / 100) ** 2), absolute=half)
     assert half < 1.9
+
+
+@pytest.mark.parametrize("page_kb", settings.FIGURES.values("page_kb"))
+def test_the_largest_window_overflows_a_short_queue_for_every_copy(page_kb: int) -> None:
+    """15 to 24 segments are lost and the page takes longer, than with ten too for all but the largest page."""
+    table = experiments.window_table(1000 * page_kb, 80, [10, 45], {"long": 1000, "20": 20}, 100).set_index(
+        "initial window"
+    )
+    assert 15 <= table.loc[45, "20: sent again"] <= 24
+    assert table.loc[45, "20: ms"] > 1.2 * table.loc[45, "long: ms"]
+    assert (table.loc[45, "20: ms"] > table.loc[10, "20: ms"]) == (page_kb != 110)
