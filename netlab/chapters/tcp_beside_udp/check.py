@@ -181,7 +181,10 @@ class Checks:
                     lambda run: f"{_goodput_mbps(run, 'udp', 'h1'):.4g} Mbit/s",
                 ),
             ],
-            right="No sender has changed. The queue has. (fq does not protect here: when its room is full, it drops whatever comes.)",
+            right=(
+                "No sender has changed. The queue has. (fq drops whatever comes when its room is full. It keeps 100 packets of a "
+                "flow at most, so it protects only where it has room for more.)"
+            ),
             hints=[
                 "All that must change is the queue before the slow link.",
                 "A fair queue keeps a queue for each flow: aqm='fq_codel' (or 'sfq').",

@@ -174,14 +174,14 @@ def windows_figure(runs: Mapping[str, Run], title: str) -> go.Figure:
 # ---- part 2: a path that loses at random
 
 LOSSY_MS = 60
-LOSSY_STREAMS = 4
+LOSSY_STREAMS = 8
 FIRST_TIMER_MS = LOSSY_MS + 200
 """Linux adds what a round trip varied by, and at least 200 ms."""
 LOSSY_S = {0.005: 30, 0.02: 30, 0.05: 40, 0.1: 60, 0.2: 120, 0.3: 300, 0.4: 800, 0.5: 2000, 0.6: 4000}
 
 
 def lossy(loss_rate: float, duration_s: float, congestion: str = "reno") -> Scenario:
-    """Four connections over a path that loses at random and never fills: four draws of one connection."""
+    """Eight connections over a path that loses at random and never fills: eight draws of one connection."""
     network = topologies.dumbbell(
         1, rate_mbps=50, delay_ms=LOSSY_MS / 2, queue_packets=1000, loss_rate=loss_rate, reverse={"loss_rate": 0}
     )
@@ -204,6 +204,24 @@ def loss_table() -> pd.DataFrame:
             "timeouts per loss": run.streams["timeouts"].sum() / run.streams["retransmits"].sum(),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("loss rate")
+
+
+def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
+    """What TCP and the video lost in the runs of one case; the last four in kbit/s, by TCP's own losses and round trip."""
+    tcp, video = (pd.DataFrame([run.flows.iloc[place] for run in runs]) for place in (2, 1))
+    loss_rate, loss_half = mean_and_interval(tcp["loss_rate"].dropna())
+    measured, half = mean_and_interval(1000 * goodputs(dict(enumerate(runs)))["TCP"])
+    rtt_ms = tcp["rtt_ms"].mean()
+    return {
+        "video loses": video["loss_rate"].mean(),
+        "TCP loses": loss_rate,
+        "+- TCP": loss_half,
+        "RTT (ms)": rtt_ms,
+        "square root": 1000 * theory.mathis_mbps(theory.MSS_BYTES, rtt_ms, loss_rate),
+        "waiting": 1000 * theory.backoff_mbps(theory.MSS_BYTES, rtt_ms, loss_rate),
+        "measured": measured,
+        "+- measured": half,
+    }
 
 
 def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> pd.DataFrame:

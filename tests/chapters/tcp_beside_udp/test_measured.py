@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import netlab as nl
+from netlab.chapters import tcp_beside_udp
 from netlab.chapters.tcp_beside_udp import settings
+from netlab.course.checks import Status
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket
@@ -72,3 +74,25 @@ def test_a_sender_that_never_waits_starves_tcp_on_the_same_cable() -> None:
     flows = [nl.Tcp("h1", "h2"), settings.iperf_udp(send_buffer_bytes=None)]
     row = settings.crowd_row(nl.run(settings.cable(), flows, duration_s=3, interval_s=0.5))
     assert row["dropped"] > 0 and row["TCP"] < 5
+
+
+def test_fq_protects_where_its_room_is_more_than_it_allows_a_flow_and_the_check_does_not_say_otherwise() -> None:
+    """By default a flow may have 100 packets; with 1000 for a flow the same room is filled by one, and TCP gets nothing."""
+    room = {"rate_mbps": 5, "aqm": "fq", "queue_packets": 1000}
+    saved, starved = (
+        nl.run(nl.topologies.three_pcs(**room, **more), settings.senders(9), duration_s=30, interval_s=1)
+        for more in ({}, {"aqm_options": {"flow_packets": 1000}})
+    )
+    check = tcp_beside_udp.begin().check.my_run
+    verdict = check.judge(saved)
+    assert verdict.status is Status.PASSED
+    assert "protects only where it has room for more" in str(verdict)
+    assert check.judge(starved).status is Status.FAILED
+
+
+@pytest.mark.parametrize("video_mbps", tcp_beside_udp.settings.FIGURES.values("beside_mbps"))
+def test_tcp_gets_more_than_is_left_with_every_copys_video(video_mbps: float) -> None:
+    """The smallest number of seeds that is asked for; what is left lies below the interval."""
+    table = nl.repeat(settings.beside(video_mbps), seeds=8, progress=False)
+    mean, half = nl.interval(table.loc[table["kind"] == "tcp", "goodput_mbps"])
+    assert settings.left_mbps(1 + video_mbps, 5, 1000) < mean - half
