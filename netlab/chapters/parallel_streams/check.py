@@ -121,7 +121,7 @@ class Checks:
                     "Divide one connection's rate by the square root of the loss rate, not by the loss rate.",
                 ),
             ],
-            right="So many connections, where one cleaner cable would do.",
+            right="Each further connection brings as much as the first, until the link is full.",
             hints=[
                 "What does one connection get by the formula? How often does that go into what the link carries?",
                 "One: 1.31 * 1448 * 8 / (round trip in s * sqrt(loss rate)) bit/s. The link: its rate * 1448 / 1514.",

@@ -20,7 +20,7 @@ from netlab.network.topology import Topology
 from netlab.runs import replications
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
-from netlab.traffic import Tcp
+from netlab.traffic import Command, Tcp
 
 WAN_MBPS = 10_000
 RTT_MS = 20
@@ -123,18 +123,22 @@ def moments_s(draw: Any, count: int = 3, within_s: float = 1) -> list[float]:
 # ---- part 2: random losses, and what the lab lost
 
 
-FEW = 4
-"""Up to so many connections chance counts so much that one seed says little."""
+_AT_ONCE = Command("h2", "ip route | while read route; do ip route change $route quickack 1; done")
 
 
-def lossy(counts: Iterable[int]) -> dict[tuple[int, int], Scenario]:
-    """Some Reno connections on the slow path for 12 s, a scenario for each number and seed; few connections have eight seeds."""
+def lossy(counts: Iterable[int], *, at_once: bool = False) -> dict[tuple[int, int], Scenario]:
+    """Some Reno connections on the slow path for 12 s, for each number and each of eight seeds; the receiver may acknowledge at once."""
+    before = [_AT_ONCE] if at_once else []
     return {
         (count, seed): Scenario(
-            slow_path(1), [Tcp("h1", "h2", streams=count, congestion="reno")], duration_s=12, interval_s=1, seed=seed
+            slow_path(1),
+            [*before, Tcp("h1", "h2", streams=count, congestion="reno")],
+            duration_s=12,
+            interval_s=1,
+            seed=seed,
         )
         for count in counts
-        for seed in (range(1, 9) if count <= FEW else (1,))
+        for seed in range(1, 9)
     }
 
 
