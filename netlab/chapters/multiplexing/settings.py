@@ -271,13 +271,20 @@ def _after_start(run: Run) -> pd.DataFrame:
     """How often each flow of each draw cut its window after its first `START_S`, and the segments it delivered in that time."""
     flows = dict(list(run.intervals.groupby("flow", sort=False)))
     rows = []
-    for flow, start_s, duration_s in run.flows[["flow", "start_s", "duration_s"]].itertuples(index=False):
+    transfers = run.flows[run.flows["kind"] == "tcp"]
+    for flow, start_s, duration_s in transfers[["flow", "start_s", "duration_s"]].itertuples(index=False):
         late = flows[flow].query(f"{start_s + START_S} < t_s <= {start_s + duration_s}")
         # The slow-start threshold changes with each cut and with nothing else.
         cuts = int((late["ssthresh_segments"].diff().fillna(0) != 0).sum())
         megabits = late["goodput_mbps"].mean() * (late["t_s"].iloc[-1] - late["t_s"].iloc[0])
         rows.append((cuts, megabits * 1e6 / 8 / theory.MSS_BYTES))
-    return pd.DataFrame(rows, columns=["cuts", "segments"], index=run.flows["flow"])
+    return pd.DataFrame(rows, columns=["cuts", "segments"], index=transfers["flow"])
+
+
+def between_cuts_s(run: Run) -> float:
+    """Mean time between two cuts of the window after the start, over all flows of a run, in s."""
+    cuts = _after_start(run)["cuts"]
+    return float((run.flows.loc[run.flows["kind"] == "tcp", "duration_s"] - START_S).sum() / cuts.sum())
 
 
 def cuts_table(runs: Mapping[str, Run]) -> pd.DataFrame:

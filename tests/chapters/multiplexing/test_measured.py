@@ -76,3 +76,11 @@ def test_where_losses_are_even_the_long_flow_comes_near_the_square_root() -> Non
     cuts = settings.cuts_table(runs).set_index("queues")
     assert 1 < cuts.loc["RED", "h1-h9 / sum"] < 3
     assert 5 < cuts.loc["drop-tail", "h1-h9 / sum"] < 12
+
+
+@pytest.mark.parametrize("most_ms", settings.FIGURES.values("most_ms"))
+def test_the_queue_of_a_promise_keeps_it_to_half_a_millisecond(most_ms: float) -> None:
+    """Five seeds each: the longest ping of all, for every copy's promise."""
+    table = nl.repeat(settings.transfer_and_ping(int((most_ms - 60) * 30_000 / FRAME_BITS)), seeds=5, progress=False)
+    longest_ms = table.loc[table["kind"] == "ping", "rtt_max_ms"].max()
+    assert most_ms - 1.5 < longest_ms < most_ms + 0.5
