@@ -124,7 +124,7 @@ class Checks:
                 Condition(
                     lambda run: run.scenario["interval_s"] <= COARSEST_S,
                     f"The window must be looked at every {COARSEST_S:g} s or more often.",
-                    "A round trip is shorter than the usual interval of 0.1 s; interval_s=... sets it.",
+                    "In the usual interval of 0.1 s the window may fall and begin to climb again; interval_s=... sets it.",
                     lambda run: f"interval_s={run.scenario['interval_s']:g}",
                 ),
                 Condition(

@@ -90,3 +90,16 @@ def test_equal_windows_are_equal_shares_while_path_and_queue_hold_them(segments:
     assert (dropped == 0) == lossless
     if lossless:
         agrees("Jain's index", nl.theory.jain_index(got), 1.0, absolute=0.001)
+
+
+def test_the_order_of_the_four_controls_does_not_hang_on_the_start() -> None:
+    """Six starts: Tahoe alone leaves the link idle, and the round trips are in the order BBR, Reno, CUBIC."""
+    for start_s in (0.1, 0.25, 0.4, 0.55, 0.7, 0.95):
+        flows = {control: [nl.Tcp("h1", "h3", congestion=control, start_s=start_s)] for control in settings.CONTROLS}
+        table = settings.summary(
+            nl.sweep({name: nl.Scenario(settings.path(), flow, 10.5, interval_s=0.05) for name, flow in flows.items()})
+        )
+        goodput, rtt = table["goodput (Mbit/s)"], table["mean RTT (ms)"]
+        assert goodput["tahoe"] < 9.2
+        assert goodput.drop("tahoe").min() > 9.4
+        assert rtt["bbr"] + 10 < rtt["reno"] and rtt["reno"] + 3 < rtt["cubic"]
