@@ -372,7 +372,7 @@ comparison
 # - R. Braden, *Requirements for Internet Hosts*, RFC 1122, 1989. Section 4.2.3.2: delayed acknowledgements.
 # - J. Semke, J. Mahdavi, M. Mathis, *Automatic TCP Buffer Tuning*, ACM SIGCOMM, 1998. Why nobody should set buffers by hand.
 # - G. Appenzeller, I. Keslassy, N. McKeown, *Sizing Router Buffers*, ACM SIGCOMM, 2004.
-# - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023. Section 4.6: why 0.7.
+# - L. Xu and others, *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023. Section 3.4: why 0.7.
 # - N. Cardwell and others, *BBR: Congestion-Based Congestion Control*, ACM Queue, 2016.
 # - `man 7 socket` (SO_RCVBUF, `rmem_max`) and `man 7 tcp` (`tcp_rmem`, `tcp_adv_win_scale`).
 # - The labs: `simpleperf`, test cases 2 and 3; `siit`, task 5.

@@ -345,7 +345,7 @@ print(experiments.published_table(experiments.distances(steep, seeds=1)).to_stri
 # single runs differ: the second digit means nothing.
 #
 # RFC 9438 (section 3.3) gives CUBIC the exponent 1, however the losses come. That is our "synchronized". With random losses we see less, and the
-# RFC's own formula for a given loss rate (section 5.1) has the exponent $\tfrac14$.
+# RFC's own formula for a given loss rate (section 5) has the exponent $\tfrac14$.
 
 # %% [markdown] id="whose-text"
 # ## Optional: fair to whom?
@@ -394,7 +394,7 @@ experiments.lot_figure()
 # - T. V. Lakshman and U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and random
 #   loss, IEEE/ACM Transactions on Networking 5(3), 1997: Reno's exponent lies between 1 and 2.
 # - M. Mathis and others, The macroscopic behavior of the TCP congestion avoidance algorithm, ACM CCR 27(3), 1997.
-# - L. Xu and others, RFC 9438, 2023, sections 3.3 and 5.1: CUBIC and distance.
+# - L. Xu and others, RFC 9438, 2023, sections 3.3 and 5: CUBIC and distance.
 # - F. Kelly, A. Maulloo and D. Tan, Rate control for communication networks, Journal of the Operational Research
 #   Society 49(3), 1998; F. Kelly, Mathematical modelling of the Internet, 2001: why Reno's shares are an optimum.
 # - J. Mo and J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.

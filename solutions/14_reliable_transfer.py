@@ -379,7 +379,7 @@ chapter.panel()
 #
 # ## Sources
 #
-# - D. Bertsekas and R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 2.4: stop-and-wait, go back n, selective repeat, and their efficiency.
+# - D. Bertsekas and R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: stop-and-wait, go back n, selective repeat, and their efficiency.
 # - J. Kurose and K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 3.4: the same, built step by step.
 # - V. Paxson and others, RFC 6298, 2011: TCP's timer, which starts anew when new data is acknowledged (5.3).
 # - K. Bartlett, R. Scantlebury and P. Wilkinson, A note on reliable full-duplex transmission over half-duplex links, Communications of the ACM 12(5), 1969: for

@@ -5,7 +5,7 @@ from __future__ import annotations
 ETHERNET_HEADER_BYTES = 14
 """What the kernel's queue disciplines count of Ethernet."""
 ETHERNET_WIRE_BYTES = 38
-"""What a wire spends: preamble 8, header 14, frame check sequence 4, gap 12 (IEEE 802.3-2022, clauses 3.1 and 4.4)."""
+"""What a wire spends: preamble 8, header 14, frame check sequence 4, gap 12 (IEEE 802.3)."""
 IP_HEADER_BYTES = 20
 UDP_HEADER_BYTES = 8
 ICMP_HEADER_BYTES = 8

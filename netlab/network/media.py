@@ -23,7 +23,7 @@ DSSS_RATES_MBPS = (1, 2, 5.5, 11)
 PROTECTIONS = ("none", "cts", "rts")
 
 MAC_HEADER_BYTES = 28
-"""24 of header and 4 of check sequence: a data frame with three addresses and without QoS (IEEE 802.11-2016, 9.2.3)."""
+"""24 of header and 4 of check sequence: a data frame with three addresses and without QoS (IEEE 802.11)."""
 LLC_BYTES = 8
 """LLC and SNAP, which say that the rest is an IP packet."""
 ACK_BYTES = CTS_BYTES = 14
@@ -50,7 +50,7 @@ class Wifi:
 
     References
     ----------
-    IEEE 802.11-2016, clauses 10.3 (DCF), 17.4.3 (TXTIME of OFDM), 16.2 and 18.3.2 (802.11b and ERP), 18.5.2 (slots).
+    IEEE 802.11-2016, clauses 10.3 (DCF), 16 (802.11b), 17.4.3 (TXTIME of OFDM) and 18 (ERP).
 
     Examples
     --------

@@ -48,7 +48,7 @@ def go_back_n_mbps(
 
     References
     ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 2.4: frames per time in go back n.
+    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: frames per time in go back n.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def selective_repeat_mbps(
 
     References
     ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 2.4: the efficiency 1 - p of ideal selective repeat.
+    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: the efficiency 1 - p of ideal selective repeat.
 
     Examples
     --------

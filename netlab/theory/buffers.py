@@ -33,7 +33,7 @@ def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_
 
     References
     ----------
-    G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004, section 3.2.
+    G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def many_flows_utilization(queue_packets: Value, bdp_packets: float, flows: int)
 
     References
     ----------
-    G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004, equation 6.
+    G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def runs_needed(scatter: float, half_width: float) -> int:
 
     References
     ----------
-    As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, section 13.9 (with 1.96 for t).
+    As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 13 (with 1.96 for t).
 
     Examples
     --------

@@ -40,7 +40,7 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
 
     References
     ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1.
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -71,8 +71,7 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
 
     References
     ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1,
-    figure 1.
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exit
     References
     ----------
     S. Floyd, K. Fall, Promoting the use of end-to-end congestion control in the Internet, IEEE/ACM
-    Transactions on Networking 7(4), 1999, section II.
+    Transactions on Networking 7(4), 1999.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def fifo_network(
 
     References
     ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021
     (the ring, whose delivered rate falls as c**2/x when each source sends x into links of rate c).
 
     Examples

@@ -24,7 +24,8 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
 
     References
     ----------
-    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, equation 13.
+    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, section 3.4, as RFC 8257, section 3.1,
+    has it.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def dctcp_queue_packets(
 
     References
     ----------
-    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, equations 8, 10 and 12.
+    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010.
 
     Examples
     --------

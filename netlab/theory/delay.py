@@ -240,8 +240,8 @@ def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
 
     References
     ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, equation 1.1 and
-    section 1.4.3.
+    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section
+    1.4.3.
 
     Examples
     --------

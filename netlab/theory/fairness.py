@@ -82,7 +82,7 @@ def proportional_fair_mbps(
     References
     ----------
     F. Kelly, A. Maulloo, D. Tan, Rate control for communication networks: shadow prices, proportional
-    fairness and stability, Journal of the Operational Research Society 49(3), 1998, section 2.
+    fairness and stability, Journal of the Operational Research Society 49(3), 1998.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def alpha_fair_mbps(
     References
     ----------
     J. Mo, J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking
-    8(5), 2000, section III.
+    8(5), 2000.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def reno_optimum_mbps(
 
     References
     ----------
-    F. Kelly, Mathematical modelling of the Internet, in: Mathematics Unlimited, Springer, 2001, section 3.
+    F. Kelly, Mathematical modelling of the Internet, in: Mathematics Unlimited, Springer, 2001.
     S. Low, F. Paganini, J. Doyle, Internet congestion control, IEEE Control Systems Magazine 22(1), 2002.
 
     Examples
@@ -197,7 +197,7 @@ def cubic_optimum_mbps(
 ) -> dict[Flow, float]:
     """The shares that CUBIC strives for outside its Reno-friendly region: alpha 4/3 with weights T**(-1/3).
 
-    Its rate at a loss rate p goes with p**(-3/4) T**(-1/4) (RFC 9438, section 5.1), and p is the sum over the
+    Its rate at a loss rate p goes with p**(-3/4) T**(-1/4) (RFC 9438, section 5), and p is the sum over the
     links of the flow: the optimum for which that is the condition. Holds where each link drops every flow's
     packets at the same small rate. Misleads with drop-tail queues, as `reno_optimum_mbps` does, and on short
     paths, where CUBIC is as Reno is.
@@ -214,8 +214,8 @@ def cubic_optimum_mbps(
 
     References
     ----------
-    L. Xu et al., RFC 9438, 2023, section 5.1, put into the family of J. Mo, J. Walrand, Fair end-to-end
-    window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000, section III.
+    L. Xu et al., RFC 9438, 2023, section 5, put into the family of J. Mo, J. Walrand, Fair end-to-end
+    window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
     ----------
     T. Lakshman, U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and
     random loss, IEEE/ACM Transactions on Networking 5(3), 1997 (Reno: between 1 and 2). L. Xu et al., RFC 9438,
-    2023, section 3.3 (1 for CUBIC) and section 5.1 (its rate at a given loss rate, from which 1/4 follows).
+    2023, section 3.3 (1 for CUBIC) and section 5 (its rate at a given loss rate, from which 1/4 follows).
 
     Examples
     --------

@@ -53,7 +53,7 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
 
     References
     ----------
-    J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3-2022, clauses 3.1 and 4.4.
+    J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
 
     References
     ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 3.5.
+    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 3.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def late_share(load: float, service_ms: float, wait_ms: Value) -> Value:
     References
     ----------
     A. K. Erlang, The theory of probabilities and telephone conversations, Nyt Tidsskrift for Matematik B 20, 1909; H. Tijms, A First
-    Course in Stochastic Models, Wiley, 2003, section 9.2: the limit, for M/G/1.
+    Course in Stochastic Models, Wiley, 2003: the limit, for M/G/1.
 
     Examples
     --------

@@ -159,8 +159,8 @@ def short_flow_ms(
 
     References
     ----------
-    J. Kurose, K. Ross, Computer Networking, third edition, 2004, section 3.7 (TCP delay modeling; there with a request
-    and an initial window of 1).
+    J. Kurose, K. Ross, Computer Networking, third edition, 2004 (TCP delay modeling; there with a request and an initial
+    window of 1).
 
     Examples
     --------

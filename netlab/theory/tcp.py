@@ -24,7 +24,7 @@ sum of exponential times over 1, 4, 16, ...; the constant is sqrt(2) over the me
 
 
 CUBIC_C = 0.4
-"""How steep CUBIC's cubic is, in segments/s**3 (RFC 9438, section 4.1)."""
+"""How steep CUBIC's cubic is, in segments/s**3 (RFC 9438, section 5.1)."""
 
 CUBIC_BETA = 0.7
 """What a loss leaves of CUBIC's window (RFC 9438, section 4.6)."""
@@ -161,7 +161,7 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
 
     References
     ----------
-    L. Xu et al., RFC 9438, 2023, section 5.1, and table 1 for its values.
+    L. Xu et al., RFC 9438, 2023, section 5, and its table 1 for values.
 
     Examples
     --------
@@ -199,7 +199,8 @@ def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
 
     References
     ----------
-    S. Floyd, HighSpeed TCP for large congestion windows, RFC 3649, 2003, section 3 (the sawtooth's area).
+    The area of a tooth, as M. Mathis, J. Semke, J. Mahdavi and T. Ott count it in The macroscopic behavior of the TCP
+    congestion avoidance algorithm, ACM Computer Communication Review 27(3), 1997.
 
     Examples
     --------
@@ -384,7 +385,7 @@ def parallel_streams_mbps(
     References
     ----------
     T. Hacker, B. Athey, B. Noble, The end-to-end performance effects of parallel TCP sockets on a lossy
-    wide-area network, IPDPS 2002, section 3 (the sum over the streams of each one's bound by Mathis).
+    wide-area network, IPDPS 2002 (the sum over the streams of each one's bound by Mathis).
 
     Examples
     --------

@@ -33,7 +33,7 @@ def udp_goodput_mbps(
 
     References
     ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1.
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def udp_loss_rate(
 
     References
     ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1;
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021;
     the queue's term is the conservation of datagrams: sent = served + queued + dropped.
 
     Examples
@@ -121,7 +121,7 @@ def udp_shares_mbps(
 
     References
     ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021, section 1.1.
+    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------

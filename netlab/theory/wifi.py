@@ -56,7 +56,7 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     References
     ----------
     IEEE 802.11-2016, clauses 10.3.3, 10.3.4 and 17.4.3; J. Jun, P. Peddabachagari, M. Sichitiu, Theoretical maximum
-    throughput of IEEE 802.11 and its applications, IEEE NCA, 2003, section 3.
+    throughput of IEEE 802.11 and its applications, IEEE NCA, 2003.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = 
 
     References
     ----------
-    Jun et al., 2003, equation 1: payload over the time of one exchange; with the timing of ERP-OFDM.
+    Jun et al., 2003: payload over the time of one exchange; with the timing of ERP-OFDM.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     doublings = ((LARGEST_WINDOW + 1) // window).bit_length() - 1
 
     def attempt_rate(collision: float) -> float:
-        # Equation 7, its common factor (1 - 2p) divided out, so that p = 1/2 is no exception.
+        # His formula, its common factor (1 - 2p) divided out, so that p = 1/2 is no exception.
         powers = sum((2 * collision) ** k for k in range(doublings))
         return 2 / (1 + window + collision * window * powers)
 

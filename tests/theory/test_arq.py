@@ -24,7 +24,7 @@ def test_without_losses_both_have_the_window_and_then_the_link() -> None:
 
 
 def test_a_full_window_pays_a_loss_with_itself_and_selective_repeat_with_one_piece() -> None:
-    """The textbook's efficiencies (Bertsekas and Gallager, section 2.4) of a window that fills the path: 1 / (1 + p W / (1 - p)), 1 - p."""
+    """The textbook's efficiencies (Bertsekas and Gallager, chapter 2) of a window that fills the path: 1 / (1 + p W / (1 - p)), 1 - p."""
     window, loss_rate, limit = TRIP_MS / SERVICE_MS, 0.05, 8 / SERVICE_MS
     go_back_n = theory.go_back_n_mbps(window, 2, 100, loss_rate)
     assert go_back_n == pytest.approx(limit / (1 + loss_rate * window / (1 - loss_rate)))

@@ -11,7 +11,7 @@ from netlab import theory
 
 
 def test_the_rule_gives_the_queue_of_the_papers_router():
-    """Appenzeller et al., section 5.2: 1291 packets in flight; with 100 to 400 flows 129, 91, 74 (rounded down) and 64 packets."""
+    """Appenzeller et al., Cisco GSR 12410: 1291 packets in flight; with 100 to 400 flows 129, 91, 74 (rounded down) and 64 packets."""
     rate_mbps = 1291 * 1514 * 8 / 100e-3 / 1e6
     for flows, packets in ((100, 129), (200, 91), (300, 74), (400, 64)):
         assert theory.many_flows_queue_packets(rate_mbps, 100, flows) == pytest.approx(packets, abs=1)

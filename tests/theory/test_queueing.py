@@ -26,7 +26,7 @@ def test_the_mean_wait_is_what_a_simulated_queue_has(load: float, variation: flo
 
 
 def test_the_waits_of_the_textbook() -> None:
-    """M/M/1: load / (mu - lambda); M/D/1 waits half as long (Bertsekas and Gallager, section 3.5)."""
+    """M/M/1: load / (mu - lambda); M/D/1 waits half as long (Bertsekas and Gallager, chapter 3)."""
     mm1 = theory.mean_wait_ms(0.8, SERVICE_MS, 1.0)
     assert mm1 == pytest.approx(0.8 / (1 / SERVICE_MS - 0.8 / SERVICE_MS))
     assert theory.mean_wait_ms(0.8, SERVICE_MS) == pytest.approx(mm1 / 2)

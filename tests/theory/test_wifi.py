@@ -55,7 +55,7 @@ def test_one_station_alone_never_collides() -> None:
 
 
 def test_bianchis_fixed_point_solves_both_of_its_equations() -> None:
-    """Equations 7 and 9 with W = 16 and m = 6, put in by themselves."""
+    """Both with W = 16 and m = 6, put in by themselves."""
     for stations in (2, 5, 50):
         p = theory.wifi_saturation(stations, 1472).collision_probability
         tau = 2 * (1 - 2 * p) / ((1 - 2 * p) * 17 + p * 16 * (1 - (2 * p) ** 6))
