@@ -159,7 +159,7 @@ MEDIA: dict[str, type[Wifi]] = {"802.11g": Wifi}
 def problems(medium: object, options: object) -> Iterator[str]:
     """What is wrong with a link's `medium` and its options."""
     if medium is None:
-        if options:
+        if options != {}:
             yield f"medium_options={shown(options)} needs a medium, such as medium='802.11g'"
         return
     if not isinstance(medium, str) or medium not in MEDIA:

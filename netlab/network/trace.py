@@ -22,6 +22,7 @@ FASTEST_MBPS = 100_000
 SHORTEST_STEP_S = 0.001
 LONGEST_S = 86_400.0
 MOST_STEPS = 100_000
+MOST_INTERVALS = 1_000_000
 OPPORTUNITY_BYTES = 1500
 MAHIMAHI_INTERVAL_S = 0.1
 LISTED = 5
@@ -83,7 +84,12 @@ class Trace:
         duration_ms = moments_ms[-1]
         # In whole microseconds: tenths have no exact float.
         width_us, duration_us = round(interval_s * 1e6), duration_ms * 1000
-        counts = [0] * -(-duration_us // width_us)
+        number = -(-duration_us // width_us)
+        if number > MOST_INTERVALS:
+            raise ScenarioError(
+                [f"interval_s={interval_s:g} makes {number} intervals of {path}; {MOST_INTERVALS} is the most"]
+            )
+        counts = [0] * number
         for moment_ms in moments_ms:
             # What can be sent at a moment was sent in the ms before it; so the last one belongs to the end.
             counts[(max(1, moment_ms) - 1) * 1000 // width_us] += 1

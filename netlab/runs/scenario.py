@@ -449,7 +449,7 @@ def read_scenario(path: str | os.PathLike[str]) -> Scenario:
     except UnicodeDecodeError:
         raise ScenarioError([f"{path} is not a text file"]) from None
     except json.JSONDecodeError as error:
-        line = error.doc.splitlines()[error.lineno - 1].strip() if error.doc.strip() else "the file is empty"
+        line = error.doc.split("\n")[error.lineno - 1].strip() if error.doc.strip() else "the file is empty"
         place = f"{error.msg} in line {error.lineno}, column {error.colno}: {shown(line)}"
         raise ScenarioError([f"{path} is not JSON: {place}"]) from None
     except (ValueError, RecursionError):

@@ -42,7 +42,7 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     >>> round(student_t(5), 3), round(student_t(20), 3), round(student_t(10_000), 2)
     (2.776, 2.093, 1.96)
     """
-    if values < 2 or values != int(values):
+    if not 2 <= values < np.inf or values != int(values):
         raise TheoryError(f"values must be a whole number from 2 on, got {values!r}: one value has no scatter.")
     if not 0 < probability < 1:
         raise TheoryError(f"probability must be above 0 and below 1, got {probability!r}; for 95 % write 0.95.")

@@ -78,6 +78,8 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
     >>> two_router_collapse_mbps([1, 10], shared_mbps=1.5, exits_mbps=[1, 0.5]).round(3)
     array([0.136, 0.5  ])
     """
+    within("offered_mbps", offered_mbps, 0, math.inf)
+    positive("shared_mbps", shared_mbps)
     positive("exits_mbps", exits_mbps)
     offered = np.asarray(offered_mbps, dtype=float)
     exits = np.asarray(exits_mbps, dtype=float)
@@ -111,6 +113,8 @@ def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exit
     >>> two_router_fair_queue_mbps([1, 10], shared_mbps=1.5, exits_mbps=[1, 0.5])
     array([0.75, 0.5 ])
     """
+    positive("offered_mbps", offered_mbps)
+    positive("shared_mbps", shared_mbps)
     positive("exits_mbps", exits_mbps)
     demands = dict(enumerate(np.asarray(offered_mbps, dtype=float).tolist()))
     shares = max_min_mbps({"shared": shared_mbps}, {flow: ["shared"] for flow in demands}, demands)
@@ -162,6 +166,7 @@ def fifo_network(
     """
     check_network(capacities_mbps, routes)
     check_flows("offered_mbps", offered_mbps, routes)
+    positive("tolerance", tolerance)
     for flow in routes:
         within(f"offered_mbps of {flow}", offered_mbps[flow], 0, math.inf)
     acceptance = dict.fromkeys(capacities_mbps, 1.0)

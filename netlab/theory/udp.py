@@ -128,6 +128,9 @@ def udp_shares_mbps(
     >>> udp_shares_mbps([1, 9], rate_mbps=5).round(3)
     array([0.48 , 4.319])
     """
+    within("offered_mbps", offered_mbps, 0, math.inf)
+    positive("rate_mbps", rate_mbps)
+    positive("payload_bytes", payload_bytes)
     offered = np.asarray(offered_mbps, dtype=float)
     payloads = np.broadcast_to(np.asarray(payload_bytes, dtype=int), offered.shape)
     wire = np.array([udp_wire_bytes(int(size), framing) for size in payloads])

@@ -174,6 +174,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
             {"medium": "802.11g", "medium_options": {"rate_mbps": 11}},
             "medium_options: rate_mbps must be one of 6, 9, 12, 18, 24, 36, 48, 54, got 11",
         ),
+        ({"medium_options": []}, "medium_options=[] needs a medium, such as medium='802.11g'"),
         ({"burst_loss": 0.1}, "burst_loss must be a mapping, got 0.1"),
         ({"burst_loss": {"enter_rate": 0.1, "leave_rate": 2}}, "burst_loss: leave_rate must be in [0, 1], got 2"),
     ],

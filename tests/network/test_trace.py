@@ -101,6 +101,15 @@ def test_every_line_that_is_no_moment_is_told(tmp_path, text, said):
         nl.Trace.from_mahimahi(path)
 
 
+def test_a_file_is_not_cut_into_more_intervals_than_there_is_memory_for(tmp_path):
+    path = tmp_path / "up"
+    path.write_text("1000001\n")
+    with pytest.raises(ScenarioError, match=r"interval_s=0.001 makes 1000001 intervals of .*up; 1000000 is the most"):
+        nl.Trace.from_mahimahi(path, interval_s=0.001)
+    path.write_text("1000000\n")
+    assert nl.Trace.from_mahimahi(path, interval_s=0.001).duration_s == 1000
+
+
 def test_a_file_that_is_not_there_is_told(tmp_path):
     with pytest.raises(ScenarioError, match="cannot be read: No such file"):
         nl.Trace.from_mahimahi(tmp_path / "up")

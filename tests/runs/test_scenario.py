@@ -463,6 +463,10 @@ def test_no_words_make_a_traceback(item: Any, rest: dict[str, Any]) -> None:
     [
         (b"", "FILE is not JSON: Expecting value in line 1, column 1"),
         (b'{"topology": {},}', "FILE is not JSON: "),
+        (
+            b'{"seed": 1,\n',
+            "FILE is not JSON: Expecting property name enclosed in double quotes in line 2, column 1: ''",
+        ),
         (b"\xff\xfe{}", "FILE is not a text file"),
         (b"[" * 100_000, "FILE holds a number too long or lists too deep to be read"),
         (b'{"seed": 1' + b"0" * 5000 + b"}", "FILE holds a number too long or lists too deep to be read"),

@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
+import inspect
 import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from netlab import theory
 from netlab.base.errors import NetlabError
+
+
+def calls(formula: Callable[..., Any]) -> Iterator[dict[str, Any]]:
+    """The arguments of each call of a formula in its own examples."""
+    known = dict(vars(importlib.import_module(formula.__module__)))
+    signature = inspect.signature(formula)
+
+    def noted(*given: Any, **named: Any) -> Any:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        found.append(dict(bound.arguments))
+        return formula(*given, **named)
+
+    found: list[dict[str, Any]] = []
+    known.update({"np": np, "math": math, formula.__name__: noted})
+    for example in doctest.DocTestParser().get_examples(formula.__doc__ or ""):
+        exec(example.source, known)  # noqa: S102 (our own examples)
+    yield from found
+
+
+def is_plain(value: object) -> bool:
+    """Whether this is several numbers, and no link that is a tuple with names."""
+    return type(value) in (list, tuple, np.ndarray)
+
+
+FORMULAS = [each for name in theory.__all__ if inspect.isfunction(each := getattr(theory, name))]
 
 
 @pytest.mark.parametrize(
@@ -47,3 +79,28 @@ def test_numbers_stay_numbers_and_arrays_keep_their_shape():
         theory.pftk_mbps(1448, 20, grid / 10),
     ):
         assert result.shape == grid.shape
+
+
+@pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.__name__)
+def test_a_number_that_makes_no_sense_is_told_by_its_own_name(formula):
+    """Each number of each call in a formula's examples once below 0, and once none at all; of several the last."""
+    tried = 0
+    for arguments in calls(formula):
+        for name, value in arguments.items():
+            places = list(value) if isinstance(value, dict) else list(range(len(value))) if is_plain(value) else [None]
+            last = value if places == [None] else value[places[-1]] if places else None
+            if isinstance(last, bool) or not isinstance(last, (int, float)):
+                continue
+            for bad in (-1.0, math.nan):
+                wrong = (
+                    bad
+                    if places == [None]
+                    else {**value, places[-1]: bad}
+                    if isinstance(value, dict)
+                    else [*value[:-1], bad]
+                )
+                with pytest.raises(theory.TheoryError, match=rf"^{re.escape(name)}( of \S+)? must be .*(-1|nan)"):
+                    formula(**{**arguments, name: wrong})
+                tried += 1
+    # A path's numbers are its links'.
+    assert tried or formula is theory.bottleneck
