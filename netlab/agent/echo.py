@@ -6,7 +6,6 @@ import socket
 import struct
 import threading
 import time
-from dataclasses import dataclass, field
 
 from netlab.base.units import NS_PER_MS, NS_PER_S
 from netlab.sockets.moments import sleep_until_ns
@@ -17,23 +16,18 @@ _HEADER = struct.Struct("!BBHHH")
 _STAMP = struct.Struct("!QQ")
 
 
-@dataclass
-class Echoes:
-    """What one ping saw: by sequence number (from 1) the time of sending in s after the origin and the RTT in ms."""
-
-    sent_s: dict[int, float] = field(default_factory=dict)
-    rtt_ms: dict[int, float] = field(default_factory=dict)
-
-
 class Pinger:
     """Sends echo requests on an exact grid and books the replies, which `identifier` (0 to 65535) tells from another
     pinger's.
+
+    By sequence number, from 1: `sent_s` has the monotonic times of sending, `rtt_ms` the round trips.
     """
 
     def __init__(
         self, sock: socket.socket, dst: str, *, identifier: int, interval_s: float, payload_bytes: int
     ) -> None:
-        self.echoes = Echoes()
+        self.sent_s: dict[int, float] = {}
+        self.rtt_ms: dict[int, float] = {}
         self._socket = sock
         self._dst = (dst, 0)
         self._identifier = identifier
@@ -53,7 +47,7 @@ class Pinger:
             due_ns += interval_ns
             sequence += 1
             now_ns = time.monotonic_ns()
-            self.echoes.sent_s[sequence] = now_ns / NS_PER_S
+            self.sent_s[sequence] = now_ns / NS_PER_S
             try:
                 self._socket.sendto(self._request(sequence, now_ns), self._dst)
             except OSError:
@@ -76,7 +70,7 @@ class Pinger:
             if kind != ECHO_REPLY or identifier != self._identifier:
                 continue
             sequence, sent_ns = _STAMP.unpack_from(packet, ip_bytes + _HEADER.size)
-            self.echoes.rtt_ms.setdefault(sequence, (now_ns - sent_ns) / NS_PER_MS)
+            self.rtt_ms.setdefault(sequence, (now_ns - sent_ns) / NS_PER_MS)
 
     def stop(self) -> None:
         """End both threads."""

@@ -41,13 +41,7 @@ hashed itself, and the version, which is in the key."""
 
 
 class RunCache:
-    """The runs in `runs` of netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab).
-
-    Parameters
-    ----------
-    limit_bytes : int
-        What `prune` leaves at most.
-    """
+    """The runs in `runs` of netlab's cache ($NETLAB_CACHE, else ~/.cache/netlab); `prune` leaves `limit_bytes` at most."""
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self.directory = cache.root() / "runs"
@@ -119,13 +113,7 @@ class RunCache:
 
 
 def conditions(engine: Engine) -> str:
-    """All but the scenario that decides what a run measures here, as plain text.
-
-    Parameters
-    ----------
-    engine : Engine
-        Where it would run.
-    """
+    """All but the scenario that decides what a run measures in an engine here, as plain text."""
     kernel = getattr(engine, "kernel", None)
     return json.dumps(
         {
@@ -149,13 +137,7 @@ def _mininet_version() -> str:
 
 
 def code_hash(package: Path = PACKAGE) -> str:
-    """Hash of netlab's own sources that decide a figure once the plan is made.
-
-    Parameters
-    ----------
-    package : Path
-        Where netlab's sources are.
-    """
+    """Hash of netlab's own sources that decide a figure once the plan is made."""
     return _digest(
         sorted(
             path
@@ -166,16 +148,9 @@ def code_hash(package: Path = PACKAGE) -> str:
 
 
 def key(scenario: Scenario, here: str) -> str | None:
-    """The name under which a scenario's run is kept; None where it calls a class of the user's.
+    """The name under which a valid scenario's run is kept, under these `conditions`; None where it calls a class of the user's.
 
     Nobody can tell whether such a class, and all that it uses, is still the same.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        A valid one.
-    here : str
-        The `conditions` it runs under.
     """
     plan = scenario.plan()
     if any("own" in item for item in plan["traffic"]):

@@ -71,15 +71,9 @@ class BatchReader:
         ]
 
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
-        """Take what is waiting, never wait.
+        """Take what is waiting, never wait: stream id, number and time of sending of each datagram, its size, its arrival.
 
-        Returns
-        -------
-        heads : list of (stream_id, seq, sent_ns)
-        sizes : list of int
-            Payload bytes of each datagram; where it is below the header's size, its head is garbage.
-        arrivals_ns : list of int
-            Kernel's arrival time, CLOCK_REALTIME.
+        Where a size is below the header's, that datagram's head is garbage. Arrivals are the kernel's, CLOCK_REALTIME.
         """
         self._messages[:] = self._fresh_messages
         count: int = self._recvmmsg(self._fd, self._address, self.slots, socket.MSG_DONTWAIT | socket.MSG_TRUNC, None)
@@ -107,12 +101,8 @@ class TrainReader:
         self._control_bytes = socket.CMSG_SPACE(4) + socket.CMSG_SPACE(_TIMESPEC.size)
 
     def read(self) -> tuple[int, int, int] | None:
-        """Take one train into `buffer`, never wait.
-
-        Returns
-        -------
-        (total_bytes, datagram_bytes, arrival_ns) or None when nothing is waiting.
-            `datagram_bytes` is the size of every datagram of the train but the last, which may be shorter.
+        """Take one train into `buffer`, never wait: all its bytes, those of every datagram but the last, which may be
+        shorter, and its arrival in ns; None when nothing is waiting.
         """
         try:
             total, control, _, _ = self._sock.recvmsg_into(self._buffers, self._control_bytes, socket.MSG_DONTWAIT)

@@ -1,9 +1,10 @@
-"""Moments to the nanosecond, and a root that every processor computes alike."""
+"""Moments to the nanosecond, how a wait for them ends, and a root that every processor computes alike."""
 
 from __future__ import annotations
 
 import ctypes
 import math
+import os
 import time
 
 from netlab.base.libc import libc
@@ -54,3 +55,19 @@ def nth_root(value: float, n: int) -> float:
 def forbid_timer_slack() -> None:
     """Let this thread's sleeps end on time; the default lets the kernel add 50 us to each."""
     libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
+
+
+class Stopper:
+    """A flag that other threads set and that wakes a `poll`."""
+
+    def __init__(self) -> None:
+        self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self.is_set = False
+
+    def set(self) -> None:
+        """Set it, for good."""
+        self.is_set = True
+        os.eventfd_write(self.fd, 1)
+
+    def __del__(self) -> None:
+        os.close(self.fd)

@@ -13,9 +13,8 @@ from functools import cache
 from netlab.base.errors import ThroughputError
 from netlab.base.units import NS_PER_MS, NS_PER_S
 from netlab.sockets import tcp_info
-from netlab.sockets.moments import forbid_timer_slack, sleep_until_ns
+from netlab.sockets.moments import Stopper, forbid_timer_slack, sleep_until_ns
 from netlab.sockets.options import TCP_WINDOW_CLAMP
-from netlab.sockets.stopper import Stopper
 
 SEND_CHUNK_BYTES = 1 << 20
 PAYLOAD_PERIOD_BYTES = 1 << 16

@@ -10,8 +10,8 @@ from netlab.base.units import US_PER_MS, rate_mbps
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 _SIZE = 248
-_INFINITE_SSTHRESH = 0x7FFFFFFF
-_UNKNOWN_U32 = 0xFFFFFFFF
+INFINITE_SSTHRESH = 0x7FFFFFFF
+UNKNOWN_U32 = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def decode(data: bytes) -> TcpInfo:
         snd_mss_bytes=field("=I", 16),
         last_data_received_ms=field("=I", 52),
         rtt_ms=None if rtt_us is None else rtt_us / US_PER_MS,
-        rtt_min_ms=None if rtt_min_us in (None, _UNKNOWN_U32) else rtt_min_us / US_PER_MS,
+        rtt_min_ms=None if rtt_min_us in (None, UNKNOWN_U32) else rtt_min_us / US_PER_MS,
         cwnd_segments=field("=I", 80),
-        ssthresh_segments=None if ssthresh is None or ssthresh >= _INFINITE_SSTHRESH else ssthresh,
+        ssthresh_segments=None if ssthresh is None or ssthresh >= INFINITE_SSTHRESH else ssthresh,
         retransmits=field("=I", 100),
         delivery_rate_mbps=None if delivery_bytes_per_s is None else rate_mbps(delivery_bytes_per_s, 1.0),
         bytes_acked=field("=Q", 120),

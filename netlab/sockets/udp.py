@@ -22,9 +22,8 @@ from netlab.sockets.datagrams import (
     StreamAccount,
     check_payload_bytes,
 )
-from netlab.sockets.moments import forbid_timer_slack, nth_root, sleep_until_ns
+from netlab.sockets.moments import Stopper, forbid_timer_slack, nth_root, sleep_until_ns
 from netlab.sockets.options import set_buffer
-from netlab.sockets.stopper import Stopper
 
 BURST_NS = 1_000_000  # the longest time whose datagrams may leave back to back
 _UDP_BUFFER_BYTES = 32 << 20

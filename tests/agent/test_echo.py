@@ -79,8 +79,8 @@ def test_requests_leave_on_the_grid_until_their_number_or_the_end(
     made = pinger(wire)
     made.send(100.0, count, end_s)
     assert len(wire.sent) == requests
-    assert list(made.echoes.sent_s.values()) == pytest.approx([100 + 0.2 * k for k in range(requests)])
-    assert list(made.echoes.sent_s) == list(range(1, requests + 1))
+    assert list(made.sent_s.values()) == pytest.approx([100 + 0.2 * k for k in range(requests)])
+    assert list(made.sent_s) == list(range(1, requests + 1))
 
 
 @pytest.mark.parametrize("payload_bytes", [16, 17, 56, 1472])
@@ -100,7 +100,7 @@ def test_sequences_beyond_16_bits_are_told_apart(clock: Clock) -> None:
     clock.now_ns = 100_020_000_000
     made._socket = Wire(reply(request))  # type: ignore[assignment]
     made.receive()
-    assert made.echoes.rtt_ms == {65_537: 20.0}
+    assert made.rtt_ms == {65_537: 20.0}
 
 
 def test_replies_are_booked_once_and_others_are_not_ours(clock: Clock) -> None:
@@ -110,14 +110,14 @@ def test_replies_are_booked_once_and_others_are_not_ours(clock: Clock) -> None:
     packets = [reply(stranger), reply(request, kind=8), reply(request, header=IP_HEADER_WITH_OPTIONS), reply(request)]
     ours._socket = Wire(*packets)  # type: ignore[assignment]
     ours.receive()
-    assert ours.echoes.rtt_ms == {1: 12.3456}
+    assert ours.rtt_ms == {1: 12.3456}
 
 
 def test_a_request_that_could_not_leave_counts_as_sent(clock: Clock) -> None:
     """Its reply will be missing: that is a loss, not an error."""
     made = pinger(Wire(fails=1))
     made.send(100.0, 3, 200.0)
-    assert list(made.echoes.sent_s) == [1, 2, 3]
+    assert list(made.sent_s) == [1, 2, 3]
 
 
 def test_stop_wakes_the_reader() -> None:

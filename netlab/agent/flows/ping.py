@@ -35,20 +35,19 @@ class PingFlow(Flow["PingItem"]):
         self._start(self.pinger.send, origin_s + self.start_s, self.item["count"], origin_s + self.end_s)
 
     def finish(self, until_s: float) -> None:
-        echoes = self.pinger.echoes
-        while time.monotonic() < until_s and len(echoes.rtt_ms) < len(echoes.sent_s):
+        pinger = self.pinger
+        while time.monotonic() < until_s and len(pinger.rtt_ms) < len(pinger.sent_s):
             time.sleep(min(0.05, max(0.0, until_s - time.monotonic())))
-        self.pinger.stop()
+        pinger.stop()
 
     def stop(self) -> None:
         self.pinger.stop()
 
     def totals(self) -> PingTotals:
-        echoes = self.pinger.echoes
         return {
             **super().totals(),
             "echoes": [
-                {"seq": seq, "t_s": round(sent_s - self._origin_s, 9), "rtt_ms": echoes.rtt_ms.get(seq)}
-                for seq, sent_s in sorted(echoes.sent_s.items())
+                {"seq": seq, "t_s": round(sent_s - self._origin_s, 9), "rtt_ms": self.pinger.rtt_ms.get(seq)}
+                for seq, sent_s in sorted(self.pinger.sent_s.items())
             ],
         }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from netlab.agent.flows.base import Flow, FlowContext, sleep_until
 from netlab.agent.namespaces import visit
-from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
+from netlab.base.headers import TCP_TIMESTAMPS_BYTES, tcp_ip_bytes
 from netlab.protocol.plan import StreamSample, StreamState
 from netlab.sockets import options, tcp_info
 from netlab.sockets.tcp import TcpReceiver, TcpSender
@@ -239,9 +239,6 @@ class TcpFlow(Flow["TcpItem"]):
 
     def _row(self, number: int, ended: _Ended, first_s: float) -> StreamTotals:
         state = ended.state
-        segments_out = state.get("segments_out") or 0
-        segment_bytes = (state.get("sent_bytes") or 0) / segments_out if segments_out else 0.0
-        header_bytes = IP_HEADER_BYTES + TCP_HEADER_BYTES
         return {
             **state,
             "stream": number,
@@ -249,5 +246,7 @@ class TcpFlow(Flow["TcpItem"]):
             "connect_s": round(ended.connect_s - self._origin_s, 9),
             "first_s": round(first_s - self._origin_s, 9),
             "last_s": round(ended.last_s - self._origin_s, 9),
-            "throughput_bytes": (state.get("segments_in") or 0) * (segment_bytes + header_bytes),
+            "throughput_bytes": tcp_ip_bytes(
+                state.get("segments_in"), state.get("sent_bytes"), state.get("segments_out")
+            ),
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from netlab.agent.flows.base import Flow, FlowContext, sleep_until
 from netlab.agent.namespaces import visit
-from netlab.base.headers import IP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.base.headers import udp_ip_bytes
 from netlab.base.units import mbps_to_bps
 from netlab.protocol.plan import DatagramInterval
 from netlab.sockets import options
@@ -115,7 +115,7 @@ class UdpFlow(Flow["UdpItem"]):
         if self.receiver is None or self.sender is None:
             self.errors = self.errors or ["the flow did not start"]
             return cast("UdpTotals", super().totals())
-        account = self.receiver.streams[self.stream_id]
+        account, payload_bytes = self.receiver.streams[self.stream_id], self.item["payload_bytes"]
         for part in (self.sender, self.receiver):
             if part.error is not None:
                 self.errors.append(str(part.error))
@@ -134,20 +134,16 @@ class UdpFlow(Flow["UdpItem"]):
             "receiver_drops": self.receiver.buffer_drops,
             "first_s": self._since_origin(account.first_s),
             "last_s": self._since_origin(account.last_s),
-            "throughput_bytes": self._with_headers(
-                account.received_bytes, account.received_datagrams, account.duplicates
+            "throughput_bytes": udp_ip_bytes(
+                account.received_bytes, account.received_datagrams, account.duplicates, payload_bytes
             ),
             "timely_bytes": account.timely_bytes,
             "timely_datagrams": account.timely_datagrams,
-            "timely_throughput_bytes": self._with_headers(
-                account.timely_bytes, account.timely_datagrams, account.timely_duplicates
+            "timely_throughput_bytes": udp_ip_bytes(
+                account.timely_bytes, account.timely_datagrams, account.timely_duplicates, payload_bytes
             ),
             "timely_last_s": self._since_origin(account.timely_last_s),
         }
 
     def _since_origin(self, at_s: float | None) -> float | None:
         return None if at_s is None else round(at_s - self._origin_s, 9)
-
-    def _with_headers(self, new_bytes: int, datagrams: int, duplicates: int) -> int:
-        headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
-        return new_bytes + headers_bytes + duplicates * self.item["payload_bytes"]

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from netlab.agent.artifacts import MOST_BYTES
 from netlab.base.errors import RunError
-from netlab.base.headers import IP_HEADER_BYTES, TCP_HEADER_BYTES, UDP_HEADER_BYTES
+from netlab.base.headers import tcp_ip_bytes, udp_ip_bytes
 from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.engines.library import control, ends, requests
 from netlab.engines.library.ends import Ends
@@ -20,8 +20,6 @@ from netlab.sockets import tcp_info
 
 FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES, CONTROL, PROGRAM = range(1, 15)
 NONE = 2**64 - 1
-INFINITE_SSTHRESH = 0x7FFFFFFF
-UNKNOWN_U32 = 0xFFFFFFFF
 ETIMEDOUT = 110
 
 Row = dict[str, Any]
@@ -211,6 +209,7 @@ class Answers:
             jitter_ns, delay_min_ns, delay_max_ns, delay_sum_ns, first_ns, last_ns,
             timely_bytes, timely, timely_duplicates, timely_last_ns,
         ) = self._udp[number]  # fmt: skip
+        payload_bytes = self._items[number]["payload_bytes"]
         return {
             "sent_bytes": sent_bytes,
             "sent_datagrams": sent,
@@ -225,16 +224,12 @@ class Answers:
             "receiver_drops": drops,
             "first_s": None if first_ns == NONE else first_ns / NS_PER_S,
             "last_s": None if last_ns == NONE else last_ns / NS_PER_S,
-            "throughput_bytes": self._with_headers(number, received_bytes, received, duplicates),
+            "throughput_bytes": udp_ip_bytes(received_bytes, received, duplicates, payload_bytes),
             "timely_bytes": timely_bytes,
             "timely_datagrams": timely,
-            "timely_throughput_bytes": self._with_headers(number, timely_bytes, timely, timely_duplicates),
+            "timely_throughput_bytes": udp_ip_bytes(timely_bytes, timely, timely_duplicates, payload_bytes),
             "timely_last_s": None if timely_last_ns == NONE else timely_last_ns / NS_PER_S,
         }
-
-    def _with_headers(self, number: int, new_bytes: int, datagrams: int, duplicates: int) -> int:
-        headers_bytes = (datagrams + duplicates) * (IP_HEADER_BYTES + UDP_HEADER_BYTES)
-        return int(new_bytes + headers_bytes + duplicates * self._items[number]["payload_bytes"])
 
 
 def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
@@ -245,9 +240,9 @@ def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
     return {
         "received_bytes": received_bytes,
         "cwnd_segments": cwnd,
-        "ssthresh_segments": None if ssthresh >= INFINITE_SSTHRESH else ssthresh,
+        "ssthresh_segments": None if ssthresh >= tcp_info.INFINITE_SSTHRESH else ssthresh,
         "rtt_ms": rtt_us / US_PER_MS,
-        "rtt_min_ms": None if rtt_min_us == UNKNOWN_U32 else rtt_min_us / US_PER_MS,
+        "rtt_min_ms": None if rtt_min_us == tcp_info.UNKNOWN_U32 else rtt_min_us / US_PER_MS,
         "retransmits": retransmits,
         "delivery_rate_mbps": rate_mbps(delivery_rate, 1.0),
         "sent_bytes": sent_bytes,
@@ -262,13 +257,11 @@ def _reading(fields: list[Any] | tuple[Any, ...]) -> Row:
 def _tcp_row(fields: tuple[Any, ...]) -> Row:
     _item, stream, has_reading, connect_ns, first_ns, last_ns, *reading = fields
     row = _reading(reading) if has_reading else {}
-    segments_out = row.get("segments_out", 0)
-    segment_bytes = row["sent_bytes"] / segments_out if segments_out else 0.0
     return {
         **row,
         "stream": stream,
         "connect_s": connect_ns / NS_PER_S,
         "first_s": first_ns / NS_PER_S,
         "last_s": last_ns / NS_PER_S,
-        "throughput_bytes": row.get("segments_in", 0) * (segment_bytes + IP_HEADER_BYTES + TCP_HEADER_BYTES),
+        "throughput_bytes": tcp_ip_bytes(row.get("segments_in"), row.get("sent_bytes"), row.get("segments_out")),
     }

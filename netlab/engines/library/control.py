@@ -13,11 +13,10 @@ from netlab.base.errors import NetlabError
 from netlab.base.units import BITS_PER_BYTE, NS_PER_S, US_PER_MS, mbps_to_bps, rate_mbps
 from netlab.base.values import is_number, plain, shown
 from netlab.engines.library.own import caller
+from netlab.sockets.tcp_info import INFINITE_SSTHRESH, UNKNOWN_U32
 
 START, ACK, LOSS, TIMEOUT, UNDO = range(5)
 MAY_GROW, APP_LIMITED, IS_NEW = 1, 2, 4
-INFINITE_SSTHRESH = 0x7FFFFFFF
-UNKNOWN_U32 = 0xFFFFFFFF
 MOST_SEGMENTS = 100_000
 FASTEST_MBPS = 1e6
 SLOWEST_MBPS = 1e-3

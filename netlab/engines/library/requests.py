@@ -42,10 +42,10 @@ MARKS_IN_TINS = 0xFFFFFFFF
 
 _FRAME = struct.Struct("<II")
 _START = struct.Struct("<QQQ")
-_SEED = struct.Struct("<Q")
+MOMENT = _SEED = struct.Struct("<Q")
 _GO = struct.Struct("<QQQQ")
 _FLOW = struct.Struct("<IIIIIIIIQQQII16sQII4IQQ")
-_NUMBER = struct.Struct("<I")
+NUMBER = struct.Struct("<I")
 _QUEUE = struct.Struct("<II")
 _TAP = struct.Struct("<II16s")
 _AT = struct.Struct("<QII")
@@ -83,7 +83,7 @@ class Requests:
 
     def number(self, node: str) -> bytes:
         """A node's number, as requests have it."""
-        return _NUMBER.pack(self.nodes.index(node))
+        return NUMBER.pack(self.nodes.index(node))
 
     def take(self) -> bytes:
         """The requests since the last time, in their order."""
@@ -170,11 +170,11 @@ def make_requests(
     interfaces = requests.interfaces
     interfaces.update({name: Interfaces() for name in nodes})
     for name, told in messages.pairs(plan, interfaces, lambda node: FIRST_NODE_FILE + number[node]).items():
-        requests.add(ENTER, _NUMBER.pack(number[name]))
+        requests.add(ENTER, NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], told)
     lines = node_lines(plan)
     for name in nodes:
-        requests.add(ENTER, _NUMBER.pack(number[name]))
+        requests.add(ENTER, NUMBER.pack(number[name]))
         for key, value in messages.settings(plan, name).items():
             _add_setting(requests, key, value)
         try:
@@ -182,9 +182,9 @@ def make_requests(
         except UnknownLineError as error:
             raise NotHereError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
         _add_netlink(requests, number[name], told)
-    requests.add(UNTIL, _SEED.pack(QUEUES_AT_NS))
+    requests.add(UNTIL, MOMENT.pack(QUEUES_AT_NS))
     for name in nodes:
-        requests.add(ENTER, _NUMBER.pack(number[name]))
+        requests.add(ENTER, NUMBER.pack(number[name]))
         _add_netlink(requests, number[name], messages.configuration([], queueing.get(name, []), interfaces[name]))
     for direction in plan["directions"]:
         requests.add(ENTER, requests.number(direction["src"]))
@@ -208,16 +208,6 @@ def begin(interval_s: float) -> bytes:
 def advance(until_ns: int, progress_s: float | None) -> bytes:
     """That time passes until a moment."""
     return _ADVANCE.pack(until_ns, 0 if progress_s is None else _ns(progress_s))
-
-
-def moment(at_ns: int) -> bytes:
-    """A moment in ns after the start."""
-    return struct.pack("<Q", at_ns)
-
-
-def number(value: int) -> bytes:
-    """A number of something."""
-    return _NUMBER.pack(value)
 
 
 def _ns(seconds: float) -> int:
@@ -283,13 +273,27 @@ def add_flow(requests: Requests, place: int, planned: Item, duration_s: float, s
     for stream in range(streams):
         if "own" in planned:
             requests.own[requests.port] = _answering(planned)
-        words = _flow_words(item, seed, stream, streams, place + 1 if kind == "ping" else requests.port)
+        port = place + 1 if kind == "ping" else requests.port
+        num_bytes, window_bytes, mss_bytes, congestion, rate_bps = NONE, 0, 0, b"", 0
+        spread, key_words, key, interval_ns, count = 0, 0, (0, 0, 0, 0), 0, NONE
+        if kind == "tcp":
+            if item["num_bytes"] is not None:
+                share, rest = divmod(item["num_bytes"], streams)
+                num_bytes = share + (stream < rest)
+            window_bytes = item["window_bytes"] or 0
+            mss_bytes = item["mss_bytes"] + TCP_TIMESTAMPS_BYTES if item["mss_bytes"] else 0
+            congestion = OWN_CONTROL if "own" in item else item["congestion"].encode()
+        elif kind == "udp":
+            rate_bps = round(item["rate_mbps"] * 1e6)
+            if item["spacing"] == "random":
+                spread, (key_words, key) = 1, random_key(seed + port)
+        elif kind == "ping":
+            interval_ns, count = _ns(item["interval_s"]), NONE if item["count"] is None else item["count"]
         packed = _FLOW.pack(
             FLOW_KINDS[kind], place, stream, requests.nodes.index(item["src"]), requests.nodes.index(item["dst"]),
             int.from_bytes(ipaddress.IPv4Address(item["address"]).packed, "little"),
-            words["port"], words["payload_bytes"], _ns(item["start_s"]), _ns(end_s), words["num_bytes"],
-            words["window_bytes"], words["mss_bytes"], words["congestion"], words["rate_bps"], words["spread"],
-            words["key_words"], *words["key"], words["interval_ns"], words["count"],
+            port, item.get("payload_bytes", 0), _ns(item["start_s"]), _ns(end_s), num_bytes, window_bytes, mss_bytes, congestion,
+            rate_bps, spread, key_words, *key, interval_ns, count,
         )  # fmt: skip
         requests.add(FLOW, packed + item["label"].encode())
         requests.port += kind != "ping"
@@ -349,29 +353,6 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
             requests.add(TAP, _TAP.pack(outgoing, item["snap_bytes"], device.encode()))
             requests.taps.append(f"{item['name']}.{end}")
     return list(range(first, len(requests.taps)))
-
-
-def _flow_words(item: dict[str, Any], seed: int, stream: int, streams: int, port: int) -> dict[str, Any]:
-    words: dict[str, Any] = {
-        "port": port, "payload_bytes": item.get("payload_bytes", 0), "num_bytes": NONE, "window_bytes": 0, "mss_bytes": 0,
-        "congestion": b"", "rate_bps": 0, "spread": 0, "key_words": 0, "key": (0, 0, 0, 0), "interval_ns": 0, "count": NONE,
-    }  # fmt: skip
-    if item["kind"] == "tcp":
-        if item["num_bytes"] is not None:
-            share, rest = divmod(item["num_bytes"], streams)
-            words["num_bytes"] = share + (stream < rest)
-        words["window_bytes"] = item["window_bytes"] or 0
-        words["mss_bytes"] = item["mss_bytes"] + TCP_TIMESTAMPS_BYTES if item["mss_bytes"] else 0
-        words["congestion"] = OWN_CONTROL if "own" in item else item["congestion"].encode()
-    elif item["kind"] == "udp":
-        words["rate_bps"] = round(item["rate_mbps"] * 1e6)
-        if item["spacing"] == "random":
-            words["spread"] = 1
-            words["key_words"], words["key"] = random_key(seed + port)
-    elif item["kind"] == "ping":
-        words["interval_ns"] = _ns(item["interval_s"])
-        words["count"] = NONE if item["count"] is None else item["count"]
-    return words
 
 
 def _answering(item: Item) -> Answering:

@@ -149,7 +149,7 @@ class LibrarySession:
         self._pass_commands(until_ns, None)
         asked.add_changes(self._requests, until_ns)
         self._take_up()
-        self._tell(asked.FINISH, asked.moment(until_ns))
+        self._tell(asked.FINISH, asked.MOMENT.pack(until_ns))
         for name in list(self._taps):
             self.stop_capture(name)
         return self._now()
@@ -195,7 +195,7 @@ class LibrarySession:
 
     def stop(self, label: str) -> Moment:
         labels = [item["label"] for item in self._plan["traffic"]]
-        self._tell(asked.STOP, asked.number(labels.index(label)))
+        self._tell(asked.STOP, asked.NUMBER.pack(labels.index(label)))
         return self._now()
 
     def change(self, directions: list[int], shape: Shape | None, up: bool | None) -> Moment:
@@ -220,7 +220,7 @@ class LibrarySession:
 
     def stop_capture(self, name: str) -> Captured:
         for tap in self._taps.pop(name):
-            self._tell(asked.UNTAP, asked.number(tap))
+            self._tell(asked.UNTAP, asked.NUMBER.pack(tap))
             (self.folder / CAPTURES / self._requests.taps[tap]).write_bytes(self._answers.packets.pop(tap, b""))
         return {"lost": 0, **self._now()}
 
