@@ -32,7 +32,8 @@ class Pinger:
 
     def __init__(self, _raw: object, address: str, **options: Any) -> None:
         self.address, self.options = address, options
-        self.echoes = SimpleNamespace(sent_s={}, rtt_ms={})
+        self.sent_s: dict[int, float] = {}
+        self.rtt_ms: dict[int, float] = {}
         self.sent: tuple[Any, ...] = ()
         self.stopped = False
 
@@ -41,8 +42,8 @@ class Pinger:
 
     def send(self, *words: Any) -> None:
         self.sent = words
-        self.echoes.sent_s = {1: 102.0, 3: 103.0, 2: 102.5}
-        self.echoes.rtt_ms = {1: 20.25, 3: 20.5}
+        self.sent_s = {1: 102.0, 3: 103.0, 2: 102.5}
+        self.rtt_ms = {1: 20.25, 3: 20.5}
 
     def stop(self) -> None:
         self.stopped = True
