@@ -276,6 +276,10 @@ class Function(Check):
         """How a trial is named: by its arguments."""
         return arguments_in_words(case)
 
+    def call(self, case: Mapping[str, Any]) -> str:
+        """How a trial's call is named while nothing is said of its result yet."""
+        return self.words(case)
+
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:  # noqa: ARG002 (a subclass looks at it)
         """What of the function's result the trial judges: all of it, where a subclass does not say else."""
         return value
@@ -300,7 +304,7 @@ class Function(Check):
         return self._result(Status.PASSED, f"{trials}; for {self.words(self.cases[0])} it gives {example}.", self.right)
 
     def _failure(self, function: Callable[..., object], case: Mapping[str, Any], *, first: bool) -> Result | None:
-        given = f"for {self.words(case)}"
+        given = f"for {self.call(case)}"
         try:
             value = call_within(LONGEST_CALL_S, function, **self.arguments(case))
             if value is not None and value is not ...:
@@ -329,7 +333,7 @@ class Function(Check):
             sentences.append(
                 "The first trial was right: is a number written into the function that should be a parameter?"
             )
-        return self._result(Status.FAILED, f"{given} got {with_unit(number, self.unit)}.", *sentences)
+        return self._result(Status.FAILED, f"for {self.words(case)} got {with_unit(number, self.unit)}.", *sentences)
 
 
 @dataclass(kw_only=True, repr=False)

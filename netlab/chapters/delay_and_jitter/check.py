@@ -23,7 +23,7 @@ def _path_segments(goodput_mbps: float, rtt_s: float) -> float:
 
 def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
     """Time from the first data until the window fills the path, in s."""
-    return rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS))
+    return rtt_s * max(0, math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / _INITIAL_SEGMENTS)))
 
 
 class Checks:
@@ -38,6 +38,7 @@ class Checks:
                 {"goodput_mbps": 94.15, "rtt_s": 0.3},
                 {"goodput_mbps": 94.15, "rtt_s": 3},
                 {"goodput_mbps": 950, "rtt_s": 0.1},
+                {"goodput_mbps": 5, "rtt_s": 0.005},
             ],
             unit="s",
             tolerance=0.001,
@@ -59,6 +60,10 @@ class Checks:
                         rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) * 8 / 10))
                     ),
                     "A segment has 1448 bytes, and a byte has 8 bits.",
+                ),
+                Misconception(
+                    lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)),
+                    "The first window fills so short a path: it takes 0 s, not less.",
                 ),
                 Misconception(
                     lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log(_path_segments(goodput_mbps, rtt_s) / 10)),
@@ -84,7 +89,7 @@ class Checks:
             hints=[
                 "How many segments does the path carry in one RTT? How large is the window after k rounds?",
                 "10 * 2**k must reach goodput_mbps * 1e6 * rtt_s / (8 * 1448); find the smallest whole k.",
-                "rtt_s * math.ceil(math.log2(segments / 10)), with those segments.",
+                "rtt_s * max(0, math.ceil(math.log2(segments / 10))), with those segments.",
             ],
         )
         self.buffer = _buffer(own)

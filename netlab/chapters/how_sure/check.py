@@ -50,9 +50,13 @@ class Intervals(Function):
         """The values; a copy, because a solution may well sort them."""
         return {"values": list(case["values"])}
 
+    def call(self, case: Mapping[str, Any]) -> str:
+        """The values."""
+        return super().words(self.arguments(case))
+
     def words(self, case: Mapping[str, Any]) -> str:
         """The values, and which of the two numbers is looked at."""
-        return f"the {case['of']} of {super().words(self.arguments(case))}"
+        return f"the {case['of']} of {self.call(case)}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
         """The number that the trial looks at."""

@@ -34,9 +34,13 @@ class _Shares(Function):
         """The network, not the flow that is looked at."""
         return super().arguments({name: value for name, value in case.items() if name != "flow"})
 
+    def call(self, case: Mapping[str, Any]) -> str:
+        """The network, which is all that the function gets."""
+        return super().words(self.arguments(case))
+
     def words(self, case: Mapping[str, Any]) -> str:
         """The network, and the flow whose rate is looked at."""
-        return f"{super().words(self.arguments(case))}: the rate of flow {case['flow']!r}"
+        return f"{self.call(case)}: the rate of flow {case['flow']!r}"
 
     def part(self, value: Any, case: Mapping[str, Any]) -> Any:
         """The rate of the trial's flow."""

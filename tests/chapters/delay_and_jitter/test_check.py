@@ -20,7 +20,7 @@ own = chapter.own
 
 
 def fill(goodput_mbps: float, rtt_s: float) -> float:
-    return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
+    return rtt_s * max(0, math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10)))
 
 
 def run(
@@ -45,6 +45,13 @@ def run(
 @pytest.mark.parametrize(("key", "answer"), [("fill", fill), ("buffer", run())])
 def test_right_answers_pass(key: str, answer: object) -> None:
     passes(chapter.checks[key], answer)
+
+
+def test_a_short_path_takes_no_time_rather_than_less() -> None:
+    def less(goodput_mbps: float, rtt_s: float) -> float:
+        return rtt_s * math.ceil(math.log2(goodput_mbps * 1e6 * rtt_s / 8 / 1448 / 10))
+
+    assert "it takes 0 s, not less" in said(chapter.check.fill, less)
 
 
 def test_there_are_figures_for_a_thousand_students() -> None:

@@ -61,7 +61,7 @@ def test_right_answers_pass(check: Check, answer: object) -> None:
     ("answer", "sentence"),
     [
         (lambda capacities_mbps, routes: 15.0, "should return a dict of rates by flow, not float"),
-        (lambda capacities_mbps, routes: {"a": 15.0}, ": the rate of flow 'long'"),
+        (lambda capacities_mbps, routes: {"a": 15.0}, "['B']}: its dict has no rate for the flow 'long'."),
         (lambda capacities_mbps, routes: capacities_mbps["L9"], "KeyError"),
     ],
 )
@@ -72,3 +72,8 @@ def test_water_filling_says_what_is_wrong_with_what_it_got(answer: object, sente
 @pytest.mark.parametrize("returned", [None, ...])
 def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> None:
     assert chapter.check.water.judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
+
+
+def test_a_function_that_returns_no_dict_is_not_told_of_a_flow() -> None:
+    answer = said(chapter.check.water, lambda capacities_mbps, routes: 5)
+    assert "'c': ['B']}: it should return a dict of rates by flow, not int." in answer
