@@ -7,6 +7,7 @@ EXERCISES = {
         points=2,
         cases=lambda draw: {"goodput_mbps": draw.decades(20, 9000), "rtt_s": draw.decades(0.05, 4)},
         number=10,
+        edges=[{"goodput_mbps": 8, "rtt_s": 0.004}],  # the first window fills it
         same_as=["theory.slow_start_fill_s"],
     ),
     # One netem with the delay; one flow; its rate; long enough; delayed; no loss; no larger than needed.
