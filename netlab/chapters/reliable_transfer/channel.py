@@ -157,6 +157,7 @@ class _Channel:
         self._first_flight = 0
         self._numbers: tuple[list[int], list[int]] = ([], [])
         self._shapeless = 0
+        self._last_sent_ns = 0
         self._order = 0
         self._coming: list[tuple[int, int, int, bytes]] = []
 
@@ -189,6 +190,7 @@ class _Channel:
             "numbers": [list(each) for each in self._numbers],
             "first_flight": self._first_flight,
             "ends": now_ns == NO_TIMER,
+            "sends_on": now_ns != NO_TIMER and 2 * self._last_sent_ns > now_ns,
         }
 
     def _call(self, end: int, method: str, now_ns: int, *given: Any) -> None:
@@ -203,6 +205,7 @@ class _Channel:
 
     def _send(self, end: int, now_ns: int, data: bytes) -> None:
         self._sent[end] += 1
+        self._last_sent_ns = now_ns
         self._first_flight += end == SENDER and now_ns == 0
         if len(self._numbers[end]) < TOLD_NUMBERS:
             self._numbers[end].append(data[0])

@@ -59,10 +59,11 @@ def fault(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     if case["until_s"] is not None:
         return ""
     if len(delivered) < pieces:
-        rest = "nothing was sent any more" if found["ends"] else "the sender sent on without end"
+        rest = "the sender sent on without end" if found["sends_on"] else "nothing was sent any more"
         return f"only {len(delivered)} of {pieces} pieces were delivered, then {rest}."
     if not found["ends"]:
-        return "all pieces were delivered, but one end sends on for ever: when is it done?"
+        what = "one end sends" if found["sends_on"] else "a timer runs"
+        return f"all pieces were delivered, but {what} on for ever: when is it done?"
     if case["window"] is not None and found["first_flight"] != min(pieces, case["window"]):
         return f"datagrams sent before any ACK could come: {found['first_flight']}, with a window of {case['window']}."
     if case["most_sent"] is not None and found["sent"] > case["most_sent"]:
@@ -94,9 +95,11 @@ def advice(case: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         return "As many pieces as the window has may be in flight without an ACK: no more, and no fewer while there are some to send."
     if len(found["delivered"]) == case["pieces"] and not found["ends"]:
         return "When all is acknowledged and read(1000) gives no more, no timer may be left: set_timer(None)."
-    if case["latest_s"] is not None and found["last_s"] > SLOW * case["latest_s"]:
+    sent_too_often = case["most_sent"] is not None and found["sent"] > case["most_sent"]
+    late = case["latest_s"] is not None and found["last_s"] > case["latest_s"] and not sent_too_often
+    if late and found["last_s"] > SLOW * case["latest_s"]:
         return "set_timer() takes a moment in seconds, such as now_s + programs.TIMEOUT_S."
-    if case["latest_s"] is not None and found["last_s"] > case["latest_s"]:
+    if late:
         return f"{case['says']} And is it set to programs.TIMEOUT_S?"
     is_short = len(found["delivered"]) < case["pieces"] and -1 not in found["delivered"]
     if is_short and not (case["lost"] or case["twice"] or case["late_s"]):

@@ -204,6 +204,19 @@ class CountsInTheClass(WaitReceiver):
         self.program.send(data[:1])
 
 
+class LeavesTheTimer(WaitSender):
+    """Sends nothing at the end, but has a timer that begins anew."""
+
+    def send_next(self) -> None:
+        super().send_next()
+        self.program.set_timer(self.program.now_s + TIMEOUT_S)
+
+    def on_timer(self, now_s: float) -> None:
+        if self.piece:
+            super().on_timer(now_s)
+        self.program.set_timer(now_s + TIMEOUT_S)
+
+
 @pytest.mark.parametrize(
     ("sender", "receiver", "schedule", "found"),
     [
@@ -213,6 +226,7 @@ class CountsInTheClass(WaitReceiver):
         (AnyAck, WaitReceiver, "data 4 lost; data 3, ack 1 arriving twice", "only"),
         (NeverWraps, WaitReceiver, "600 pieces", "bytes must be in range(0, 256)"),
         (NeverDone, WaitReceiver, "nothing lost", "one end sends on for ever"),
+        (LeavesTheTimer, WaitReceiver, "nothing lost", "a timer runs on for ever"),
         (WaitSender, DeliversTheNumber, "nothing lost", "are the number and the data kept apart"),
         (OneTimeout, WaitReceiver, "data 2, data 3 lost", "Is the timer set again"),
         (InMilliseconds, WaitReceiver, "data 2 lost", "a moment in seconds"),
@@ -342,6 +356,7 @@ class ListInTheClass(GoBackNSender):
 def test_a_fault_of_go_back_n_is_found_by_its_schedule(sender: type, schedule: str, found: str) -> None:
     sentence = said(CHECK.go_back_n, protocol(sender, InOrderReceiver))
     assert schedule in sentence and found in sentence, sentence
+    assert sender is not OldestOnly or "TIMEOUT_S" not in sentence, "its timer is right"
 
 
 class KeepsNothing(SelectiveReceiver):
