@@ -191,7 +191,8 @@ class Comparison:
             figure.update_yaxes(range=np.log10(y).tolist() if self._log_y else list(y), row=1, col=1)
         if residual is not None:
             figure.update_yaxes(**_strip_scale(residual), row=2, col=1)
-        return figure
+        # What is shown now is not what the data span.
+        return label_decades(figure, **{letter: span for letter, span in (("x", x), ("y", y)) if span is not None})
 
     def _ipython_display_(self) -> None:
         self.figure._ipython_display_()
@@ -222,7 +223,7 @@ class Comparison:
         groups = Counter(trace.legendgroup for trace in figure.data if trace.showlegend is not False)
         legend_rows = max(groups.values()) * math.ceil(len(groups) / GROUPS_IN_A_ROW)
         figure.update_layout(legend={"traceorder": "grouped", "tracegroupgap": 4})
-        figure.update_layout(margin_t=44 + 22 * legend_rows, height=424 + 22 * legend_rows)
+        figure.update_layout(margin_t=62 + 22 * legend_rows, height=442 + 22 * legend_rows)
         self._scale_strip(figure)
         return label_decades(figure)
 
@@ -252,6 +253,7 @@ class Comparison:
                 x=x.tolist(),
                 y=y.tolist(),
                 legendgroup="published",
+                legendrank=1001,  # behind every series: between two it would seem to belong to one
                 showlegend=not any(role(trace) == "published" for trace in figure.data),
                 **points(size=13, symbol="diamond-open", color=TEXT, line={"width": 2}),
                 **told("published", "published", self._x_label, self._y_label),
@@ -354,15 +356,19 @@ def faded(figure: go.Figure, age: int) -> list[Any]:
     return kept
 
 
-def label_decades(figure: go.Figure) -> go.Figure:
+def label_decades(figure: go.Figure, **spans: tuple[float, float]) -> go.Figure:
     """Give logarithmic axes ticks whose labels are whole numbers, few enough to be read; return the figure.
+
+    An axis shows what its data span, or what `spans` says for `x` or `y`.
 
     Plotly's own label the steps between 10 and 100 with one digit each: 2 3 4 5 6 7 8 9.
     """
     for letter in "xy":
         if figure.layout[f"{letter}axis"].type != "log":
             continue
-        shown = [value for trace in figure.data if trace.yaxis in (None, "y") for value in trace[letter] if value]
+        shown = spans.get(letter) or [
+            value for trace in figure.data if trace.yaxis in (None, "y") for value in trace[letter] if value
+        ]
         low, high = min(shown), max(shown)
         decades = math.log10(high / low)
         digits = (1, 2, 5) if decades < 2.3 else (1, 3) if decades < 4.6 else (1,)

@@ -35,6 +35,10 @@ COLOURS = ("#2a84c6", "#d55e00", "#1a9a6c", "#b665a1", "#b8860b", "#808080")
 INK = "#000000"
 """Of a name that stands on one of the colours."""
 SYMBOLS = ("circle", "square-open", "triangle-up", "cross", "triangle-down-open", "star")
+BELOW_TITLE, GAP = 38, 8
+"""Pixels from a figure's upper edge to its legend, with a title and without."""
+LAB_HEIGHT = 360
+"""What JupyterLab gives to a figure without a height."""
 DASHES = ("solid", "dot", "dashdot", "longdashdot", "longdash")  # "dash" is theory's alone
 
 
@@ -95,6 +99,7 @@ class _NotebookRenderer(MimetypeRenderer):  # type: ignore[misc]
     """Plotly's own form, which JupyterLab draws, and HTML for pages without it (nbviewer, nbconvert)."""
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
+        fig_dict = hung(fig_dict)
         bundle: dict[str, Any] = pio.renderers["plotly_mimetype"].to_mimebundle(fig_dict)
         # The tool bar would lie over the title of a narrow figure; a double click resets what was zoomed.
         for form in bundle.values():
@@ -179,9 +184,26 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and math.isfinite(value)
 
 
+def hung(fig_dict: dict[str, Any]) -> dict[str, Any]:
+    """The figure with its legend hung up below its title, and the plot below the legend, as high as that is at any width.
+
+    A legend that stands on the plot grows upwards over the title where the page is narrow. And after a page has become
+    wider, Plotly leaves it where it stood for a plot that was lower: over the curves. From the top it grows downwards,
+    and the plot makes room.
+    """
+    layout = fig_dict["layout"]
+    usual = layout.get("template", {}).get("layout", {}).get("legend", {})
+    placed = {"x", "y", "xref", "yref", "xanchor", "yanchor", "orientation"} & layout.get("legend", {}).keys()
+    if usual.get("orientation") != "h" or placed:
+        return fig_dict
+    above = BELOW_TITLE if layout.get("title", {}).get("text") else GAP
+    place = {"yref": "container", "y": 1 - above / layout.get("height", LAB_HEIGHT), "yanchor": "top"}
+    return {**fig_dict, "layout": {**layout, "legend": {**layout.get("legend", {}), **place}}}
+
+
 def page_html(figure: go.Figure | dict[str, Any]) -> str:
     """A figure as HTML that loads Plotly from the web; equal text for equal figures, so that notebooks agree."""
-    drawn = go.Figure(figure)
+    drawn = go.Figure(hung(go.Figure(figure).to_dict()))
     drawn.update_traces(uid=None)  # random
     name = hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
     # Plotly's logo would bring the same id into the page once for each figure.

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from PIL import Image
 from plotly.offline import get_plotlyjs
 
 from netlab import plots, theory, widgets
 from netlab.network import topologies
+from netlab.plots import theme
 from tests.browser import chromium
 
 pytestmark = [
@@ -94,7 +96,7 @@ def page(folder: Path, background: str, *, title: str = "Goodput against the off
     ]
     (folder / "plotly.js").write_text(get_plotlyjs(), encoding="utf-8")
     drawn = "".join(
-        f"<div id='f{n}'></div><script>fig = {figure.to_json()}; "
+        f"<div id='f{n}'></div><script>fig = {go.Figure(theme.hung(figure.to_dict())).to_json()}; "
         f"Plotly.newPlot('f{n}', fig.data, fig.layout, {{displayModeBar: false}})</script>"
         for n, figure in enumerate(figures)
     )

@@ -173,3 +173,17 @@ def test_a_series_and_its_theory_share_their_colour_and_a_group_of_the_legend():
 def test_a_theory_that_series_share_is_drawn_once_so_that_none_hides_another():
     figure = add_udp(add_udp(udp_comparison("RED"), "drop-tail"), "fair", rate_mbps=4).figure
     assert [trace.name for trace in role(figure, "theory")] == ["theory, RED and drop-tail", "theory, fair"]
+
+
+def test_a_panels_logarithmic_axis_has_labels_as_far_as_it_reaches() -> None:
+    comparison = plots.Comparison("x", "y", log_y=True).add("measured", [1.0, 2.0], [100.0, 200.0], [1, 2], [100, 200])
+    shown = comparison.still(y=(30, 10_000)).layout.yaxis.tickvals
+    assert min(shown) <= 30 and max(shown) >= 10_000
+
+
+def test_what_was_published_comes_behind_all_series_in_the_legend() -> None:
+    comparison = plots.Comparison("x", "y")
+    for name in ("h1", "h2"):
+        comparison.add(name, [1.0], [2.0], [1.0], [2.0], published=([1.0], [2.0]))
+    ranks = {trace.name: trace.legendrank or 1000 for trace in comparison.figure.data}
+    assert ranks["published"] > max(rank for name, rank in ranks.items() if name != "published")

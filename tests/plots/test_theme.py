@@ -11,6 +11,7 @@ from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.plots import theme
+from netlab.plots.chart import notebook_forms
 from tests.plots.samples import series_run, udp_comparison
 
 
@@ -91,3 +92,17 @@ def test_in_words_a_residual_has_no_digits_that_nobody_can_see() -> None:
 def test_series_that_a_notebook_keeps_as_base64_are_told_as_well() -> None:
     figure = go.Figure(go.Scatter(x=[1, 2, 3], y=np.array([3.0, 4.5, 6.0]), name="goodput"))
     assert "goodput: 3 points, from 3 to 6" in theme.in_words(figure.to_dict())
+
+
+def test_a_legend_hangs_below_the_title_however_high_the_figure_is() -> None:
+    figure = go.Figure(go.Scatter(y=[1, 2], name="measured"), layout={"template": "netlab", "height": 400})
+    untitled = theme.hung(figure.to_dict())["layout"]["legend"]
+    titled = theme.hung(figure.update_layout(title_text="Goodput").to_dict())["layout"]["legend"]
+    assert titled == {"yref": "container", "y": 1 - theme.BELOW_TITLE / 400, "yanchor": "top"}
+    assert untitled["y"] > titled["y"]
+    assert notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]["legend"] == titled
+
+
+def test_a_legend_that_a_student_placed_stays_there() -> None:
+    figure = go.Figure(layout={"template": "netlab", "legend": {"x": 0.8, "y": 0.2}})
+    assert theme.hung(figure.to_dict()) == figure.to_dict()
