@@ -76,7 +76,10 @@ def show_text(text: str, colour: str) -> None:
         return
     style = f"border-left: 4px solid {colour}; padding-left: 8px; margin: 0; max-width: {WIDTH}ch; "
     style += "white-space: pre-wrap; word-break: normal"
-    bundle = {"text/plain": filled(text), "text/html": f'<pre style="{style}">{html.escape(text)}</pre>'}
+    # A line that the page breaks goes on below its first word, not below its mark.
+    hanging = '<span style="display: block; padding-left: 2ch; text-indent: -2ch">{}</span>'
+    lines = "".join(hanging.format(html.escape(line)) for line in text.splitlines())
+    bundle = {"text/plain": filled(text), "text/html": f'<pre style="{style}">{lines}</pre>'}
     sys.modules["IPython"].display.display(bundle, raw=True)
 
 

@@ -460,7 +460,7 @@ def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_t
     monkeypatch.setitem(sys.modules, "IPython", shell)
     result.show()
     (bundle,) = shown
-    assert bundle["text/html"].count("\n") == 1, "one line a sentence: the page's width breaks it"
+    assert bundle["text/html"].count("<span") == 2, "one block a sentence: the page's width breaks it"
     assert bundle["text/plain"] == printed and printed.count("\n") > 2
     assert max(map(len, printed.split("\n"))) <= answers.WIDTH
     assert all(line.startswith("  ") for line in printed.split("\n")[1:])
