@@ -14,7 +14,9 @@ _DARK = 'body[data-jp-theme-light="false"] .js-plotly-plot'
 SHEET = f"""
 {_DARK} text[style*="fill: {rgb(TEXT)}"] {{ fill: {TEXT_ON_DARK} !important; }}
 .jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stdout"] pre {{ white-space: pre !important; overflow-x: auto; }}
-.jp-RenderedHTMLCommon .dataframe :is(td, th) {{ white-space: nowrap; }}
+.jp-RenderedHTMLCommon :is(.dataframe td, th) {{ white-space: nowrap; }}
+.jp-Placeholder-content {{ min-width: 0; }}
+.jp-PlaceholderText {{ text-overflow: ellipsis; }}
 """
 
 
@@ -30,4 +32,5 @@ def spaced(table: pd.DataFrame) -> pd.DataFrame:
     """The table with two spaces between its columns where it is printed: between columns of text pandas leaves one."""
     # A space before each name, the first one's too, would be taken off again.
     first, *others = table.columns
-    return table.set_axis([first, *(f" {name}" for name in others)], axis=1)
+    wider = {name: table[name].map(lambda value: f" {value}" if isinstance(value, str) else value) for name in others}
+    return table.assign(**wider).set_axis([first, *(f" {name}" for name in others)], axis=1)

@@ -25,6 +25,7 @@ from netlab.chapters.bdp.settings import (
     transfer_starts_s,
 )
 from netlab.course.own_figures import StudentValues
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
@@ -46,7 +47,7 @@ SETTLED_S = lasting(10, real_s=4)
 def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
     """Round-trip times of `PAIRS`, by theory, here and as published, by the number of nodes on the way."""
     expected = [theory.ping_rtt_ms(lab.path_hops(src, dst)) for src, dst in PAIRS]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "path": [f"{src}-{dst}" for src, dst in PAIRS],
             "nodes": [len(lab.path(src, dst)) for src, dst in PAIRS],
@@ -55,7 +56,8 @@ def rtt_table(lab: Topology, run: Run) -> pd.DataFrame:
             "simpleperf": PUBLISHED_RTT_MS,
             "simpleperf - theory": np.subtract(PUBLISHED_RTT_MS, expected),
         }
-    ).round(2)
+    )
+    return spaced(table.round(2))
 
 
 def transfer_table(lab: Topology, run: Run) -> pd.DataFrame:
@@ -120,12 +122,16 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
     runs = sweeps.sweep({name: transfer(int(1000 * window_kb), cable(), before) for name, before in cases.items()})
     own_ms = theory.segment_rtt_ms(cable().path_hops("h1", "h2"), framing="ethernet")
     cycles = [cycle_ms(window_kb, settled_mbps(run)) for run in runs.values()]
-    return pd.DataFrame(
-        {
-            "sender and receiver": list(cases),
-            "cycle (ms)": [f"{cycle:.2f}" for cycle in cycles],
-            f"above {own_ms:.2f} ms": [f"{max(0.0, round(100 * (cycle / own_ms - 1), 1)):.1f} %" for cycle in cycles],
-        }
+    return spaced(
+        pd.DataFrame(
+            {
+                "sender and receiver": list(cases),
+                "cycle (ms)": [f"{cycle:.2f}" for cycle in cycles],
+                f"above {own_ms:.2f} ms": [
+                    f"{max(0.0, round(100 * (cycle / own_ms - 1), 1)):.1f} %" for cycle in cycles
+                ],
+            }
+        )
     )
 
 
@@ -223,7 +229,7 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
         whole = float(int(1000 * kb) // theory.MSS_BYTES * theory.MSS_BYTES)
         expected = theory.windowed_goodput_mbps(whole, 100, own_ms, framing="ethernet")
         rows.append((f"siit window {kb:g} kB, Mbit/s", expected, settled_mbps(runs[list(windows_kb).index(kb)]), told))
-    return pd.DataFrame(
+    table = pd.DataFrame(
         [
             (
                 name,
@@ -236,7 +242,8 @@ def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], ru
             for name, expected, here, told in rows
         ],
         columns=["", "theory", "here", "gap", "published", "its gap"],
-    ).round(2)
+    )
+    return spaced(table.round(2))
 
 
 def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
@@ -252,12 +259,14 @@ def granted_buffers(asked_kb: Sequence[float]) -> pd.DataFrame:
     run = experiment.run(cable(), traffic, duration_s=1, progress=False)
     granted = map(int, run.commands["stdout"].iloc[0].split())
     told = {83: 168, 100: 200, 125: 250, 150: 256, 175: 256}
-    return pd.DataFrame(
-        {
-            "asked (kB)": asked_kb,
-            "granted here (bytes)": list(granted),
-            "siit: buffer (kB)": [told.get(int(kb), "-") for kb in asked_kb],
-        }
+    return spaced(
+        pd.DataFrame(
+            {
+                "asked (kB)": asked_kb,
+                "granted here (bytes)": list(granted),
+                "siit: buffer (kB)": [told.get(int(kb), "-") for kb in asked_kb],
+            }
+        )
     )
 
 
@@ -282,7 +291,8 @@ def buffer_table(buffers_kb: Sequence[int]) -> pd.DataFrame:
         window_kb = mbps * own_ms / 8
         share = "-" if kb == "tuned" else f"{100 * window_kb / float(kb):.0f} %"
         rows.append((kb, mbps, window_kb if kb != "tuned" else np.nan, share))
-    return pd.DataFrame(rows, columns=["buffer (kB)", "goodput (Mbit/s)", "window (kB)", "share"]).round(2)
+    table = pd.DataFrame(rows, columns=["buffer (kB)", "goodput (Mbit/s)", "window (kB)", "share"])
+    return spaced(table.round(2))
 
 
 def four_delays() -> tuple[plots.Comparison, float]:

@@ -105,7 +105,7 @@ def rates_table(climb: Run, offered_mbps: Sequence[float]) -> pd.DataFrame:
                 "whole step": f"{flow['loss_rate']:.2%}",
             }
         )
-    return pd.DataFrame(rows)
+    return spaced(pd.DataFrame(rows))
 
 
 def wait_ms(t_s: Any, offered_mbps: float, limit_mbps: float) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -190,7 +190,7 @@ def published_shares(found: pd.DataFrame) -> pd.DataFrame:
                     "loss, epfl": "-" if losses is None else f"{losses[index]:.1%}",
                 }
             )
-    return pd.DataFrame(rows)
+    return spaced(pd.DataFrame(rows))
 
 
 def shares_figure(found: pd.DataFrame) -> plots.Comparison:
