@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,6 +23,14 @@ def picture(page: Path, target: Path, width: int, height: int) -> Path:
         f"--user-data-dir={target.parent / 'profile'}",
     )
     return target
+
+
+def words(page: Path, name: str) -> str:
+    """What stands in the page's element of that name when its scripts have run."""
+    shown = _run(page, "--dump-dom", f"--user-data-dir={page.parent / 'profile'}")
+    found = re.search(rf'<pre id="{name}">(.*?)</pre>', shown, re.DOTALL)
+    assert found is not None, shown[-2000:]
+    return html.unescape(found[1])
 
 
 def _run(page: Path, *options: str) -> str:

@@ -5,6 +5,7 @@ NETLAB_NEW_LOOKS=1 writes new pictures into tests/data/looks; look at them befor
 
 from __future__ import annotations
 
+import json
 import os
 import types
 from pathlib import Path
@@ -150,3 +151,31 @@ def test_a_figure_that_lost_its_axes_and_legend_is_noticed(tmp_path: Path, monke
     seen = chromium.picture(page(tmp_path, "#ffffff"), tmp_path / "seen.png", WIDTH, HEIGHT)
     share = moved(seen, LOOKS / "light.png")
     assert share > MOST_MOVED, f"expected more than {MOST_MOVED:.0%} of the ink elsewhere, measured {share:.1%}"
+
+
+WIDTHS = (480, 720, 1300, 480)
+"""From one to the next as JupyterLab does it: draw, then take the new width."""
+MEASURE = """(async () => {
+  const found = [];
+  for (const width of WIDTHS) {
+    for (const figure of document.querySelectorAll('.js-plotly-plot')) {
+      figure.style.width = width + 'px';
+      await Plotly.redraw(figure);
+      await Plotly.Plots.resize(figure);
+      const [legend, title, plot] = ['.legend', '.gtitle', '.nsewdrag'].map(
+        name => figure.querySelector(name)?.getBoundingClientRect());
+      found.push([width, title ? title.bottom : 0, legend.top, legend.bottom, plot.top]);
+    }
+  }
+  document.body.innerHTML = '<pre id="found">' + JSON.stringify(found) + '</pre>';
+})()"""
+
+
+def test_a_legend_lies_neither_on_the_title_nor_on_the_plot_however_the_page_is_pulled(tmp_path: Path) -> None:
+    shown = page(tmp_path, "#ffffff")
+    with shown.open("a", encoding="utf-8") as opened:
+        opened.write(f"<script>{MEASURE.replace('WIDTHS', json.dumps(WIDTHS))}</script>")
+    found = json.loads(chromium.words(shown, "found"))
+    assert len(found) == 4 * len(WIDTHS)
+    for width, title_bottom, legend_top, legend_bottom, plot_top in found:
+        assert title_bottom < legend_top + 2 and legend_bottom < plot_top + 2, f"at {width} pixels"
