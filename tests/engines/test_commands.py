@@ -6,6 +6,7 @@ import netlab as nl
 from netlab import engines
 from netlab.base.errors import NotHereError, RunError
 from netlab.engines.library import commands
+from netlab.netlink import links
 from tests.engines.parity import differences
 
 WIRE = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
@@ -144,6 +145,60 @@ def test_what_the_kernel_refuses_is_told_as_its_line() -> None:
 def test_a_run_of_such_lines_needs_no_other_engine() -> None:
     item = nl.Command("h1", "tc qdisc add dev h1-eth0 root netem delay 5ms")
     assert engines.decide(None, [nl.Scenario(WIRE, [item], duration_s=1).plan()]) == "library"
+
+
+def lab(*items: nl.Command) -> commands.Commands:
+    return commands.Commands(nl.Scenario(QUEUE, [*items, nl.Ping("h1", "h2")], 5).plan())
+
+
+def test_commands_wait_each_for_its_moment_and_those_of_one_moment_in_their_order() -> None:
+    waiting = lab(
+        nl.Command("h1", "sysctl -w net.ipv4.tcp_sack=0", start_s=2),
+        nl.Command("h2", "sysctl -w net.ipv4.tcp_sack=1", start_s=0.5),
+        nl.Command("r1", "sysctl -qw net.ipv4.tcp_ecn=1", start_s=2),
+    )
+    moments_ns, nodes, told = [], [], []
+    while (next_ns := waiting.next_ns) is not None:
+        moments_ns.append(next_ns)
+        node, lines = waiting.pop()
+        nodes.append(node)
+        told += lines
+    assert moments_ns == [500_000_000, 2_000_000_000, 2_000_000_000] and nodes == ["h2", "h1", "r1"]
+    assert told == [
+        commands.Setting(f"net.ipv4.tcp_{name}", value) for name, value in (("sack", "1"), ("sack", "0"), ("ecn", "1"))
+    ]
+    shown = {"net.ipv4.tcp_sack = 1\n", "net.ipv4.tcp_sack = 0\n", ""}
+    assert len(waiting.said) == 3 and set(waiting.said.values()) == shown
+
+
+def made(node: str, command: str) -> list[bytes]:
+    """The messages of a command, in a node whose interfaces all have the number 3."""
+    shown, told = lab().run(node, command)
+    assert not shown
+    return [each.make(lambda _name: 3) for each in told if isinstance(each, commands.Message)]
+
+
+def test_a_links_lines_are_its_netlink_messages() -> None:
+    assert made("h1", "ip link set dev h1-eth0 up; ip link set h1-eth0 down") == [links.up(3), links.down(3)]
+    assert made("h1", "ip link set dev h1-eth0 gso_max_segs 1 mtu 900") == [
+        links.number(3, word="gso_max_segs", value=1),
+        links.number(3, word="mtu", value=900),
+    ]
+
+
+def test_a_route_that_a_line_changes_is_shown_changed() -> None:
+    waiting = lab()
+    before = waiting.run("h1", "ip route")[0].splitlines()
+    assert waiting.run("h1", "ip r list")[0].splitlines() == before
+    gone = next(line for line in before if " via " in line).split()[0]
+    shown, told = waiting.run("h1", f"ip route del {gone} && ip route show")
+    assert shown.splitlines() == [line for line in before if not line.startswith(gone)] and len(told) == 1
+    shown, told = waiting.run("h1", f"ip route add {gone} via 10.0.0.2 dev h1-eth0\nip route")
+    assert f"{gone} via 10.0.0.2 dev h1-eth0" in shown and len(shown.splitlines()) == len(before) and len(told) == 1
+    assert len(waiting.run("h1", QUICK)[1]) == len(before)
+    assert waiting.run("h1", "ip route")[0].count("quickack 1") == len(before)
+    # Another node has routes of its own.
+    assert "quickack" not in waiting.run("h2", "ip route")[0]
 
 
 def test_a_node_shows_its_routes_by_address() -> None:

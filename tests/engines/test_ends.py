@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import struct
 from typing import Any
 
 import pytest
 
 import netlab as nl
-from netlab.base.errors import RunError, ScenarioError
-from netlab.engines.library import own
+from netlab.base.errors import NetlabError, RunError, ScenarioError
+from netlab.engines.library import ends, own
 
 PIECE_BYTES = 1000
 TIMEOUT_S = 0.1
@@ -237,6 +238,120 @@ def test_a_program_that_computes_without_end_is_stopped(monkeypatch: pytest.Monk
         match=r"h1-h2 Sender: Endless\.on_datagram ended the run at 0\.0\d+ s: it had not come back after 0\.3 s",
     ):
         run(Sender, Endless)
+
+
+START, DATAGRAM, TIMER = range(3)
+
+
+def asked(both: ends.Ends, now_s: float, event: int, end: int, data: bytes = b"") -> tuple[float | None, list[bytes]]:
+    """What a program wants when the kernel asks (protocol.h: the time, a port, what happened, which end): its timer, its datagrams."""
+    told = both.answer(struct.pack("<QIIII", round(now_s * 1e9), 5001, event, end, 0) + data)
+    (timer,), at, sent = struct.unpack_from("<Q", told), 8, []
+    while at < len(told):
+        (length,) = struct.unpack_from("<I", told, at)
+        sent.append(told[at + 4 : at + 4 + length])
+        at += 4 + length
+    return None if timer == 2**64 - 1 else timer / 1e9, sent
+
+
+def test_what_both_programs_do_is_counted_and_timed() -> None:
+    """Three pieces by stop-and-wait; the second is lost once, and its acknowledgement once."""
+    both = ends.Ends("flow", (Sender, Receiver), 2500)
+    timer_s, (first,) = asked(both, 1.0, START, 0)
+    assert timer_s == 1.1 and first[0] == 0 and len(first) == 1001
+    assert asked(both, 1.0, START, 1) == (None, [])
+    assert asked(both, 1.02, DATAGRAM, 1, first) == (None, [b"\0"])
+    timer_s, (second,) = asked(both, 1.04, DATAGRAM, 0, b"\0")
+    assert timer_s == 1.14 and second[0] == 1
+    assert asked(both, 1.14, TIMER, 0) == (1.24, [second])
+    assert asked(both, 1.16, DATAGRAM, 1, second) == (None, [b"\1"])
+    assert asked(both, 1.24, TIMER, 0) == (1.34, [second])
+    assert asked(both, 1.26, DATAGRAM, 1, second) == (None, [b"\1"])
+    # The receiver knows the piece: it is delivered once.
+    timer_s, (third,) = asked(both, 1.28, DATAGRAM, 0, b"\1")
+    assert len(third) == 501
+    assert asked(both, 1.37, DATAGRAM, 1, third) == (None, [b"\2"])
+    assert asked(both, 1.4, DATAGRAM, 0, b"\2") == (None, [])
+    totals = both.totals()
+    assert totals == {
+        "flow": "flow", "error": None, "sent_bytes": 3 * 1001 + 1001 + 501, "sent_datagrams": 5, "received_datagrams": 4,
+        "delivered_bytes": 2500, "duplicates": 0, "missing_bytes": 0, "wrong_bytes": 0,
+        "delay_min_ms": pytest.approx(20), "delay_mean_ms": pytest.approx((20 + 120 + 90) / 3), "delay_max_ms": pytest.approx(120),
+        "first_s": 1.02, "last_s": 1.37,
+    }  # fmt: skip
+    assert both.rows(0.1) == [
+        {"flow": "flow", "interval": 10, "bytes": 1000, "datagrams": 1},
+        {"flow": "flow", "interval": 11, "bytes": 1000, "datagrams": 1},
+        {"flow": "flow", "interval": 13, "bytes": 500, "datagrams": 1},
+    ]
+
+
+def test_of_a_flow_that_delivered_nothing_no_moment_is_told() -> None:
+    totals = ends.Ends("flow", (Sender, Receiver), None).totals()
+    assert totals["first_s"] is totals["last_s"] is None
+    assert all(math.isnan(totals[name]) for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"))  # type: ignore[literal-required]
+
+
+def delivered(account: ends.Account, *pieces: bytes) -> tuple[int, int, int, int]:
+    """Bytes that were new, pieces that were not, bytes that were left out, and bytes that nobody had sent."""
+    for number, piece in enumerate(pieces):
+        account.deliver(float(number), piece)
+    totals = account.totals("flow")
+    return totals["delivered_bytes"], totals["duplicates"], totals["missing_bytes"], totals["wrong_bytes"]
+
+
+def test_a_piece_is_found_among_what_was_read() -> None:
+    for pieces, counted in (
+        ([slice(0, 50), slice(50, 100)], (100, 0, 0, 0)),
+        ([slice(0, 50), slice(0, 50)], (50, 1, 0, 0)),
+        ([slice(0, 50), slice(25, 75)], (75, 1, 0, 0)),
+        ([slice(30, 60)], (30, 0, 30, 0)),
+        ([slice(30, 60), slice(0, 30)], (30, 1, 30, 0)),
+        ([slice(0, 0)], (0, 0, 0, 0)),
+    ):
+        account = ends.Account(100)
+        data = account.read(0.0, 60) + account.read(0.0, 60)
+        assert len(data) == 100 and account.read(0.0, 1) == b""
+        assert delivered(account, *(data[piece] for piece in pieces)) == counted
+    account = ends.Account(None)
+    account.read(0.0, 100)
+    assert delivered(account, bytes(10)) == (0, 0, 0, 10)
+
+
+def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> None:
+    account = ends.Account(None)
+    for number in range(3):
+        account.note_sent(float(number), b"head%d" % number)
+    assert delivered(account, b"d0", b"d2", b"d2", b"d3") == (4, 1, 0, 2)
+    assert account.totals("flow")["delay_min_ms"] == -1000
+
+
+def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:
+    account = ends.Account(None)
+    sender, receiver = (ends.Program(account, receives) for receives in (False, True))
+    for call, said in (
+        (lambda: sender.send(b""), "takes 1 to 1472 bytes.*got 0"),
+        (lambda: sender.send(bytes(1473)), "got 1473"),
+        (lambda: sender.send("hello"), "takes bytes.*got 'hello'"),
+        (lambda: sender.send("x" * 21), "got str of length 21"),
+        (lambda: [sender.send(bytes(1472)) for _ in range(700)], "more than 1000000 bytes"),
+        (lambda: sender.set_timer(0.0), "a later moment.*got 0.0 at 0 s"),
+        (lambda: sender.set_timer(1e8), "a later moment"),
+        (lambda: sender.read(0), "at least 1, got 0"),
+        (lambda: receiver.read(1), "read\\(\\) is for the sender"),
+        (lambda: sender.deliver(b"x"), "deliver\\(\\) is for the receiver"),
+    ):
+        with pytest.raises(NetlabError, match=said):
+            call()
+    for data in (b"x", bytearray(1472), memoryview(b"x")):
+        receiver.send(data)
+    # What a receiver sends is no part of the account. Each of the sender's took four bytes more for its length.
+    assert account.sent_datagrams == 1_000_000 // 1476
+    assert len(receiver.take()) == 8 + 3 * 4 + 1474
+    receiver.set_timer(2.5)
+    assert receiver.take() == struct.pack("<Q", 2_500_000_000)
+    receiver.wake(2_500_000_000, is_timer=True)
+    assert receiver.take() == b"\xff" * 8 and receiver.now_s == 2.5
 
 
 def test_programs_need_a_link_with_a_rate() -> None:

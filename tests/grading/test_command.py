@@ -97,6 +97,18 @@ def test_who_is_still_at_work_is_not_waited_for(
     assert time.monotonic() - began_s < 30 and not stopping.is_set()
 
 
+def test_a_number_below_the_least_is_refused_and_the_least_is_taken(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option, wrong, said in (
+        ("--jobs", "0", "must be 1 or more, got 0"),
+        ("--cpu-seconds", "0", "must be above 0, got 0"),
+    ):
+        assert cli.main([*words, option, wrong]) != 0
+        assert said in capsys.readouterr().err
+    assert cli.main([*words, "--jobs", "1", "--cpu-seconds", "0.5"]) == 0
+
+
 def test_points_for_words_do_not_outlive_the_words(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

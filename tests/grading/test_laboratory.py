@@ -116,3 +116,14 @@ def test_all_runs_of_a_submission_share_a_wall_clock_time(monkeypatch: pytest.Mo
     for _ in range(3):
         there.measure(scenario(Udp("h1", "h2", rate_mbps=1)), graded=True)
     assert allowed_s == [240.0, 140.0, 40.0]
+
+
+def test_a_class_stands_in_its_place_and_what_is_no_scenario_is_left_for_its_own_sentence() -> None:
+    own: Any = {(1, "congestion"): "stand-in"}
+    described = {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "file"}], "seed": 1}
+    made = laboratory._with(described, own)
+    assert made == {"traffic": [{"kind": "ping"}, {"kind": "tcp", "congestion": "stand-in"}], "seed": 1}
+    assert described["traffic"][1]["congestion"] == "file"
+    for odd in ({"traffic": "tcp"}, {"traffic": [1, 2]}, {"traffic": None}, {}):
+        assert laboratory._with(odd, own) == odd
+    assert laboratory._with(described, {}) == described

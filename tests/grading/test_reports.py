@@ -86,6 +86,23 @@ def test_a_platform_gets_one_line_a_student_with_the_same_total(graded: Graded) 
     assert [row[graded.master.stem] for row in canvas] == [str(sum(classroom.OF.values())), "6", "1", "0"]
 
 
+def test_canvas_knows_a_student_by_its_own_columns_and_by_the_address_where_it_gave_no_login(graded: Graded) -> None:
+    columns = {
+        "name": "A B",
+        "canvas_id": "7",
+        "sis_user_id": "u7",
+        "sis_login_id": "ab",
+        "section": "S",
+        "email": "a@x.org",
+    }
+    named = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+    for given, login in ((columns, "ab"), ({**columns, "sis_login_id": ""}, "a@x.org")):
+        entries = {**graded.entries, "anna": replace(graded.entries["anna"], columns=given)}
+        points, anna, *_ = rows(reports.canvas_csv(replace(graded, entries=entries)))
+        assert [anna[each] for each in named] == ["A B", "7", "u7", login, "S"]
+        assert [points[each].strip() for each in named] == ["Points Possible", "", "", "", ""]
+
+
 def test_who_is_not_in_moodles_table_is_named(graded: Graded) -> None:
     """Where nobody has an address, all are in it under their own names."""
     assert not reports.without_address(graded)

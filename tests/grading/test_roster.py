@@ -66,6 +66,34 @@ def test_a_gradebook_that_canvas_exports_is_a_class_list(tmp_path: Path) -> None
     assert found.files["Müller, Jürgen"] is not None and not found.notes
 
 
+def test_each_column_that_the_page_names_is_read_by_each_of_its_names(tmp_path: Path) -> None:
+    """Those of docs/grading.md, Hand out; Canvas's own come back in its table."""
+    given = tmp_path / "class.csv"
+    columns = [
+        "name",
+        "email",
+        "file",
+        "token",
+        "canvas_id",
+        "sis_user_id",
+        "sis_login_id",
+        "section",
+        "first_name",
+        "last_name",
+    ]
+    given.write_text(",".join(["student", *columns]) + "\n" + ",".join(["s1", *columns]) + "\n")
+    (entry,) = roster.read(given)
+    assert entry.columns == {name: name for name in columns} and entry.token == columns[3] and entry.name == "name"
+    assert list(roster.NAMES) == ["student", *columns]
+    for name, others in roster.NAMES.items():
+        for other in others:
+            given.write_text(
+                f"{other.replace('_', ' ').title()};name\nx;y\n" if name == "student" else f"student;{other}\nx;y\n"
+            )
+            (entry,) = roster.read(given)
+            assert entry.student == "x" and (name == "student" or entry.columns[name] == "y")
+
+
 def test_of_two_students_of_one_name_neither_is_guessed_and_both_folders_are_named(tmp_path: Path) -> None:
     entries = [named("s04", "Kim Lee"), named("s05", "Kim Lee"), named("s06", "Ann Roe")]
     place = hand_in(tmp_path / "in", "Kim Lee_113_x_/a.ipynb", "Kim Lee_114_x_/a.ipynb", "Ann Roe_115_x_/a.ipynb")
