@@ -18,26 +18,38 @@ PHASES = {
     "congestion avoidance": "solid",
     "fast recovery": "dashdot",
     "after a timeout": "longdash",
+    "window": "solid",
 }
 """Each with its kind of line."""
 _LABELS = ("Time (s)", "Window (segments)")
 
 
 def phases(run: Run, flow: str | None = None) -> pd.DataFrame:
-    """What a flow of Reno's kind was doing, sample by sample: its `intervals` with a column `phase`.
+    """What a flow was doing, sample by sample: its `intervals` with a column `phase`.
 
     The kernel tells fast recovery and the repair after a timeout itself (`ca_state`). Else the window is below its
-    threshold, which is slow start, or not.
+    threshold, which is slow start, or not. Tahoe has no fast recovery, and BBR none of these phases: its is `window`.
     """
     known = run.intervals.dropna(subset=["cwnd_segments"])
     own = known[known["flow"] == (known["flow"].iloc[0] if flow is None else flow)].copy()
     below = own["ssthresh_segments"].isna() | (own["cwnd_segments"] < own["ssthresh_segments"])
+    control = _control(own)
     own["phase"] = np.select(
-        [own["ca_state"] == "loss", own["ca_state"] == "recovery", below],
-        ["after a timeout", "fast recovery", "slow start"],
+        [
+            np.full(len(own), control == "bbr"),
+            own["ca_state"] == "loss",
+            (own["ca_state"] == "recovery") & (control != "tahoe"),
+            below,
+        ],
+        ["window", "after a timeout", "fast recovery", "slow start"],
         "congestion avoidance",
     )
     return own
+
+
+def _control(own: pd.DataFrame) -> str:
+    """The congestion control of a flow's samples: the second word of its name."""
+    return str(own["flow"].iloc[0]).split()[1]
 
 
 def window_figure(
@@ -93,11 +105,12 @@ def _window(figure: go.Figure, own: pd.DataFrame) -> None:
 
 
 def _name(figure: go.Figure, own: pd.DataFrame) -> None:
-    """Write the phase's name where it is seen first; additive increase where it lasts longest."""
+    """Write the phase's name where it is seen first; the climb's where it lasts longest."""
+    climb = "climb along a cubic curve" if _control(own) == "cubic" else "additive increase"
     own = own.assign(stretch=(own["phase"] != own["phase"].shift()).cumsum())
     for phase, text, place in (
         ("slow start", "slow start", {"ax": 60, "ay": -4}),
-        ("congestion avoidance", "additive increase", {"ax": -10, "ay": -46}),
+        ("congestion avoidance", climb, {"ax": -10, "ay": -46}),
         ("fast recovery", "multiplicative decrease:<br>fast retransmit, fast recovery", {"ax": 50, "ay": 44}),
         ("after a timeout", "timeout,<br>slow start again", {"ax": 70, "ay": -14}),
     ):

@@ -14,3 +14,24 @@ def test_the_windows_of_several_controls_have_one_scale() -> None:
     runs = {name: nl.run(path, [nl.Tcp("h1", "h3", congestion=name)], duration_s=2) for name in ("reno", "cubic")}
     figure = settings.windows_figure(runs, 10, 40, 33, title="Two")
     assert [axis.matches for axis in figure.select_yaxes()] == ["y", "y"]
+
+
+@pytest.mark.library
+@pytest.mark.parametrize(
+    ("control", "named"),
+    [
+        ("tahoe", ["slow start", "additive increase"]),
+        ("reno", ["slow start", "additive increase", "multiplicative decrease:<br>fast retransmit, fast recovery"]),
+        (
+            "cubic",
+            ["slow start", "climb along a cubic curve", "multiplicative decrease:<br>fast retransmit, fast recovery"],
+        ),
+        ("bbr", []),
+    ],
+)
+def test_a_window_is_named_by_what_its_control_does(control: str, named: list[str]) -> None:
+    """Only Reno and Tahoe add a segment in each round trip, Tahoe has no fast recovery, and BBR none of these phases."""
+    run = nl.run(settings.path(), [nl.Tcp("h1", "h3", congestion=control)], duration_s=12, interval_s=0.04)
+    figure = settings.window_figure(run, 10, 40, 33, title="One")
+    assert [note.text for note in figure.layout.annotations] == named
+    assert ("fast recovery" in {trace.name for trace in figure.data}) == (control in {"reno", "cubic"})
