@@ -116,7 +116,7 @@ chapter.check.repeated(my_finding)
 # %% [markdown] id="sweep-text"
 # ### Run it
 #
-# Seven rates of the video, 40 s each; the first 10 s do not count. Each has five seeds, to see what is chance.
+# Seven rates of the video, 40 s each; the first 10 s do not count. Each has five seeds.
 
 # %% id="sweep"
 left = chapter.settings.left_mbps
@@ -158,7 +158,7 @@ b3_prediction.compare(tcp[9][0], theory=left(10, 5, 1000))
 # %% [markdown] id="sweep-why"
 # **Why do they differ?** *Up to 2 Mbit/s of video* hardly: TCP takes what is left, [[within 1 % = max(abs(tcp[v][0] / 1000 / left(1 + v, 5, 1000) - 1) for v in (0.5, 2)) | 0 .. 0.0125]].
 #
-# *At 3 and 3.5* TCP gets [[more than is left = all(tcp[v][0] - tcp[v][1] > 1000 * left(1 + v, 5, 1000) for v in (3, 3.5))]]. To find its rate it keeps the queue full, and a full queue drops datagrams too:
+# *At 3 and 3.5* TCP gets [[more than is left = all(tcp[v][0] - tcp[v][1] > 1000 * left(1 + v, 5, 1000) for v in (3, 3.5))]]. To find its rate it fills the queue, and a full queue drops datagrams too:
 # look at the video's column.
 #
 # *From 4 on* UDP alone is more than the link carries. In B2 TCP still finds a gap now and then; in B3 it gets almost
@@ -299,7 +299,7 @@ print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in 
 # (for *active queue management*) of `three_pcs(...)` chooses the slow link's queue: `nl.topologies.three_pcs(rate_mbps=5, aqm="...")`. Three serve flows in turn:
 # `fq`, `sfq` (*stochastic fairness queueing*) and `fq_codel` (which also keeps each queue short). In each of them all flows share the room of the queue.
 #
-# With this link's room of 100 packets one of them does not protect. Which one, do you think? The result should be *max-min fair*: a flow that asks for less than an equal share gets all that it asks for,
+# With room for 100 packets one of them does not protect. Which one? The result should be *max-min fair*: a flow that asks for less than an equal share gets all that it asks for,
 # and the others share the rest equally.
 #
 # ### Exercise 5: save TCP
@@ -358,7 +358,7 @@ print(losses[["measured", "PFTK", "waiting"]].round(1).to_string())
 
 # %% [markdown] id="lines-why"
 # PFTK is [[too low at 5 to 10 % = bool((losses["PFTK"] / losses["measured"]).iloc[2:4].between(0.65, 0.9).all())]]: in its model a loss costs the rest of its round. (A guess: selective acknowledgements save that in Linux.) At 20 to 30 %
-# it is [[nearer than the square-root formula, but too low = bool((losses["PFTK"] / losses["measured"]).iloc[4:6].between(0.6, 0.9).all())]]. At 60 % it is [[several times too high = float((losses["PFTK"] / losses["measured"]).iloc[8]) | 2.5 .. 6]], because its timer stops doubling too early.
+# it is [[nearer than the square-root formula, but too low = bool((losses["PFTK"] / losses["measured"]).iloc[4:6].between(0.6, 0.9).all())]]. At 60 % it is [[several times too high = float((losses["PFTK"] / losses["measured"]).iloc[8]) | 2.5 .. 6]]: it counts what is sent, of which 40 % arrive, and its timer stops doubling too early. For what arrives it would give [[about one and a half times = float(losses['PFTK'].iloc[8] * 0.4 / losses['measured'].iloc[8]) | 1.2 .. 2.2]] as much as measured.
 #
 # *Waiting* is [[less than half of the measurement at 40 % = float((losses["waiting"] / losses["measured"]).iloc[6]) | 0.3 .. 0.49]] (a guess: a second segment in flight still helps), and [[a half to two thirds = bool((losses["waiting"] / losses["measured"]).iloc[7:].between(0.45, 0.7).all())]]
 # of it at 50 and 60 %. There single waits of up to two minutes decide, and the eight connections differ by a lot.

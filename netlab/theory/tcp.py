@@ -293,10 +293,10 @@ def backoff_mbps(
 
     A segment that is lost k times waits for timers of 1, 2, 4, ... times the first one; the k-th wait comes with
     the chance p**k. Without a longest timer the mean would be endless from p = 1/2 on: rto * p / (1 - 2p).
-    Within a factor of two where at least half of all segments are lost (Linux's Reno on a path of 60 ms, four
-    times 2000 s at 0.5 and four times 4000 s at 0.6). Misleads below: a window of two or three segments often
-    repairs a loss without the timer, so that the flow is twice as fast at 0.4 and three times at 0.3. Holds for
-    means over many minutes only, for single waits may take two.
+    Too low by a factor of about two at 0.5 and of 1.6 at 0.6 (Linux's Reno on a path of 60 ms, eight times 2000 s
+    and eight times 4000 s; the intervals are a sixth and a third of the means). Misleads below: a window of two or
+    three segments often repairs a loss without the timer, so that the flow is twice as fast at 0.4 and three times
+    at 0.3. Holds for means over many minutes only, for single waits may take two.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def test_the_queues_that_drop_from_the_longest_protect_whatever_their_room(aqm: 
 
 
 def test_the_square_root_holds_for_few_losses_and_the_waiting_sender_for_many() -> None:
-    """Four connections each: within 15 % at 2 %; from a half of it to three times it at 50 and 60 %."""
+    """Eight connections each: within 15 % at 2 %; from a half of it to three times it at 50 and 60 %."""
     few = nl.run(settings.lossy(0.02, 60)).streams["goodput_mbps"].mean()
     agrees("goodput at 0.02 (Mbit/s)", few, nl.theory.mathis_mbps(1448, 60, 0.02), relative=0.15)
     for loss_rate, duration_s in ((0.5, 2000), (0.6, 4000)):
