@@ -324,8 +324,8 @@ heads = chapter.settings.head_starts()
 print(heads.round(1).to_string(index=False, na_rep=""))
 
 # %% [markdown] id="first-why"
-# **Experiment 2** fits such a start, as far as five draws can tell: with one second between the starts our means come [[within a fifth of all three published shares = float((heads.iloc[0, 1:4].astype(float) / heads.iloc[1, 1:4].astype(float) - 1).abs().max()) | 0 .. 0.2]] and [[1 % of their sum = float(abs(heads.iloc[0, 4] / heads.iloc[1, 4] - 1)) | 0 .. 0.0149]]. The first flow finds an
-# empty link; the others must win their part through losses. (The sum rises above 28.7, because each flow has less company in its first or last seconds.)
+# **Experiment 2** fits such a start, as far as five draws can tell: with one second between the starts our means come [[within a fifth of all three published shares = float((heads.iloc[0, 1:4].astype(float) / heads.iloc[1, 1:4].astype(float) - 1).abs().max()) | 0 .. 0.2]] and [[1 % of their sum = float(abs(heads.iloc[0, 4] / heads.iloc[1, 4] - 1)) | 0 .. 0.0149]]. (A guess at the reason: the first flow finds an
+# empty link, and the others must win their part through losses.) The sum rises above 28.7, because each flow has less company in its first or last seconds.
 #
 # **Experiment 3** cannot, quite. A head start moves the shares to the published side. A third of a second with full rooms comes [[within a tenth of both shares = float((heads.iloc[3, 1:3].astype(float) / heads.iloc[4, 1:3].astype(float) - 1).abs().max()) | 0 .. 0.1]] and near the sum, but then the waits of part 3 do
 # not fit; with the lab's rooms the first share takes 4 s, and then the other one and the sum are [[too high = bool(heads.iloc[2, 2] > 1.1 * heads.iloc[4, 2] and heads.iloc[2, 4] > 1.05 * heads.iloc[4, 4])]]. We do not know.

@@ -6,6 +6,8 @@ moments are averaged, and the tolerance says what luck is left.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,15 @@ def test_left_of_the_knee_both_hosts_get_a_little_less_than_theory_in_every_copy
         got = settings.goodputs(nl.sweep(runs), after_s=2).mean()
         for host, count in (("h1", streams), ("h2", neighbours)):
             agrees(f"{host} with {streams}", got[host] / (count * one_mbps), 0.88, absolute=0.06)
+
+
+def test_four_times_as_long_a_contest_leaves_less_to_chance() -> None:
+    """Five draws of `simpleperf` case 5: over 100 s the four connections differ less than half as much as over 25 s."""
+    scatter = []
+    for duration_s in (25, 100):
+        scenarios = {draw: settings.case5(draw) for draw in range(5)}
+        for draw, each in scenarios.items():
+            flows = [replace(flow, duration_s=duration_s) for flow in each.traffic]
+            scenarios[draw] = replace(each, traffic=flows, duration_s=duration_s + 1)
+        scatter.append(np.mean([run.streams["goodput_mbps"].std() for run in nl.sweep(scenarios).values()]))
+    assert scatter[1] < 0.5 * scatter[0]
