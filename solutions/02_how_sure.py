@@ -267,7 +267,7 @@ clock_losses = clockwork["loss rate"]
 # %% id="modest"
 modest = experiments.modest_table(seeds=8)
 print("Lost datagrams in per cent")
-print(modest.round(2).to_string())
+print(modest.round(2).reset_index().to_string(index=False))
 modest_gap = nl.interval(modest["difference"])
 print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
 

@@ -182,7 +182,7 @@ chapter.check.buffer(my_run)
 # keeps their order. netem, as the lab used it, lets them *overtake* each other. First UDP, 10 Mbit/s, with $V$ = 10 ms, the lab's value.
 
 # %% id="jitter-udp"
-print(experiments.udp_with_jitter(10).astype(float).round(2).to_string())
+print(experiments.udp_with_jitter(10).astype(float).round(2).astype({"reordered": int}).to_string())
 
 # %% [markdown] id="jitter-udp-why"
 # Nothing is lost, either way. Keeping the order costs time: each packet waits for the slowest one before it. Overtaking costs order: most datagrams arrive after
