@@ -1,7 +1,7 @@
 """Curves that grow many times a second, as SVG text.
 
 A browser takes some tenths of a second for a figure of Plotly's, and a few thousandths for such a picture. It needs no script, so
-it is drawn wherever a page shows HTML.
+it is drawn wherever a page shows HTML. Its words have the colour of the page's own, which can be read on white and on dark.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Strips:
             for value, y in ((0, bottom), (highest / 2, top + HEIGHT / 2), (highest, top))
         ]
         parts.append(
-            f'<text transform="translate(14 {top + HEIGHT / 2:.0f}) rotate(-90)" text-anchor="middle" fill="{TEXT}" '
+            f'<text transform="translate(14 {top + HEIGHT / 2:.0f}) rotate(-90)" text-anchor="middle" fill="currentColor" '
             f'font-size="13">{html.escape(LABELS[quantity])}</text>'
         )
         # In the units of the points: the picture scales them, and cuts off what is over.
@@ -164,4 +164,4 @@ def _stroke(style: int) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str, size: int) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{TEXT}" font-size="{size}">{html.escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor" font-size="{size}">{html.escape(words)}</text>'
