@@ -135,7 +135,7 @@ chapter.check.stop_and_wait(my_wait)
 wait = chapter.check.stop_and_wait.take(my_wait, experiments.STOP_AND_WAIT)  # yours, if it passes
 one = experiments.intervals(experiments.measured({"stop-and-wait": wait}, [1]))["stop-and-wait", 1]
 one_prediction.compare(one.mean, theory=experiments.theory_mbps("go-back-N", 1.0))
-print(f"stop-and-wait: {one} Mbit/s in {experiments.SEEDS} runs")
+print(f"stop-and-wait: {one:.4f} Mbit/s in {experiments.SEEDS} runs")
 
 # %% [markdown] id="wait-why"
 # The link could carry [[1.92 Mbit/s = nl.theory.udp_goodput_limit_mbps(2, 1001) | 1.915 .. 1.925]] of data. It is idle for [[96 % = 100 * (1 - one.mean / 1.92) | 95 .. 97]] of the time, because the sender waits.
@@ -313,7 +313,7 @@ chapter.check.beside(my_finding)
 
 # %% id="together"
 tcp_mbps = experiments.together(selective)
-print(f"TCP alone: {tcp_mbps['alone']} Mbit/s; beside selective repeat: {tcp_mbps['together']} Mbit/s")
+print(f"TCP alone: {tcp_mbps['alone']:.3f} Mbit/s; beside selective repeat: {tcp_mbps['together']:.3f} Mbit/s")
 
 # %% [markdown] id="polite-words"
 # ### Exercise 5: whose transfer is better?

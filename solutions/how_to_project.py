@@ -49,7 +49,8 @@ bound = {
     for flows in FLOWS
 }
 print(f"BDP: {bdp_packets:.0f} packets; the rule: " + ", ".join(f"{rule[n]:.0f} for {n} flows" for n in FLOWS))
-print(pd.DataFrame(bound, index=TIMES).round(3).to_string())
+print("Bound of the utilization by the queue, in times of the rule")
+print(pd.DataFrame(bound, index=TIMES).add_suffix(" flows").round(3).to_string())
 
 # %% [markdown] id="experiment"
 # ## 3. The experiment
@@ -158,7 +159,7 @@ alike = nl.sweep({seed: scenario(16, round(rule[16]), seed, spread=False) for se
 
 # %% id="alike-said"
 lost = nl.interval(100 * (used[16, 1.0].to_numpy() - np.array([utilization(run) for run in alike.values()])))
-print(f"What the same RTT costs: {lost} percentage points")
+print(f"What the same RTT costs: {lost:.2f} percentage points")
 
 # %% [markdown] id="published"
 # About [[one percentage point = lost.mean | 0.6 .. 1.6]] of the link, and the interval does not hold 0.

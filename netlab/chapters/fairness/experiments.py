@@ -207,10 +207,10 @@ def published_table(found: pd.DataFrame) -> pd.DataFrame:
                 "epfl measured": f"{far_mbps:.2f} / {near_mbps:.2f}",
                 "here": f"{mine['far_mbps']:.1f} / {mine['near_mbps']:.1f}",
                 "exponent, epfl": f"{theirs:.1f}",
-                "here ": f"{mine['exponent']:.1f}",
+                "exponent, here": f"{mine['exponent']:.1f}",
             }
         )
-    return pd.DataFrame(rows)
+    return spaced(pd.DataFrame(rows))
 
 
 ROUTES = {"h1-h3": ["first", "second"], "h1-h2": ["first"], "h2-h3": ["second"]}

@@ -314,6 +314,6 @@ def together(seeds: Iterable[int]) -> pd.DataFrame:
             )
             wait, _ = interval([late(run, label)["rtt_ms"].mean() for run, label in zip(runs, labels, strict=True)])
             row[f"{flow} (Mbit/s)"] = f"{goodput:.1f}"
-            row[f"{flow} waits (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
+            row[f"{flow} wait (ms)"] = f"{wait - BASE_RTT_MS:.0f}"
         rows.append(row)
-    return pd.DataFrame(rows)
+    return spaced(pd.DataFrame(rows))

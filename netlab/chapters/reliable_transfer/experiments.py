@@ -20,6 +20,7 @@ from netlab.chapters.reliable_transfer.programs import (
     StopAndWaitSender,
 )
 from netlab.chapters.reliable_transfer.settings import LOSS_RATE, RATE_MBPS, RTT_MS, TIMEOUT_MS, network, transfer
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.runs import sweeps
@@ -111,16 +112,18 @@ def window_figure(found: pd.DataFrame) -> plots.Comparison:
 def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
     """Selective repeat with both kinds of window, beside the formula."""
     near, far = intervals(found), intervals(wide)
-    return pd.DataFrame(
-        [
-            {
-                "window": window,
-                "from the oldest (Mbit/s)": f"{near['selective repeat', window]:.2f}",
-                "in flight (Mbit/s)": f"{each:.2f}",
-                "formula (Mbit/s)": f"{theory_mbps('selective repeat', float(window)):.2f}",
-            }
-            for (_, window), each in far.items()
-        ]
+    return spaced(
+        pd.DataFrame(
+            [
+                {
+                    "window": window,
+                    "from the oldest (Mbit/s)": f"{near['selective repeat', window]:.2f}",
+                    "in flight (Mbit/s)": f"{each:.2f}",
+                    "formula (Mbit/s)": f"{theory_mbps('selective repeat', float(window)):.2f}",
+                }
+                for (_, window), each in far.items()
+            ]
+        )
     )
 
 
