@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from netlab import plots, theory
 from netlab.chapters.fairness.experiments import NAMES, drawn, losses, rtts_ms
 from netlab.chapters.fairness.settings import FAR_MS, NEAR_MS, QUEUE_PACKETS, WARM_UP_S, gentle_red, two_distances
-from netlab.plots.theme import TEXT
+from netlab.plots.theme import COLOURS
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
 
 HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
@@ -75,7 +75,7 @@ def _show(result: Any, settings: Settings) -> go.Figure:
                 y=[share(heard)(ratio) for ratio in ratios],
                 mode="lines",
                 name=heard,
-                line={"dash": dash, "width": 1.5, "color": TEXT},
+                line={"dash": dash, "width": 1.5, "color": COLOURS[0]},
                 opacity=0.6,
                 row=1,
                 col=1,

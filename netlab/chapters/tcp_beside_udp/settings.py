@@ -20,7 +20,7 @@ from netlab.measure.results import Run
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, theory_line
+from netlab.plots.theme import COLOURS, DASHES, SYMBOLS, line, theory_line, told
 from netlab.runs import replications
 from netlab.runs.scenario import Scenario
 from netlab.runs.sweeps import sweep
@@ -256,12 +256,12 @@ def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
     figure = comparison.figure
     figure.for_each_trace(lambda trace: trace.update(name="square root"), selector={"name": "theory"})
     formulas: dict[str, Callable[..., Any]] = {"PFTK": theory.pftk_mbps, "waiting": theory.backoff_mbps}
-    for number, (name, formula) in enumerate(formulas.items(), start=1):
+    for (name, formula), dash in zip(formulas.items(), ("dot", "longdashdot"), strict=True):
         figure.add_scatter(
             x=rates.tolist(),
             y=(1000 * formula(theory.MSS_BYTES, LOSSY_MS, rates)).tolist(),
-            name=name,
-            **line(number),
+            **line(color=COLOURS[0], dash=dash),
+            **told("theory", name, "Loss rate", "Goodput (kbit/s)"),
             row=1,
             col=1,
         )

@@ -52,6 +52,8 @@ def test_the_panel_draws_a_draw_beside_the_theory_for_its_queue(settings, expone
     assert {flow.congestion for flow in scenario.traffic} == {"cubic" if settings.get("cubic") else "reno"}
     (strip,) = by_role(panel, "residual")[-1:]
     assert strip.x == pytest.approx((900 / 400,)) and strip.y == pytest.approx((0.0,), abs=1e-6)
+    lines = [trace for trace in panel.figure.data if trace.mode == "lines"]
+    assert {trace.line.color for trace in lines} == {strip.marker.color}, "theory has the colour of its series"
     assert "cuts: h1 0, h2 2" in strip.hovertext[0] and "waits 100 ms" in panel.figure.layout.title.text
 
 

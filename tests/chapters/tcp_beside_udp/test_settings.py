@@ -1,0 +1,17 @@
+"""What the chapter's figures show; no kernel is needed."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from netlab.chapters.tcp_beside_udp import settings
+
+
+def test_all_three_formulas_of_the_loss_figure_have_the_colour_of_what_was_measured() -> None:
+    table = pd.DataFrame({"measured": [3600.0, 880.0, 17.0]}, index=[0.005, 0.05, 0.5])
+    figure = settings.loss_figure(table, "One connection")
+    (measured,) = (trace for trace in figure.data if trace.name == "measured")
+    lines = {trace.name: trace.line for trace in figure.data if trace.mode == "lines"}
+    assert set(lines) == {"square root", "PFTK", "waiting"}
+    assert {line.color for line in lines.values()} == {measured.marker.color}
+    assert len({line.dash for line in lines.values()}) == 3
