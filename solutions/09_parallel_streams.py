@@ -488,7 +488,7 @@ spans = pd.DataFrame(
         for k in (1, 2, 4, 8, 16)
     }
 ).T
-print("Goodput in Mbit/s by the connections of h1, mean of five draws; +- is half the 95 % interval")
+print("Goodput in Mbit/s by the connections of h1, mean and 95 % interval of five draws")
 print(spans.round(2).rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string())
 
 # %% [markdown] id="sweep-why"

@@ -76,7 +76,6 @@ def _show(result: Any, settings: Settings) -> go.Figure:
                 mode="lines",
                 name=heard,
                 line={"dash": dash, "width": 1.5, "color": COLOURS[0]},
-                opacity=0.6,
                 row=1,
                 col=1,
             )

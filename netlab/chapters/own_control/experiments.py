@@ -123,7 +123,8 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
             name=str(row.control),
             showlegend=False,
             marker={
-                "size": 13,
+                # One that lies on another is seen inside it.
+                "size": 16 if is_linux else 9,
                 "color": COLOURS[place % len(COLOURS)],
                 "symbol": SYMBOLS[place % len(SYMBOLS)].removesuffix("-open") + ("-open" if is_linux else ""),
             },
@@ -131,7 +132,7 @@ def plane(found: pd.DataFrame, title: str) -> go.Figure:
     least, most = found["goodput_mbps"].min(), found["goodput_mbps"].max()
     figure.update_xaxes(range=[0.9 * least, 1.04 * most])
     low, high = np.log10([found["rtt95_ms"].min(), found["rtt95_ms"].max()])
-    figure.update_yaxes(range=[low - 0.1, high + 0.1])
+    figure.update_yaxes(range=[low - 0.1, high + 0.1], nticks=6)
     return _plane(figure.update_layout(height=440), title, "RTT, 95th percentile (ms)")
 
 
