@@ -17,24 +17,16 @@ import signal
 import struct
 import sys
 
-PR_SET_PDEATHSIG = 1
-PR_SET_NO_NEW_PRIVS = 38
-LANDLOCK_CREATE_RULESET = 444
-LANDLOCK_ADD_RULE = 445
-LANDLOCK_RESTRICT_SELF = 446
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 VERSION_QUERY = 1
 RULE_PATH_BENEATH = 1
 
 # From linux/landlock.h: what the guest must not do to the host's files outside its own directories.
-EXECUTE = 1 << 0
-WRITE_FILE = 1 << 1
-READ_FILE = 1 << 2
-READ_DIR = 1 << 3
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = (1 << bit for bit in range(4))
 REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
-REFER = 1 << 13
-TRUNCATE = 1 << 14
-SCOPE_ABSTRACT_UNIX_SOCKET = 1 << 0
-SCOPE_SIGNAL = 1 << 1
+REFER, TRUNCATE = 1 << 13, 1 << 14
+SCOPE_ABSTRACT_UNIX_SOCKET, SCOPE_SIGNAL = 1 << 0, 1 << 1
 BIND_AND_CONNECT_TCP = (1 << 0) | (1 << 1)
 NETWORK_SINCE = 4
 ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc", "/sys", "/dev")

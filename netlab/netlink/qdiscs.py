@@ -15,28 +15,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from netlab.base.units import BITS_PER_BYTE
-from netlab.netlink.wire import (
-    NLA_F_NESTED,
-    NLM_F_CREATE,
-    NLM_F_EXCL,
-    RTM_DELQDISC,
-    RTM_NEWQDISC,
-    RTM_NEWTFILTER,
-    TCA_KIND,
-    TCA_OPTIONS,
-    TCMSG,
-    attribute,
-    message,
-    text,
-    u32,
-    u64,
-)  # fmt: skip
+from netlab.netlink import wire
+from netlab.netlink.wire import NLM_F_CREATE, NLM_F_EXCL, TCA_OPTIONS, attribute, message, text, u32, u64
 
-TC_H_ROOT = 0xFFFFFFFF
-ROOT_HANDLE = 0x10000
-QUEUE_HANDLE = 0x20000
-TC_H_INGRESS = 0xFFFFFFF1
-INGRESS_HANDLE = 0xFFFF0000
+TC_H_ROOT, TC_H_INGRESS = 0xFFFFFFFF, 0xFFFFFFF1
+ROOT_HANDLE, QUEUE_HANDLE, INGRESS_HANDLE = 0x10000, 0x20000, 0xFFFF0000
 ETH_P_ALL = 3
 TC_ACT_STOLEN = 4
 TCA_EGRESS_REDIR = 1
@@ -112,8 +95,8 @@ class Ingress:
 
     def message(self, index: Index) -> bytes:
         """The message that makes it."""
-        body = TCMSG.pack(0, index(self.interface), INGRESS_HANDLE, TC_H_INGRESS, 0)
-        return message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, body + text(TCA_KIND, "ingress"))
+        body = wire.TCMSG.pack(0, index(self.interface), INGRESS_HANDLE, TC_H_INGRESS, 0)
+        return message(wire.RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, body + text(wire.TCA_KIND, "ingress"))
 
 
 @dataclass(frozen=True)
@@ -134,11 +117,13 @@ class Filter:
         action = b""
         if self.device is not None:
             redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(self.device))
-            action = attribute(2, attribute(1, text(1, "mirred"), attribute(2 | NLA_F_NESTED, attribute(2, redirect))))
+            action = attribute(
+                2, attribute(1, text(1, "mirred"), attribute(2 | wire.NLA_F_NESTED, attribute(2, redirect)))
+            )
         # The protocol is in network order, below the priority.
-        body = TCMSG.pack(0, index(self.interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
-        body += text(TCA_KIND, "matchall") + attribute(TCA_OPTIONS, action)
-        return message(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
+        body = wire.TCMSG.pack(0, index(self.interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
+        body += text(wire.TCA_KIND, "matchall") + attribute(TCA_OPTIONS, action)
+        return message(wire.RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
 
 
 @dataclass(frozen=True)
@@ -161,10 +146,10 @@ class Removed:
 
 def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0) -> bytes:
     """The message that makes a qdisc at its place, or none there any more."""
-    place = TCMSG.pack(0, index, handle, parent, 0)
+    place = wire.TCMSG.pack(0, index, handle, parent, 0)
     if qdisc is None:
-        return message(RTM_DELQDISC, 0, place)
-    return message(RTM_NEWQDISC, flags, place + text(TCA_KIND, qdisc.kind) + qdisc.options)
+        return message(wire.RTM_DELQDISC, 0, place)
+    return message(wire.RTM_NEWQDISC, flags, place + text(wire.TCA_KIND, qdisc.kind) + qdisc.options)
 
 
 Queueing = Attached | Ingress | Filter | Removed
@@ -235,7 +220,7 @@ def netem(
     if burst_loss is not None:
         words.append("loss gemodel " + " ".join(_percent(share) for share in burst_loss))
         enter, leave, bad, good = (_share(share) for share in burst_loss)
-        parts.append(attribute(5 | NLA_F_NESTED, attribute(2, _GEMODEL.pack(enter, leave, U32 - bad, good))))
+        parts.append(attribute(5 | wire.NLA_F_NESTED, attribute(2, _GEMODEL.pack(enter, leave, U32 - bad, good))))
     elif loss_rate:
         words.append(f"loss random {_percent(loss_rate)}")
     if duplicate_rate:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
+from typing import Any
 
 from netlab.base.units import BITS_PER_BYTE
 from netlab.netlink import links, qdiscs
@@ -20,6 +21,7 @@ Make = Callable[[Index], bytes]
 """Makes a message, once it is told the numbers of a node's interfaces."""
 
 NETEM_PACKETS = 1000
+SHARES = ("loss_rate", "duplicate_rate")
 ALL = "0.0.0.0/0"
 FLAGS = {"add": NLM_F_CREATE | NLM_F_EXCL, "replace": NLM_F_CREATE | NLM_F_REPLACE, "change": 0, "del": 0}
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z%]*)")
@@ -27,7 +29,14 @@ _US = {"": 1, "us": 1, "usec": 1, "usecs": 1, "ms": 1e3, "msec": 1e3, "msecs": 1
 _BPS = {"": 1, "bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bps": 8, "kbps": 8e3, "mbps": 8e6, "gbps": 8e9}
 _BYTES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1 << 20, "mb": 1 << 20, "kbit": 128, "mbit": 1 << 17}
 _SHARE = {"": 0.01, "%": 0.01}
-_NETEM_WORDS = "limit, delay with a jitter, loss, duplicate, rate"
+_NETEM: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    "limit": ("limit", {"": 1}), "delay": ("delay_us", _US), "loss": ("loss_rate", _SHARE),
+    "duplicate": ("duplicate_rate", _SHARE), "rate": ("rate_bps", _BPS),
+}  # fmt: skip
+_TBF: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    **dict.fromkeys(("burst", "buffer", "maxburst"), ("burst", _BYTES)),
+    "rate": ("rate", _BPS), "limit": ("limit", _BYTES), "latency": ("latency", _US),
+}  # fmt: skip
 # In the order in which `tc` sends them.
 _NUMBERS: Mapping[str, Mapping[str, tuple[int, Mapping[str, float]]]] = {
     "codel": {"limit": (2, {"": 1}), "interval": (3, _US), "target": (1, _US)},
@@ -149,42 +158,31 @@ def _qdisc(words: Words) -> Qdisc:
     return of_options(kind, *map(options.get, (*_NUMBERS[kind], "ecn")))
 
 
-def _netem(words: Words) -> Qdisc:
-    limit, delay_us, jitter_us, loss, twice, rate_bps = NETEM_PACKETS, None, 0, 0.0, 0.0, None
+def _given(words: Words, known: Mapping[str, tuple[str, Mapping[str, float]]], rule: str) -> dict[str, float]:
+    """The quantities of a qdisc, by the names that `known` has for its words."""
+    found: dict[str, float] = {}
     for word in words:
-        if word == "limit":
-            limit = round(words.value({"": 1}, "the limit"))
-        elif word == "delay":
-            delay_us = round(words.value(_US, "the delay"))
-            jitter_us = round(words.value(_US, "the jitter")) if words.more() else 0
-        elif word == "loss":
+        if word not in known:
+            raise words.problem(f"{word!r} is not read here; {rule}")
+        if word == "loss":
             words.has("random")
-            loss = words.value(_SHARE, "the loss")
-        elif word == "duplicate":
-            twice = words.value(_SHARE, "the share")
-        elif word == "rate":
-            rate_bps = round(words.value(_BPS, "the rate"))
-        else:
-            raise words.problem(f"{word!r} is not read here; netem has {_NETEM_WORDS}")
-    return qdiscs.netem(
-        limit, delay_us=delay_us, jitter_us=jitter_us, loss_rate=loss, duplicate_rate=twice, rate_bps=rate_bps
-    )
+        name, units = known[word]
+        found[name] = words.value(units, f"the {word}")
+        if word == "delay" and words.more():
+            found["jitter_us"] = words.value(_US, "the jitter")
+    return found
+
+
+def _netem(words: Words) -> Qdisc:
+    given = _given(words, _NETEM, "netem has limit, delay with a jitter, loss, duplicate, rate")
+    told: dict[str, Any] = {name: value if name in SHARES else round(value) for name, value in given.items()}
+    return qdiscs.netem(told.pop("limit", NETEM_PACKETS), **told)
 
 
 def _tbf(words: Words) -> Qdisc:
-    rate_bps, burst_bytes, limit_bytes, latency_us = 0, 0, 0, 0.0
-    for word in words:
-        if word == "rate":
-            rate_bps = round(words.value(_BPS, "the rate"))
-        elif word in ("burst", "buffer", "maxburst"):
-            burst_bytes = round(words.value(_BYTES, "the burst"))
-        elif word == "limit":
-            limit_bytes = round(words.value(_BYTES, "the limit"))
-        elif word == "latency":
-            latency_us = words.value(_US, "the latency")
-        else:
-            raise words.problem(f"{word!r} is not read here; tbf has rate, burst, and limit or latency")
-    if latency_us:
+    given = _given(words, _TBF, "tbf has rate, burst, and limit or latency")
+    rate_bps, burst_bytes, limit_bytes = (round(given.get(name, 0)) for name in ("rate", "burst", "limit"))
+    if latency_us := given.get("latency"):
         limit_bytes = int(rate_bps / BITS_PER_BYTE * latency_us / 1e6 + burst_bytes)
     if not (rate_bps and burst_bytes and limit_bytes):
         raise words.problem("tbf needs a rate, a burst, and a limit or a latency")
