@@ -11,17 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
-from netlab.agent.shaping import (
-    draining,
-    draws,
-    has_wire,
-    hosts_without_offload,
-    queue_qdiscs,
-    redirection,
-    wire_device,
-    wire_qdisc,
-    wire_seeds,
-)
+from netlab.agent import shaping
 from netlab.base.units import NS_PER_S
 from netlab.netlink.ip_lines import Interfaces, ip_line
 from netlab.netlink.qdiscs import Attached, Queueing, Removed
@@ -74,10 +64,10 @@ def transition(
 
 
 def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached]:
-    found = queue_qdiscs(interface, shape, clock)
+    found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
         return found
-    return [draining(interface, shape, clock), *found[1:]]
+    return [shaping.draining(interface, shape, clock), *found[1:]]
 
 
 def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> list[tuple[Queueing, bool]]:
@@ -94,20 +84,22 @@ def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> 
 def _wire_steps(
     arriving: str, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None
 ) -> list[tuple[str | Queueing, bool]]:
-    device = wire_device(arriving)
-    before, after = ([wire_qdisc(device, shape, clock, seed)] if has_wire(shape) else [] for shape in (old, new))
+    device = shaping.wire_device(arriving)
+    before, after = (
+        [shaping.wire_qdisc(device, shape, clock, seed)] if shaping.has_wire(shape) else [] for shape in (old, new)
+    )
     switch: list[tuple[str | Queueing, bool]] = [(f"link set dev {device} {'up' if is_up else 'down'}", False)]
     if not before and was_up:
         if not after and is_up:
             return []
         added: list[tuple[str | Queueing, bool]] = [(f"link add name {device} type ifb", False)]
-        made = ((one, False) for one in (*after, *redirection(arriving, device)))
+        made = ((one, False) for one in (*after, *shaping.redirection(arriving, device)))
         return [*added, *(switch if is_up else []), *made]
     if not after and is_up:
         return [(Removed(arriving, ingress=True), False), (f"link del dev {device}", False)]
     if before and after and before != after:
         # What a `netem` is not told stays as it was.
-        after = [wire_qdisc(device, new, clock, None if draws(old) else seed, every_option=True)]
+        after = [shaping.wire_qdisc(device, new, clock, None if shaping.draws(old) else seed, every_option=True)]
     changed: list[tuple[str | Queueing, bool]] = [*_replaced(device, before, after)]
     if was_up == is_up:
         return changed
@@ -131,7 +123,7 @@ class Schedule:
 
     def __init__(self, directions: list[Hop], clock: str, seed: int) -> None:
         self.directions = directions
-        self._seeds = wire_seeds(directions, seed)
+        self._seeds = shaping.wire_seeds(directions, seed)
         self._clock = clock
         self._up = [True] * len(directions)
         self._waiting: list[_Waiting] = []
@@ -221,8 +213,8 @@ def hosts_ever_without_offload(plan: Plan, clock: str, segment_bytes: Mapping[st
     directions = list(plan["directions"])
     schedule = Schedule(directions, clock, plan["seed"])
     schedule.add(item for item in plan["changes"] if not isinstance(item["shape"].get("rate_mbps"), Mapping))
-    found = dict.fromkeys(hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
+    found = dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
     while schedule.next_ns is not None:
         schedule.pop()
-        found |= dict.fromkeys(hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
+        found |= dict.fromkeys(shaping.hosts_without_offload(directions, plan["hosts"], clock, segment_bytes))
     return [host for host in plan["hosts"] if host in found]

@@ -12,28 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from netlab.base.errors import ThroughputError
-from netlab.perf.endpoints import (
-    PATIENCE_S,
-    Endpoint,
-    Figures,
-    Sampler,
-    TcpReceiving,
-    TcpSending,
-    UdpReceiving,
-    UdpSending,
-    wait_for_datagrams,
-)
-from netlab.perf.protocol import (
-    HANDSHAKE_S,
-    Channel,
-    Message,
-    TestRequest,
-    boot_id,
-    figures_by_index,
-    greeting,
-    hello_datagram,
-    read_hello,
-)
+from netlab.perf import protocol
+from netlab.perf.endpoints import PATIENCE_S, Endpoint, Figures, Sampler, end_of, wait_for_datagrams
+from netlab.perf.protocol import HANDSHAKE_S, Channel, Message, TestRequest, boot_id, figures_by_index
 from netlab.perf.report import combine
 from netlab.sockets.datagrams import MAX_STREAM_ID
 from netlab.sockets.options import tune_tcp
@@ -71,7 +52,7 @@ class _Test:
         self._endpoints: dict[int, Endpoint] = {}
         self._sock = connect(host, port)
         self._peer = self._sock.getpeername()
-        self._sock.sendall(greeting("control"))
+        self._sock.sendall(protocol.greeting("control"))
         self._channel = Channel(self._sock, f"The server at {self._where}", self._events)
 
     def run(self) -> dict[str, Any]:
@@ -118,11 +99,9 @@ class _Test:
             )  # fmt: skip
             sock.settimeout(CONNECT_S)
             sock.connect(self._peer)
-            sock.sendall(greeting("stream", token, index))
+            sock.sendall(protocol.greeting("stream", token, index))
             sock.settimeout(None)
-            if request.client_sends(index):
-                return TcpSending(index, request, sock)
-            return TcpReceiving(index, request, sock, 0)
+            return end_of(index, request, sock, sends=request.client_sends(index))
 
     def _open_udp(self, index: int, stream_id: int, token: bytes) -> Endpoint:
         """Greet until the server answers: then the way is open both ways and ARP has done its work."""
@@ -131,8 +110,8 @@ class _Test:
             sock.settimeout(_HELLO_EVERY_S)
             for _ in range(_HELLO_TRIES):
                 try:
-                    sock.send(hello_datagram(stream_id, token))
-                    if read_hello(sock.recv(256)) == (stream_id, b""):
+                    sock.send(protocol.hello_datagram(stream_id, token))
+                    if protocol.read_hello(sock.recv(256)) == (stream_id, b""):
                         break
                 except (TimeoutError, ConnectionRefusedError):
                     self._raise_waiting_error()
@@ -142,8 +121,8 @@ class _Test:
                     f"{_HELLO_TRIES * _HELLO_EVERY_S:g} s: a firewall on the way or on either end drops UDP."
                 )
             sock.settimeout(None)
-            kind = UdpSending if self._request.client_sends(index) else UdpReceiving
-            return kind(index, self._request, sock, stream_id)
+            sends = self._request.client_sends(index)
+            return end_of(index, self._request, sock, sends=sends, stream_id=stream_id)
 
     @contextmanager
     def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:

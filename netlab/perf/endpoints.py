@@ -395,6 +395,15 @@ class Sampler:
             self._on_rows(rows)
 
 
+def end_of(
+    index: int, request: TestRequest, sock: socket.socket, *, sends: bool, stream_id: int = 0, skipped_bytes: int = 0
+) -> Endpoint:
+    """The end of a stream on this side; `stream_id` is of UDP, `skipped_bytes` of a TCP connection from which some were read."""
+    if request.protocol == "udp":
+        return (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
+    return TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
+
+
 def wait_for_datagrams(endpoints: Mapping[int, Endpoint], sent: Mapping[int, Figures], control: socket.socket) -> None:
     """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
     quiet_s = max(0.5, 3 * (tcp_info.read(control).rtt_ms or 0) / 1000)

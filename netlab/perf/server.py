@@ -15,30 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from netlab.base.errors import ThroughputError
-from netlab.perf.endpoints import (
-    PATIENCE_S,
-    Endpoint,
-    Figures,
-    Sampler,
-    TcpReceiving,
-    TcpSending,
-    UdpReceiving,
-    UdpSending,
-    wait_for_datagrams,
-)
-from netlab.perf.protocol import (
-    HANDSHAKE_S,
-    TOKEN_BYTES,
-    Channel,
-    Message,
-    TestRequest,
-    boot_id,
-    figures_by_index,
-    greeting,
-    hello_datagram,
-    read_greeting,
-    read_hello,
-)
+from netlab.perf import protocol
+from netlab.perf.endpoints import PATIENCE_S, Endpoint, Figures, Sampler, end_of, wait_for_datagrams
+from netlab.perf.protocol import HANDSHAKE_S, Channel, Message, TestRequest, boot_id, figures_by_index
 from netlab.perf.report import combine, describe
 from netlab.sockets.datagrams import MAX_STREAM_ID
 
@@ -157,12 +136,12 @@ class Server:
         """Find out what a new connection is, and hand it on."""
         try:
             with _released_once(self._greeting) as release:
-                parts = read_greeting(sock)
+                parts = protocol.read_greeting(sock)
                 if parts[0] == "control":
                     Session(self, sock, peer).run(agreed=release)
                     return
             session = self.find(parts[1])
-            if session is None or not session.add_stream(int(parts[2]), sock, len(greeting(*parts))):
+            if session is None or not session.add_stream(int(parts[2]), sock, len(protocol.greeting(*parts))):
                 raise ThroughputError("It belongs to no test.")
         except (ThroughputError, OSError) as error:
             self._count_stranger()
@@ -178,7 +157,7 @@ class Server:
                 if self._closing:
                     return
                 continue
-            hello = read_hello(datagram)
+            hello = protocol.read_hello(datagram)
             session = self.find(hello[1].hex()) if hello else None
             if hello is None or session is None or not session.add_path(hello[0], address):
                 self._count_stranger()
@@ -188,7 +167,7 @@ class Session:
     """One client's test, in the thread of its control connection."""
 
     def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
-        self.token = secrets.token_hex(TOKEN_BYTES)
+        self.token = secrets.token_hex(protocol.TOKEN_BYTES)
         self._base_id = secrets.randbelow(MAX_STREAM_ID + 1)
         self._server = server
         self._sock = sock
@@ -254,11 +233,8 @@ class Session:
                 return False
             sock.settimeout(None)
             try:
-                self._endpoints[index] = (
-                    TcpReceiving(index, request, sock, skipped_bytes)
-                    if request.client_sends(index)
-                    else TcpSending(index, request, sock)
-                )
+                sends = not request.client_sends(index)
+                self._endpoints[index] = end_of(index, request, sock, sends=sends, skipped_bytes=skipped_bytes)
             except ThroughputError as error:
                 sock.close()
                 self.abort(str(error))
@@ -283,11 +259,12 @@ class Session:
                 except OSError as error:
                     self.abort(f"The server could not open a socket for stream {index + 1}: {error.strerror}.")
                     return True
-                kind = UdpReceiving if request.client_sends(index) else UdpSending
-                endpoint = self._endpoints[index] = kind(index, request, sock, stream_id)
+                sends = not request.client_sends(index)
+                endpoint = end_of(index, request, sock, sends=sends, stream_id=stream_id)
+                self._endpoints[index] = endpoint
             complete = len(self._endpoints) == request.streams
         try:
-            endpoint.sock.send(hello_datagram(stream_id))
+            endpoint.sock.send(protocol.hello_datagram(stream_id))
         except OSError:
             pass  # the client greets again
         if complete:
@@ -374,7 +351,7 @@ class Session:
     def _finish(self, request: TestRequest, sampler: Sampler, client_figures: dict[int, Figures]) -> Figures:
         wait_for_datagrams(self._endpoints, client_figures, self._sock)
         for endpoint in self._endpoints.values():
-            if isinstance(endpoint, TcpReceiving):
+            if request.protocol == "tcp" and not endpoint.sends:
                 endpoint.finished.wait(PATIENCE_S)
         sampler.stop()
         own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
