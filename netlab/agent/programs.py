@@ -38,14 +38,6 @@ trap 'code=$?; trap - EXIT; { export -p; declare -f; printf "cd %q\\n" "$PWD"; }
 """
 
 
-class Background:
-    """A program that goes on between requests; what it prints goes to a file."""
-
-    def __init__(self, process: subprocess.Popen[bytes], path: str) -> None:
-        self.process = process
-        self.path = path
-
-
 class Programs:
     """The programs of a lab that was built; what commands print is sent to the gate while they run."""
 
@@ -57,7 +49,8 @@ class Programs:
         self._network = network
         self._packages = packages
         self._now = moment
-        self._background: dict[int, Background] = {}
+        # What goes on between requests, with the file to which it prints.
+        self._background: dict[int, tuple[subprocess.Popen[bytes], str]] = {}
         self._terminals = Terminals(gate.foreground)
         with open("/etc/hosts", "w") as hosts:
             hosts.write("127.0.0.1 localhost\n")
@@ -106,22 +99,22 @@ class Programs:
         path = f"{HOMES}/output-{len(self._background)}"
         with open(path, "wb") as out:
             process = self._popen(node, command, out.fileno())
-        self._background[process.pid] = Background(process, path)
+        self._background[process.pid] = (process, path)
         # Until it is asleep or gone, so that a server that was just started listens.
         time.sleep(GRID_S)
         return {"pid": process.pid, **self._now()}
 
     def process(self, pid: int, offset: int, wait_s: float) -> Printed:
-        found = self._background[pid]
+        process, path = self._background[pid]
         with contextlib.suppress(subprocess.TimeoutExpired):
-            found.process.wait(wait_s)
-        with open(found.path, "rb") as file:
+            process.wait(wait_s)
+        with open(path, "rb") as file:
             file.seek(offset)
             data = file.read()
         return {
             "text": data.decode(errors="replace"),
             "offset": offset + len(data),
-            "code": found.process.poll(),
+            "code": process.poll(),
             **self._now(),
         }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import threading
 from contextlib import closing
@@ -12,9 +11,17 @@ from netlab.base.errors import NotHereError
 from netlab.engines import host_kernel
 from netlab.engines.base import OnProgress, Requirement, refuse_media, refuse_own, require, run_in, wanted_parts
 from netlab.engines.native_guest import NAMESPACES, NativeGuest
-from netlab.engines.paths import system_path
+from netlab.engines.paths import system_path, tool
 from netlab.protocol.plan import Outcome, Plan
 from netlab.protocol.session import Clock
+
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "unshare": "util-linux",
+    "mnexec": "mininet, or run `netlab kernel build`: each kernel brings one",
+}
+"""Where the programs come from that the agent calls."""
 
 
 class NativeEngine:
@@ -33,14 +40,7 @@ class NativeEngine:
                 "Run as root, or allow this user sudo without a password; the pocket and the library engine need neither.",
             )
         ]
-        for tool in ("ip", "tc", "unshare", "mnexec"):
-            place = shutil.which(tool, path=":".join(system_path()))
-            package = {
-                "mnexec": "mininet, or run `netlab kernel build`: each kernel brings one",
-                "unshare": "util-linux",
-            }
-            remedy = f"Install the package {package.get(tool, 'iproute2')}."
-            found.append(Requirement(tool, place is not None, place or "not found", remedy))
+        found += [tool(name, f"Install the package {package}.") for name, package in PACKAGES.items()]
         for ask in (_namespaces, host_kernel.links):
             if all(requirement.ok for requirement in found):
                 found.append(ask())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from pathlib import Path
 
 from netlab import kernel
 from netlab.base.errors import EngineError, KernelError
 from netlab.base.location import PACKAGE
+from netlab.engines.base import Requirement
 from netlab.kernel import library
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -37,3 +39,9 @@ def system_path() -> list[str]:
         except KernelError:
             continue
     return [*([] if own is None else [str(own.parent)]), *SYSTEM_PATH]
+
+
+def tool(name: str, remedy: str) -> Requirement:
+    """Whether one of the agent's programs is there."""
+    place = shutil.which(name, path=":".join(system_path()))
+    return Requirement(name, place is not None, place or "not found", remedy)

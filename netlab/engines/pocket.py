@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Sequence
 
@@ -12,7 +11,7 @@ from netlab.base.errors import EngineError, KernelError
 from netlab.engines import launcher, warm
 from netlab.engines.base import OnProgress, Requirement, refuse_lacking, refuse_own, require, run_in
 from netlab.engines.guests import Guest
-from netlab.engines.paths import system_path
+from netlab.engines.paths import tool
 from netlab.protocol.plan import Outcome, Plan
 from netlab.protocol.session import Clock
 
@@ -63,13 +62,7 @@ def machine_requirements(which: Sequence[str] = TOOLS) -> list[Requirement]:
         found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
     except KernelError as error:
         found.append(Requirement("pocket kernel", False, "none is built", str(error)))
-    for tool in which:
-        place = shutil.which(tool, path=":".join(system_path()))
-        found.append(
-            Requirement(
-                tool, place is not None, place or "not found", "Ask your administrator for the package iproute2."
-            )
-        )
+    found += [tool(name, "Ask your administrator for the package iproute2.") for name in which]
     try:
         found.append(Requirement("scratch directory", True, str(scratch.base())))
     except EngineError as error:

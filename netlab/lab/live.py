@@ -91,9 +91,7 @@ def live(
     >>> with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:  # doctest: +SKIP
     ...     print(lab["h1"].run("ping -c3 h2"))
     """
-    return Lab(
-        network_of(network), seed, interval_s=interval_s, sysctls=sysctls, wall_limit_s=wall_limit_s, engine=engine
-    )
+    return Lab(network_of(network), seed, interval_s, sysctls, wall_limit_s, engine)
 
 
 class Lab:
@@ -112,12 +110,11 @@ class Lab:
     def __init__(
         self,
         topology: Topology,
-        seed: int = 1,
-        *,
-        interval_s: float = DEFAULT_INTERVAL_S,
-        sysctls: Mapping[str, Any] | None = None,
-        wall_limit_s: float = WALL_LIMIT_S,
-        engine: str | Engine | None = None,
+        seed: int,
+        interval_s: float,
+        sysctls: Mapping[str, Any] | None,
+        wall_limit_s: float,
+        engine: str | Engine | None,
     ) -> None:
         problems = topology.problems()
         # The rest of a scenario is checked with a command that does nothing in place of traffic.
@@ -163,7 +160,9 @@ class Lab:
             raise
         self.origin = captures.Origin(began_ns, captures.nodes_by_address(self._plan))
         magics.note(self)
-        _offer_magics()
+        if "IPython" in sys.modules:
+            # In a notebook, `%host` and `%%host` are there with the first lab.
+            magics.register()
 
     # Its life -------------------------------------------------------------------------------------------------
 
@@ -492,9 +491,3 @@ def _unused(label: str, taken: Container[str]) -> str:
 def _close(guest: GuestSession, artifacts: ExitStack) -> None:
     guest.close()
     artifacts.close()
-
-
-def _offer_magics() -> None:
-    """In a notebook, `%host` and `%%host` are there with the first lab."""
-    if "IPython" in sys.modules:
-        magics.register()

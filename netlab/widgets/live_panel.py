@@ -253,7 +253,7 @@ class LivePanel:
         from netlab.lab.live import Lab
 
         step_s, seed = self._interval_s, self._scenario.seed
-        self.lab: Lab = Lab(topology, seed, interval_s=step_s, wall_limit_s=WALL_LIMIT_S, engine=self._engine)
+        self.lab: Lab = Lab(topology, seed, step_s, None, WALL_LIMIT_S, self._engine)
         flows = [self.lab.start(item).label for item in self._scenario.traffic]
         self._strips = Strips(QUANTITIES, self._window_s, round(self._window_s / step_s) + 1, flows)
         self._seen = {"streams": 0, "queues": 0, "changes": 0}
