@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 from netlab.base.units import rate_mbps
@@ -153,7 +154,7 @@ class TcpSending(Endpoint):
             "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
             "retransmits": None if info.retransmits is None else info.retransmits - self._omitted_retransmits,
             "rtt_min_ms": min(rtts_ms, default=None),
-            "rtt_mean_ms": sum(rtts_ms) / len(rtts_ms) if rtts_ms else None,
+            "rtt_mean_ms": mean(rtts_ms) if rtts_ms else None,
             "rtt_max_ms": max(rtts_ms, default=None),
             "cwnd_segments": info.cwnd_segments,
             "cwnd_max_segments": self._cwnd_max,
