@@ -2,10 +2,10 @@
 
 Senders and receivers are of one stream each: blocking, without control connection, without printing.
 
-Each class has `run()`, to be called in a thread of its own, and `stop()`, to be called from any other
-thread; counters may be read at any time. Times are seconds of `time.monotonic()`. An error of the network
-(a reset, a broken pipe) ends `run()` and is kept in `.error`; it does not raise, because the other streams
-of a test go on.
+Each class has `run()`, to be called in a thread of its own, and all but `TcpReceiver`, which ends with its
+connection, have `stop()`, to be called from any other thread; counters may be read at any time. Times are seconds of
+`time.monotonic()`. An error of the network (a reset, a broken pipe) ends `run()` and is kept in `.error`; it does not
+raise, because the other streams of a test go on.
 
 They sleep as much as they can: a kernel whose time is virtual (User-Mode Linux with
 ``time-travel=inf-cpu``) moves its clock only while everything sleeps, so nothing here polls, spins or

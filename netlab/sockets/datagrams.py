@@ -41,12 +41,10 @@ def check_payload_bytes(payload_bytes: int) -> None:
 
 @dataclass(slots=True)
 class Interval:
-    """What arrived in one interval; `next_seq` is one more than the highest number seen up to its end."""
+    """What arrived in one interval."""
 
     datagrams: int = 0
     bytes: int = 0
-    next_seq: int = 0
-    delay_sum_ns: int = 0
 
 
 class StreamAccount:
@@ -178,8 +176,7 @@ class StreamAccount:
 
     def _book(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], count: int, size: int) -> None:
         weight = count // len(transits_ns)
-        delay_sum_ns = sum(transits_ns) * weight
-        self._delay_sum_ns += delay_sum_ns
+        self._delay_sum_ns += sum(transits_ns) * weight
         self._delay_min_ns = min(self._delay_min_ns, *transits_ns)
         self._delay_max_ns = max(self._delay_max_ns, *transits_ns)
         previous = self._last_transit_ns
@@ -202,9 +199,13 @@ class StreamAccount:
             return
         number = (first - self._origin_ns) // self._interval_ns
         if number == (last - self._origin_ns) // self._interval_ns:
-            self._book_interval(number, count, size, delay_sum_ns, self.next_seq)
+            self._book_interval(number, count, size)
         else:
-            self._split_over_intervals(transits_ns, arrivals_ns, size)
+            # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be shorter.
+            each, rest = divmod(size, count)
+            for arrival_ns in arrivals_ns:
+                self._book_interval((arrival_ns - self._origin_ns) // self._interval_ns, 1, each)
+            self._book_interval((last - self._origin_ns) // self._interval_ns, 0, rest)
 
     def _timely_end_ns(self, first_ns: int) -> float:
         return math.inf if self._timely_ns is None else first_ns + self._timely_ns
@@ -221,29 +222,12 @@ class StreamAccount:
         self.timely_bytes += size
         self._timely_last_ns = arrivals_ns[-1]
 
-    def _book_interval(self, number: int, count: int, size: int, delay_sum_ns: int, next_seq: int) -> None:
+    def _book_interval(self, number: int, count: int, size: int) -> None:
         interval = self.intervals.get(number)
         if interval is None:
             interval = self.intervals[number] = Interval()
         interval.datagrams += count
         interval.bytes += size
-        interval.next_seq = next_seq
-        interval.delay_sum_ns += delay_sum_ns
-
-    def _split_over_intervals(self, transits_ns: Sequence[int], arrivals_ns: Sequence[int], size: int) -> None:
-        # Only runs of equal-sized datagrams come here, but for the last one of a transfer, which may be
-        # shorter.
-        count = len(arrivals_ns)
-        each, rest = divmod(size, count)
-        assert self._interval_ns is not None
-        for offset, (transit, arrival) in enumerate(zip(transits_ns, arrivals_ns, strict=True)):
-            self._book_interval(
-                (arrival - self._origin_ns) // self._interval_ns,
-                1,
-                each + (rest if offset == count - 1 else 0),
-                transit,
-                self.next_seq - count + 1 + offset,
-            )
 
     def _open_gap(self, start: int, end: int) -> None:
         if len(self._gap_starts) >= _MAX_GAPS:

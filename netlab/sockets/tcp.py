@@ -47,7 +47,6 @@ class TcpSender:
         self.end_s = end_s
         self.num_bytes = num_bytes
         self.sent_bytes = 0
-        self.started_s: float | None = None
         self.ended_s: float | None = None
         self.error: OSError | None = None
         self._stopper = Stopper()
@@ -55,7 +54,6 @@ class TcpSender:
     def run(self) -> None:
         """Send until done, then shut the sending direction down, so that the receiver reads the end."""
         forbid_timer_slack()
-        self.started_s = time.monotonic()
         try:
             self._send()
         except OSError as error:
@@ -105,7 +103,7 @@ class TcpReceiver:
     `skipped_bytes` were read from the connection before and do not count. `window_bytes` is what `options.tune_tcp`
     was given. Where `num_bytes`, how many will come, is known, the arrival of the last one, `last_s`, is exact; else
     it is to the kernel's tick where the end of the stream came later. `finished` is True once the peer has closed (or
-    reset, see `error`) or `stop` was called.
+    reset, see `error`) or the socket was shut down.
     """
 
     def __init__(
@@ -167,13 +165,6 @@ class TcpReceiver:
         if self.first_s is not None and self.last_s is None:
             self.last_s = max(self.first_s, self._last_arrival_s())
         self.finished = True
-
-    def stop(self) -> None:
-        """End `run` now, whatever the peer does."""
-        try:
-            self.sock.shutdown(socket.SHUT_RD)
-        except OSError:
-            pass
 
     def _chunk_bytes(self) -> int:
         # What is left to come and no more: the read then ends with the last byte and does not wait for the stream's end.

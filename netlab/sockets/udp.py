@@ -265,9 +265,8 @@ class UdpReceiver:
         self.strangers = 0
         self.error: OSError | None = None
         origin_s = time.monotonic() if origin_s is None else origin_s
-        self._interval_ns = None if interval_s is None else round(interval_s * NS_PER_S)
-        self._origin_ns = round(origin_s * NS_PER_S)
-        self._timely_ns = None if timely_s is None else round(timely_s * NS_PER_S)
+        interval_ns = None if interval_s is None else round(interval_s * NS_PER_S)
+        timely_ns = None if timely_s is None else round(timely_s * NS_PER_S)
         # Set before anything can arrive, so that every datagram carries the time of its arrival.
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         set_buffer(sock, socket.SO_RCVBUF, _UDP_BUFFER_BYTES)
@@ -276,11 +275,7 @@ class UdpReceiver:
         self._stopper = Stopper()
         self._reading = threading.Lock()
         for stream_id in stream_ids:
-            self.expect(stream_id)
-
-    def expect(self, stream_id: int) -> StreamAccount:
-        """Keep books of one more stream."""
-        return self.streams.setdefault(stream_id, StreamAccount(self._interval_ns, self._origin_ns, self._timely_ns))
+            self.streams[stream_id] = StreamAccount(interval_ns, round(origin_s * NS_PER_S), timely_ns)
 
     @property
     def buffer_drops(self) -> int:
