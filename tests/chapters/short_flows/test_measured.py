@@ -38,7 +38,7 @@ def test_a_window_for_the_deadline_is_enough_and_one_less_is_not() -> None:
     assert table["long: ms"].iloc[0] > own.deadline_ms > table["long: ms"].iloc[1]
 
 
-@pytest.mark.parametrize("loss_percent", [2, 3, 4])
+@pytest.mark.parametrize("loss_percent", settings.FIGURES.values("loss_percent"))
 def test_pages_are_late_as_often_as_a_handshake_fails(loss_percent: float) -> None:
     """Thirty seeds; the interval is narrower than the difference to a loss that is one per cent larger or smaller."""
     table = nl.repeat(settings.lossy_pages(StudentValues({"loss_percent": loss_percent})), seeds=30, progress=False)
