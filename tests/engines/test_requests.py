@@ -223,7 +223,7 @@ def test_time_is_told_in_nanoseconds() -> None:
     assert asked.begin(0.1) == struct.pack("<QQQQ", 0, 100_000_000, 0, 0)
     assert asked.advance(5, 0.5) == struct.pack("<QQ", 5, 500_000_000)
     assert asked.advance(5, None) == struct.pack("<QQ", 5, 0)
-    assert (asked.moment(7), asked.number(7)) == (struct.pack("<Q", 7), struct.pack("<I", 7))
+    assert (asked.MOMENT.pack(7), asked.NUMBER.pack(7)) == (struct.pack("<Q", 7), struct.pack("<I", 7))
 
 
 def test_what_it_cannot_have_is_refused_with_the_engine_that_can() -> None:
