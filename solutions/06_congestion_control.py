@@ -236,9 +236,8 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # %% id="sack"
 with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
 print("Goodput in Mbit/s with SACK:", with_sack["goodput_mbps"].round(2).to_dict())
-print(
-    f"one repair in each empty round trip: {repairs.loc['reno', 'retransmits'] * repairs.loc['reno', 'rtt_min_ms'] / 1000:.1f} s"
-)
+reno = repairs.loc["reno"]
+print(f"one repair in each empty round trip: {reno['retransmits'] * reno['rtt_min_ms'] / 1000:.1f} s")
 
 # %% [markdown] id="sack-why"
 # With SACK the sender sees all gaps at once, [[the pause is gone = bool(with_sack["goodput_mbps"]["reno"] > 0.6)]], and Reno is [[no longer behind = bool(with_sack["goodput_mbps"]["reno"] >= with_sack["goodput_mbps"]["tahoe"])]].
@@ -383,7 +382,8 @@ print(
 
 # %% id="ten-windows"
 print(
-    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows,\nwith delayed ACKs and with each segment acknowledged"
+    "Goodput in Mbit/s of the unluckiest and the luckiest of ten flows, by their windows,\n"
+    "with delayed ACKs and with each segment acknowledged"
 )
 narrow = chapter.settings.ten_windows()
 print(narrow.round(3).to_string(index=False))

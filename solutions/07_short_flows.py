@@ -232,7 +232,7 @@ experiments.crowd_figure(crowd)
 
 # %% id="slowest" tags=["folded"]
 slowest = int(crowd.flows["completion_s"].idxmax())
-print(experiments.page_packets(crowd, slowest).head(16).round(0).to_string(index=False, na_rep="-"))
+print(experiments.page_packets(crowd, slowest).head(16).to_string(index=False))
 print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 
 # %% [markdown] id="outlier-words" tags=["minutes-12"]

@@ -69,7 +69,7 @@ def window_figure(
     if rate_mbps is not None:
         _holds(figure, own, rate_mbps, rtt_ms, queue_packets)
     figure.update_layout(
-        title_text=title, height=470, margin_t=120, xaxis_title_text=_LABELS[0], yaxis_title_text=_LABELS[1]
+        title_text=title, height=450, margin_t=80, xaxis_title_text=_LABELS[0], yaxis_title_text=_LABELS[1]
     )
     return figure.update_yaxes(rangemode="tozero")
 
@@ -128,7 +128,10 @@ def _name(figure: go.Figure, own: pd.DataFrame) -> None:
         )
 
 
-def _holds(figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int) -> None:
+def _holds(
+    figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float, queue_packets: int, **place: int
+) -> None:
+    """Two dashed lines: what the path holds, and path and queue together."""
     span_s = [float(own["t_s"].min()), float(own["t_s"].max())]
     bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
     for name, packets in (("BDP", bdp_packets), ("BDP + queue", bdp_packets + queue_packets)):
@@ -137,6 +140,7 @@ def _holds(figure: go.Figure, own: pd.DataFrame, rate_mbps: float, rtt_ms: float
             y=[packets, packets],
             **theory_line(width=1 if name == "BDP" else 2),
             **told("theory", name, *_LABELS),
+            **place,
         )
 
 
@@ -145,7 +149,6 @@ def windows_figure(
 ) -> go.Figure:
     """The windows of several congestion controls, one strip each, over the same time."""
     figure = make_subplots(rows=len(runs), cols=1, shared_xaxes=True, vertical_spacing=0.04)
-    bdp_packets = theory.bdp_bytes(rate_mbps, rtt_ms) / theory.tcp_wire_bytes()
     for row, (name, run) in enumerate(runs.items(), start=1):
         own = phases(run)
         figure.add_scatter(
@@ -157,13 +160,12 @@ def windows_figure(
             row=row,
             col=1,
         )
-        for packets, width in ((bdp_packets, 1), (bdp_packets + queue_packets, 2)):
-            figure.add_hline(y=packets, line={"dash": "dash", "color": TEXT, "width": width}, row=row, col=1)
+        _holds(figure, own, rate_mbps, rtt_ms, queue_packets, row=row, col=1, showlegend=row == 1)
         figure.update_yaxes(title_text=name, rangemode="tozero", row=row, col=1)
     # One scale: with scales of their own the four would look equally tall.
     figure.update_yaxes(matches="y")
     figure.update_xaxes(title_text="Time (s); vertical axes: window (segments)", row=len(runs), col=1)
-    return figure.update_layout(template="netlab", title_text=title, height=90 + 130 * len(runs), margin_t=56)
+    return figure.update_layout(template="netlab", title_text=title, height=116 + 130 * len(runs), margin_t=82)
 
 
 def stall_figure(run: Run, starts_s: Mapping[str, float], limit_mbps: float, title: str) -> go.Figure:
@@ -239,4 +241,4 @@ def losses_figure(table: pd.DataFrame, title: str) -> go.Figure:
         )
     figure.update_yaxes(title_text=labels[1], range=[0.6, 1.5], row=1, col=1)
     figure.update_yaxes(title_text=labels[2], type="log", dtick=1, row=1, col=2)
-    return figure.update_layout(template="netlab", title_text=title, height=470, margin_t=110)
+    return figure.update_layout(template="netlab", title_text=title, height=440, margin_t=80)

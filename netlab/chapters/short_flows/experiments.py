@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -171,12 +172,16 @@ def page_packets(run: Run, place: int) -> pd.DataFrame:
     sends = there["src"] == "h1"
     return pd.DataFrame(
         {
-            "t (ms)": MS_PER_S * (there["t_s"] - there["t_s"].iloc[0]),
+            "t (ms)": (MS_PER_S * (there["t_s"] - there["t_s"].iloc[0])).round().astype(int),
             "from": there["src"],
             "flags": there["flags"],
             "first byte": np.where(sends, there["seq"] - base, there["seq"] - back),
             "bytes": there["payload_bytes"],
-            "acknowledges": np.where(sends, there["ack"] - back, there["ack"] - base),
+            # A SYN acknowledges nothing.
+            "acknowledges": [
+                "-" if math.isnan(byte) else f"{byte:.0f}"
+                for byte in np.where(sends, there["ack"] - back, there["ack"] - base)
+            ],
         }
     ).reset_index(drop=True)
 

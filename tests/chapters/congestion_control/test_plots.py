@@ -14,6 +14,7 @@ def test_the_windows_of_several_controls_have_one_scale() -> None:
     runs = {name: nl.run(path, [nl.Tcp("h1", "h3", congestion=name)], duration_s=2) for name in ("reno", "cubic")}
     figure = settings.windows_figure(runs, 10, 40, 33, title="Two")
     assert [axis.matches for axis in figure.select_yaxes()] == ["y", "y"]
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["BDP", "BDP + queue"], "once for all strips"
 
 
 @pytest.mark.library
