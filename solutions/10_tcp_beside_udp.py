@@ -377,7 +377,7 @@ seen = {
     case: settings.seen_losses([found[video, seed] for seed in range(1, 6)])
     for case, found, video in (("B2", runs, 4), ("B3", runs, 9), ("B2, RED", red_runs, 4), ("B3, RED", red_runs, 9))
 }
-print("Mean and 95 % interval of five seeds. The last four in kbit/s, with TCP's own loss rate and RTT")
+print("Mean and 95 % interval of five seeds. The last four in kbit/s, with TCP's loss and RTT")
 print(pd.DataFrame(seen).T.round(2).rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string())
 
 # %% [markdown] id="whose-why"
