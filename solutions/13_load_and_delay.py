@@ -234,7 +234,7 @@ chapter.check.busy(my_finding)
 # ## Part 3: the late ones
 #
 # A mean says little to somebody on the phone: what counts is how many packets come too late. So we look at each packet. Two captures, before and behind
-# the queue, give the wait of each one in a run of [[50 s = experiments.WAITS_S | 10 .. 50]], at two loads.
+# the queue, give the wait of each one in five runs of [[50 s = experiments.WAITS_S | 10 .. 50]], at two loads.
 
 # %% id="tail" tags=["figure"]
 waits_ms = experiments.captured()
@@ -242,7 +242,7 @@ experiments.tail_figure(waits_ms)
 
 # %% [markdown] id="tail-why"
 # On a logarithmic axis the points fall on straight lines: an **exponential tail**. To divide the number of late packets by ten, one must wait a fixed time longer: it is
-# [[9 ms = 5 * 2.3026 / float(np.log(nl.theory.late_share(0.8, 1.667, 5.0) / nl.theory.late_share(0.8, 1.667, 10.0))) | 8.5 .. 9.5]] at 80 %. The dashed lines are `nl.theory.late_share(load, service_ms, wait_ms)`, the exact exponent.
+# [[9 ms = 5 * 2.3026 / float(np.log(nl.theory.late_share(0.8, 1.667, 5.0) / nl.theory.late_share(0.8, 1.667, 10.0))) | 8.5 .. 9.5]] at 80 %, and the five runs give [[8.8 ± 0.7 ms = f"{experiments.tenfold_ms(waits_ms[0.8]):.1f} ms" == "8.8 ± 0.7 ms"]]. The dashed lines are `nl.theory.late_share(load, service_ms, wait_ms)`, the exact exponent.
 # Near full load a simpler formula comes near it: the tail's time is the mean wait itself,
 #
 # $$\text{share that waits longer than } x \;\approx\; e^{-x/w}.$$
@@ -313,7 +313,7 @@ clocked = experiments.late_of_calls(own, most, spacing="even", duration_s=5)
 print(f"{most} calls by the clock: {clocked:.2f} % are late (5 runs)")
 
 # %% [markdown] id="clock-why"
-# [[None is late = clocked.mean == 0]], where random moments would make the line useless. Within 20 ms each call sends exactly once, so never more than [[11 = float(most) | .0f]] packets stand in the queue. It is not the load that makes packets wait,
+# [[None is late = clocked.mean == 0]], where random moments would make the line useless. Within 20 ms each call sends exactly once, so never more packets stand in the queue than there are calls. It is not the load that makes packets wait,
 # it is chance. (A pause in the speech, a video picture of many packets, other traffic: they bring chance back.)
 #
 # ## Optional: one fast link or four slow ones?

@@ -318,7 +318,7 @@ print(f"TCP alone: {tcp_mbps['alone']:.3f} Mbit/s; beside selective repeat: {tcp
 # %% [markdown] id="polite-words"
 # ### Exercise 5: whose transfer is better?
 #
-# A friend says: "My selective repeat gets nearly all of a lossy link, TCP only half. The Internet should use mine." Answer in four or five sentences. Use the numbers
+# A friend says: "My selective repeat gets more of a lossy link than TCP. The Internet should use mine." Answer in four or five sentences. Use the numbers
 # of part 3, and the chapter on congestion control.
 #
 # <!-- BEGIN SOLUTION -->
@@ -362,7 +362,7 @@ chapter.check.window(window_mbps)
 # %% [markdown] id="panel-text"
 # ## Optional: explore
 #
-# netlab's own two transfers over the path of this chapter. From which window on does a larger one no longer help? Take selective repeat and a window of 64: how much is sent in vain (see the title), and how long
+# netlab's own two transfers over the path of this chapter. From which window on does a larger one no longer help? Take selective repeat and a window of 64: how much more is sent than arrives as a new piece (see the title; at the end up to a window is still on its way), and how long
 # does a piece wait in the queue then? Compare with the timer.
 
 # %% id="panel" tags=["nbval-ignore-output", "figure"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -197,24 +197,47 @@ def delays_ms(run: Run) -> Array:
     return found
 
 
-def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, Array]:
-    """The wait of each packet in one run, for each load."""
-    found = {}
-    for load in loads:
-        scenario = replace(one_size(load, WAITS_S), captures=CAPTURES)
-        found[load] = delays_ms(experiment.run(scenario)) - SERVICE_MS
-    return found
+def captured(loads: tuple[float, ...] = (0.5, 0.8)) -> dict[float, list[Array]]:
+    """The wait of each packet, in five runs for each load."""
+    seeds = range(1, SEEDS + 1)
+    runs = sweeps.sweep(
+        {
+            (load, seed): replace(one_size(load, WAITS_S), captures=CAPTURES, seed=seed)
+            for load in loads
+            for seed in seeds
+        }
+    )
+    return {load: [delays_ms(runs[load, seed]) - SERVICE_MS for seed in seeds] for load in loads}
 
 
-def tail_figure(waits_ms: Mapping[float, Array], longest_ms: float = 25.0) -> go.Figure:
-    """The share of packets that wait longer, on a logarithmic axis, beside theory's exponential tails."""
+def late_share(waits_ms: Sequence[Array], wait_ms: float) -> Interval:
+    """The share of packets that wait longer than this: mean of the runs, with its interval."""
+    # A capture counts in nanoseconds: nobody waits for less.
+    return interval([float((waits > wait_ms + 1e-6).mean()) for waits in waits_ms])
+
+
+def tenfold_ms(waits_ms: Sequence[Array], near_ms: float = 2.0, far_ms: float = 10.0) -> Interval:
+    """How much longer one must wait for a tenth of the late packets, by the shares at two waits."""
+    shares = [[float((waits > wait_ms).mean()) for wait_ms in (near_ms, far_ms)] for waits in waits_ms]
+    return interval([(far_ms - near_ms) / np.log10(near / far) for near, far in shares])
+
+
+def tail_figure(waits_ms: Mapping[float, Sequence[Array]], longest_ms: float = 25.0) -> go.Figure:
+    """The share of packets that wait longer, with intervals, on a logarithmic axis beside theory's exponential tails."""
     figure = go.Figure(layout={"template": "netlab", "title_text": "How many wait longer?", "height": 440})
     for number, (load, waits) in enumerate(waits_ms.items()):
-        # Where fewer than ten packets are left, they came together: one long queue, and no share.
-        at_ms = np.arange(0, min(longest_ms, np.sort(waits)[-10]), 1.0)
+        # Where fewer than ten packets of a run are left, they came together: one long queue, and no share.
+        at_ms = np.arange(0, min(longest_ms, *(np.sort(each)[-10] for each in waits)), 1.0)
+        shares_and_halves = [late_share(waits, wait) for wait in at_ms]
         figure.add_scatter(
             x=at_ms.tolist(),
-            y=[float((waits > wait).mean()) for wait in at_ms],
+            y=[share.mean for share in shares_and_halves],
+            # A logarithmic axis has no 0 to which an interval could reach.
+            error_y={
+                "array": [share.half_width for share in shares_and_halves],
+                "arrayminus": [min(share.half_width, 0.9 * share.mean) for share in shares_and_halves],
+                "thickness": 1,
+            },
             name=f"{100 * load:.0f} % busy",
             legendgroup=f"{load}",
             **points(number, 8),

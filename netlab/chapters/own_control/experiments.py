@@ -24,7 +24,7 @@ from netlab.chapters.own_control.settings import (
 )
 from netlab.measure.results import Run
 from netlab.plots.theme import COLOURS, SYMBOLS
-from netlab.runs import sweeps
+from netlab.runs import experiment, sweeps
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
@@ -69,6 +69,13 @@ def fixed_windows(windows: Sequence[float]) -> pd.DataFrame:
             for size, run in runs.items()
         ]
     )
+
+
+def longer_ms(rate_mbps: float, window: float = 10) -> float:
+    """How much longer the RTT of a small window is than that of the empty path, on the steady link at another rate."""
+    flow = Tcp("h1", "h3", congestion=Window(window))
+    run = experiment.run(Scenario(steady(rate_mbps), [flow], FIXED_S), progress=False)
+    return float(run.intervals.query("t_s > 1")["rtt_ms"].mean()) - BASE_RTT_MS
 
 
 def on_trace(name: str, controls: Mapping[str, Any], start_s: float = 0) -> pd.DataFrame:

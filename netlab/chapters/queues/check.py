@@ -53,7 +53,10 @@ class Checks:
             values=lambda table: table.loc[table["kind"] == "udp", "delay_ms"],
             expected=lambda _table: full_queue_wait_ms(own.queue_packets, rate_mbps, FRAME_BYTES),
             unit="ms",
-            right="The queue is not always full: each loss makes the download's window smaller for a while. But it is never near empty.",
+            right=(
+                "The queue is not always full: each loss makes the download's window smaller for a while. But after the start it "
+                "is never near empty."
+            ),
             hints=[
                 'my_table[my_table["kind"] == "udp"] are the rows of the call; delay_ms is the mean one-way delay of its datagrams.',
                 "Theory: the bits of a full queue of frames of 1514 bytes, divided by the rate.",
@@ -140,7 +143,7 @@ class Checks:
                     lambda run: f"{_added_rtt_ms(run):.3g} ms",
                 ),
             ],
-            right="The link is full, and the queue is a quarter of a BDP at most.",
+            right="The link is full, and on average the queue is shorter than a quarter of a BDP.",
             hints=[
                 "How many frames are a bandwidth-delay product? nl.theory.bdp_bytes(rate_mbps, rtt_ms) / 1514.",
                 "DCTCP's authors found that a seventh of it is enough.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from netlab import theory
+from netlab import engines, theory
 from netlab.chapters.queues.settings import (
+    ASK_FOR_ECN,
     BASE_RTT_MS,
     CASES,
     LAB_RATE_MBPS,
@@ -25,17 +26,21 @@ from netlab.chapters.queues.settings import (
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
+from netlab.network.topology import Topology
 from netlab.plots.theme import TEXT, hover, points
 from netlab.runs import sweeps
-from netlab.runs.replications import interval
+from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp, Traffic
 
 WARM_UP_S = 5
 LAB_S, LAB_SETTLED_S = lasting(180, real_s=50), lasting(60, real_s=25)
 PAGE_BYTES = 100_000
-PAGES = 10
-PAGE_EVERY_S = 2.1
+PAGES = 6
+PAGE_EVERY_S, PAGE_WITHIN_S = 2.1, 1.0
+"""A page begins at a random moment of the second of its turn."""
+DRAWS = 5 if engines.clock() == "virtual" else 2
+"""Of part 4: nobody waits for all of them in real time."""
 SLOW_LINK = "r1-eth2"
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
 PUBLISHED = {
@@ -179,13 +184,16 @@ def thresholds_figure(found: pd.DataFrame, rate_mbps: float, base_rtt_ms: float)
     return figure.update_layout(template="netlab", title_text=title, height=400)
 
 
-def _beside_pages(case: Case) -> Scenario:
+def _beside_pages(case: Case, seed: int) -> Scenario:
+    draw = np.random.default_rng(seed)
+    starts_s = WARM_UP_S + PAGE_EVERY_S * np.arange(PAGES) + draw.uniform(0, PAGE_WITHIN_S, PAGES)
     pages = [
-        Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=WARM_UP_S + number * PAGE_EVERY_S, congestion=case.congestion)
-        for number in range(PAGES)
+        Tcp("h2", "h3", num_bytes=PAGE_BYTES, start_s=round(float(start_s), 3), congestion=case.congestion)
+        for start_s in starts_s
     ]
-    traffic: list[Traffic] = [Tcp("h1", "h3", congestion=case.congestion), Ping("h2", "h3", interval_s=0.05), *pages]
-    return Scenario(one_link(**case.queue), traffic, duration_s=30, interval_s=0.1, sysctls=case.sysctls)
+    bulk = Tcp("h1", "h3", congestion=case.congestion, start_s=round(float(draw.uniform(0, 1)), 3))
+    traffic: list[Traffic] = [bulk, Ping("h2", "h3", interval_s=0.05), *pages]
+    return Scenario(one_link(**case.queue), traffic, duration_s=25, interval_s=0.1, sysctls=case.sysctls, seed=seed)
 
 
 def page_times_s(run: Run) -> list[float]:
@@ -194,11 +202,13 @@ def page_times_s(run: Run) -> list[float]:
     return [float(value) for value in pages["completion_s"].dropna()]
 
 
-def compared() -> pd.DataFrame:
-    """Bulk goodput, the bulk's own wait, a neighbour's wait and page times behind each queue of `CASES`."""
-    runs = sweeps.sweep({name: _beside_pages(case) for name, case in CASES.items()})
+def compared(draws: int = DRAWS) -> pd.DataFrame:
+    """How full the link is, the bulk's own wait, a neighbour's wait and page times, a row for each queue of `CASES` and draw."""
+    runs = sweeps.sweep(
+        {(name, seed): _beside_pages(case, seed) for name, case in CASES.items() for seed in range(1, draws + 1)}
+    )
     rows = []
-    for name, run in runs.items():
+    for (name, seed), run in runs.items():
         pings = run.pings.loc[run.pings["t_s"] > WARM_UP_S, "rtt_ms"]
         queue = run.queues[(run.queues["interface"] == SLOW_LINK) & (run.queues["t_s"] >= WARM_UP_S)]
         seconds = queue["t_s"].iloc[-1] - queue["t_s"].iloc[0]
@@ -207,6 +217,7 @@ def compared() -> pd.DataFrame:
         rows.append(
             {
                 "queue": name,
+                "seed": seed,
                 "full": sent_mbps / RATE_MBPS,
                 "bulk_wait_ms": late(run)["rtt_ms"].mean() - BASE_RTT_MS,
                 "other_wait_ms": pings.mean() - BASE_RTT_MS,
@@ -217,6 +228,17 @@ def compared() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def seen(found: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+    """Of each queue the mean of each column over its draws with an interval, and the slowest of all pages."""
+    columns = ["full", "bulk_wait_ms", "other_wait_ms", "page_s"]
+    return {
+        str(name): pd.Series(
+            {**{column: interval(rows[column]) for column in columns}, "slowest_s": float(rows["slowest_s"].max())}
+        )
+        for name, rows in found.groupby("queue", sort=False)
+    }
 
 
 _NAMED_AT = {
@@ -237,10 +259,13 @@ _NAMED_AT = {
 def compared_figure(found: pd.DataFrame) -> go.Figure:
     """How full the link is over how long a neighbour's page takes, with its slowest page; the top left corner is the goal."""
     figure = go.Figure()
+    means = pd.DataFrame(
+        [{"queue": name, **row.map(lambda each: getattr(each, "mean", each))} for name, row in seen(found).items()]
+    )
     for number, (label, alone) in enumerate(
         (("one queue for all", False), ("a queue for each flow, or for each kind of sender", True))
     ):
-        rows = found[found["queue"].str.contains("fq_codel|CAKE|DualPI2") == alone]
+        rows = means[means["queue"].str.contains("fq_codel|CAKE|DualPI2") == alone]
         figure.add_scatter(
             x=rows["page_s"].tolist(),
             y=(100 * rows["full"]).tolist(),
@@ -275,32 +300,40 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
 
 
 def pages_table(found: pd.DataFrame) -> pd.DataFrame:
-    """Page times and waits behind each queue, rounded."""
+    """Page times and waits behind each queue, rounded; with intervals where a comparison is near."""
     return spaced(
         pd.DataFrame(
-            {
-                "queue": found["queue"],
-                "in use": [f"{value:.0%}" for value in found["full"]],
-                "bulk waits (ms)": [f"{value:.0f}" for value in found["bulk_wait_ms"]],
-                "others wait (ms)": [f"{value:.0f}" for value in found["other_wait_ms"]],
-                "page (s)": [f"{value:.2f}" for value in found["page_s"]],
-                "slowest (s)": [f"{value:.1f}" for value in found["slowest_s"]],
-            }
+            [
+                {
+                    "queue": name,
+                    "in use (%)": f"{Interval(100 * row['full'].mean, 100 * row['full'].half_width):.1f}",
+                    "bulk waits (ms)": f"{row['bulk_wait_ms'].mean:.0f}",
+                    "others wait (ms)": f"{row['other_wait_ms'].mean:.0f}",
+                    "page (s)": f"{row['page_s']:.2f}",
+                    "slowest (s)": f"{row['slowest_s']:.1f}",
+                }
+                for name, row in seen(found).items()
+            ]
         )
     )
 
 
 def together(seeds: Iterable[int]) -> pd.DataFrame:
-    """A DCTCP and a CUBIC flow behind one step of marks and behind DualPI2: goodputs and waits, with intervals."""
-    queues = {"one queue, step of 10": marking(10), "DualPI2": one_link(**CASES["DualPI2, DCTCP"].queue)}
+    """A DCTCP and a CUBIC flow behind a step of marks (the latter without and with ECN) and DualPI2: goodputs and waits."""
+    coupled = one_link(**CASES["DualPI2, DCTCP"].queue)
+    queues: dict[str, tuple[Topology, Mapping[str, Any]]] = {
+        "one queue, step of 10": (marking(10), {}),
+        "the same, both with ECN": (marking(10), ASK_FOR_ECN),
+        "DualPI2": (coupled, {}),
+    }
     scenarios: dict[tuple[str, int], Scenario] = {}
     for seed in seeds:
-        for name, network in queues.items():
+        for name, (network, sysctls) in queues.items():
             draw = np.random.default_rng(seed)
             starts = [round(float(start), 3) for start in draw.uniform(0, 2, size=2)]
             traffic = [Tcp("h1", "h3", congestion="dctcp", start_s=starts[0]), Tcp("h2", "h3", start_s=starts[1])]
             scenarios[name, seed] = Scenario(
-                network, traffic, duration_s=lasting(30, real_s=20), interval_s=0.1, seed=seed
+                network, traffic, duration_s=lasting(30, real_s=20), interval_s=0.1, sysctls=sysctls, seed=seed
             )
     found = sweeps.sweep(scenarios)
     rows = []

@@ -29,12 +29,15 @@ def panel() -> PanelParts:
     def show(result: Any, settings: Settings) -> go.Figure:
         window, scheme, loss_rate = settings["window"], settings["scheme"], settings["loss_percent"] / 100
         flow = result.flows.iloc[0]
-        again = flow["sent_datagrams"] - flow["received_bytes"] / 1000
+        pieces = flow["received_bytes"] / 1000
         comparison = plots.Comparison(
             x_label="Window (pieces)",
             y_label="Goodput (Mbit/s)",
             residual="absolute",
-            title=f"{scheme}, window {window}, {100 * loss_rate:g} % lost: {flow['goodput_mbps']:.2f} Mbit/s, {again:.0f} sent in vain",
+            title=(
+                f"{scheme}, window {window}, {100 * loss_rate:g} % lost: {flow['goodput_mbps']:.2f} Mbit/s, "
+                f"{flow['sent_datagrams']:.0f} sent for {pieces:.0f} pieces"
+            ),
         ).add(
             "measured",
             [window],

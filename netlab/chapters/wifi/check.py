@@ -135,7 +135,7 @@ class Checks:
                 ),
             ],
             harmless=lambda size: 1 <= size <= LONGEST_BYTES and size == int(size),
-            right="You found it without a single run.",
+            right="A formula found it; a run only confirms it.",
             hints=[
                 "Your function says what each payload gets. Which is the first that gets enough?",
                 "Try the payloads from 1 to 1472 in a loop; a function costs nothing, a run does.",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import netlab as nl
 from netlab import theory
 from netlab.chapters import fairness
-from netlab.chapters.fairness import experiments
+from netlab.chapters.fairness import experiments, settings
 from tests.figures import agrees
 
 pytestmark = pytest.mark.pocket
@@ -41,3 +42,19 @@ def test_a_queue_for_each_flow_is_max_min_fair_and_the_check_says_so() -> None:
     for mbps in run.goodput_mbps(after_s=20):
         agrees("goodput (Mbit/s)", mbps, theory.tcp_goodput_limit_mbps(own.rate_mbps) / 2, relative=0.03)
     assert "all 6 conditions hold" in str(chapter.check.fair_run.judge(run))
+
+
+def test_three_connections_are_fair_by_connection_and_unfair_by_host() -> None:
+    """What the page quotes of five draws."""
+    by_host, by_connection = [], []
+    for seed in range(1, 6):
+        starts_s = np.random.default_rng(seed).uniform(0, 5, 2).round(2)
+        flows = [
+            nl.Tcp("h1", "h3", start_s=float(starts_s[0])),
+            nl.Tcp("h2", "h3", streams=3, start_s=float(starts_s[1])),
+        ]
+        run = nl.run(settings.two_distances(far_ms=300), flows, duration_s=240, interval_s=1)
+        by_host.append(theory.jain_index(run.flows["goodput_mbps"]))
+        by_connection.append(theory.jain_index(run.streams["goodput_mbps"]))
+    assert (round(min(by_host), 2), round(max(by_host), 2)) == (0.77, 0.89)
+    assert (round(min(by_connection), 2), round(max(by_connection), 2)) == (0.97, 1.0)

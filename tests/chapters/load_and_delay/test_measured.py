@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +34,30 @@ def test_a_capture_has_the_delays_that_the_receiver_counts_and_an_exponential_ta
     for wait_ms in (2.0, 6.0):
         expected = theory.late_share(0.8, settings.SERVICE_MS, wait_ms)
         agrees("share", (delays_ms - settings.SERVICE_MS > wait_ms).mean(), expected, relative=0.15)
+
+
+def test_five_runs_show_the_tails_of_theory() -> None:
+    """Each share's interval, or twice it, holds theory's; nothing is left of rounding at a wait of 0."""
+    waits_ms = experiments.captured()
+    for load, waits in waits_ms.items():
+        for wait_ms in (0.0, 2.0, 5.0):
+            share = experiments.late_share(waits, wait_ms)
+            expected = float(theory.late_share(load, settings.SERVICE_MS, wait_ms))
+            agrees(f"{load}, {wait_ms} ms", share.mean, expected, absolute=2 * share.half_width)
+    tenfold = experiments.tenfold_ms(waits_ms[0.8])
+    agrees("a tenth of the late packets (ms)", tenfold.mean, 8.9, absolute=tenfold.half_width)
+
+
+@pytest.mark.parametrize(("line_rate_mbps", "call_bytes"), [(1, 92), (0.8, 252), (1.3, 132)])
+def test_no_call_that_keeps_time_is_late(line_rate_mbps: float, call_bytes: int) -> None:
+    own = own_line(line_rate_mbps, call_bytes)
+    most = int(1000 / (50 * settings.call_service_ms(own)))
+    assert experiments.late_of_calls(own, most, spacing="even", duration_s=5).mean == 0
+
+
+def own_line(line_rate_mbps: float, call_bytes: int) -> Any:
+    """A copy's figures of a line."""
+    return SimpleNamespace(line_rate_mbps=line_rate_mbps, call_bytes=call_bytes)
 
 
 def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:

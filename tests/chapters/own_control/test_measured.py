@@ -20,6 +20,12 @@ def test_fixed_windows_lie_where_littles_law_says() -> None:
         agrees(f"goodput of {row.window}", row.goodput_mbps, experiments.goodput_mbps(row.window), relative=relative)
 
 
+@pytest.mark.parametrize("rate_mbps", [5, 10, 20])
+def test_a_small_window_waits_for_two_frames(rate_mbps: float) -> None:
+    """What theory leaves out, at three rates."""
+    agrees("longer (ms)", experiments.longer_ms(rate_mbps), 2 * 1514 * 8 / rate_mbps / 1000, relative=0.05)
+
+
 def test_what_the_chapter_says_of_vegas_holds_at_six_moments_of_the_trace() -> None:
     parts = []
     for start_s in (0, 1.5, 3, 4.5, 6, 7.5):

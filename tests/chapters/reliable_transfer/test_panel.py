@@ -38,4 +38,4 @@ def test_the_panel_draws_a_run_of_its_scheme_beside_the_formula(scheme: str, sen
     assert type(program.sender).__name__ == sender and program.sender.window == 16
     (strip,) = by_role(panel, "residual")[-1:]
     assert strip.y == pytest.approx((0.0,), abs=1e-9), "the fake measures what theory says"
-    assert "100 sent in vain" in panel.figure.layout.title.text
+    assert "500 sent for 400 pieces" in panel.figure.layout.title.text
