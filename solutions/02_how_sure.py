@@ -186,8 +186,8 @@ unpaired, paired = nl.interval(small.to_numpy() - other.to_numpy()), nl.interval
 # second experiment: with other seeds the same difference drowns in the scatter.
 #
 # Pairs work where one seed means the same luck for both settings. Datagrams that leave at random moments do so whatever the network does, so here they are the same. TCP answers to
-# the network: after the first loss two runs go different ways, and pairs help less. (Reno and CUBIC over a link of 10 Mbit/s that loses one packet in a thousand, forty seeds: the same seeds
-# make the interval three times narrower with a delay of 10 ms, seven times with 20 ms.) Try it before you count on it.
+# the network: after the first loss two runs go different ways, and pairs help less. (Reno and CUBIC, 10 s over a link of 10 Mbit/s that loses one packet in a thousand, twenty seeds: the same seeds
+# make the interval [[1.5 = experiments.pairs_with_tcp(10) | .1f]] times narrower with a delay of 10 ms, [[2.3 = experiments.pairs_with_tcp(20) | .1f]] times with 20 ms.) Try it before you count on it.
 #
 # ### Exercise 3: three queues, forty runs
 #
@@ -329,7 +329,7 @@ chapter.panel()
 # - Student, The probable error of a mean, Biometrika 6, 1908.
 # - R. Jain, The Art of Computer Systems Performance Analysis, Wiley, 1991: intervals and paired observations (chapter 13), warm-up.
 # - R. W. Wolff, Poisson arrivals see time averages, Operations Research 30(2), 1982.
-# - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 2.
+# - `epfl`: Congestion control; TCP, UDP: lab 5 of *TCP/IP Networking*, EPFL, 2021, section 1.3.
 #
 # ## Limits
 #

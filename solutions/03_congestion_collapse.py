@@ -178,7 +178,7 @@ if my_run is not ...:
     print(f"crossed the shared link and were dropped behind it: {dropped:.0%}".replace("%", " %"))
 
 # %% [markdown] id="graves-why"
-# A third or more of what crosses the shared link is dropped at the next router. Each such datagram of `h2` took a place from `h1` for nothing. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999).
+# Of what crosses the shared link, about a third (beside 2 Mbit/s) to a half (7 Mbit/s) is dropped at the next router. Each such datagram of `h2` took a place from `h1` for nothing. **The link is busy with work that is thrown away.** This is *congestion collapse from undelivered packets* (Floyd and Fall, 1999).
 
 # %% [markdown] id="collapse-words"
 # ### Exercise 3: explain it
@@ -256,8 +256,10 @@ for name, part, published in (
 comparison.figure.update_xaxes(tickvals=[0.25, 0.5, 1, 2, 5, 10], ticktext=["0.25", "0.5", "1", "2", "5", "10"])
 
 # %% [markdown] id="sweep-why"
-# **Why do they differ?** *Scatter*: chance decides which datagram finds the free place. At 10 Mbit/s `h1` gets 327 of them through in 20 s, give or take about 5 %. *Below the line at 0.5*: there every link is exactly
-# full. Irregular arrivals leave a link idle now and then and overflow its queue at other times.
+# **Why do they differ?** *Scatter*: chance decides which datagram finds the free place. In 20 s the shared link sends 3600 datagrams. At 10 Mbit/s one in eleven is
+# `h1`'s: 327, give or take $\sqrt{3600 \cdot \frac{1}{11} \cdot \frac{10}{11}} = 17$, or 5 %. *Below the line at 0.5*: there what
+# the shared link sends on fills both exits exactly. Irregular arrivals leave an exit idle now and then, and wait in its queue at other times. In five such runs of 20 s the exits [[drop nothing = bool((settings.at_the_fair_rates()["drops"] == 0).all())]],
+# but when the senders stop [[about a per cent = settings.at_the_fair_rates()["waiting"].mean() | 0.007 .. 0.013]] of what the shared link has sent on waits there: too late to count.
 #
 # **Where is it worst?** $G$ falls on and on, towards 0.48 Mbit/s. The slope is $-Ru / (1 + X_2)^2$:
 # just above 0.5 Mbit/s each Mbit/s too much costs 0.64 Mbit/s, at 10 Mbit/s only 0.012. **The first step beyond the fair rate does the most harm.**

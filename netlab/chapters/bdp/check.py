@@ -127,8 +127,9 @@ def _repeated(own: StudentValues) -> Repetition:
         expected=lambda _table: float(theory.window_limit_mbps(1000.0 * own.half_kb, 2.0 * own.delay_ms)),
         unit="Mbit/s",
         right=(
-            "The window is the same in each draw, but beside other traffic segments wait: the round-trip time is longer than that "
-            "of the empty path. Put the mean of the column rtt_ms into W / T: how much of the gap is left?"
+            "The window is the same in each draw, but its round trip is longer than a ping's on the empty path. Most of that is so "
+            "without the UDP flow, too (below, 'The gap' asks why); beside it segments also wait for its datagrams. Put the mean of "
+            "the column rtt_ms into W / T: how much of the gap is left?"
         ),
         plot='my_rows.plot(kind="scatter", x="seed", y="goodput_mbps")',
         axis="Goodput (Mbit/s)",

@@ -49,7 +49,9 @@ def panel(duration_s: float = 6.0) -> PanelParts:
         pipe_kb = theory.bdp_bytes(rate_mbps, rtt_ms) / 1000
         wire = theory.tcp_wire_bytes() / theory.MSS_BYTES
         room_kb = pipe_kb + settings["queue_packets"] * theory.tcp_wire_bytes() / 1000
-        limits = "queue" if window_kb * wire > room_kb else "link" if window_kb * wire > pipe_kb else "window"
+        # Reno halves what filled pipe and queue: with room for a pipe and more in the queue, the link is never idle.
+        short = window_kb * wire > room_kb and room_kb < 2 * pipe_kb
+        limits = "queue" if short else "link" if window_kb * wire > pipe_kb else "window"
         flow = result.flows[result.flows["kind"] == "tcp"].iloc[0]
         goodput = result.goodput_mbps(after_s=2).dropna().iloc[0]
         detail = (

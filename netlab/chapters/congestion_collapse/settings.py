@@ -94,6 +94,25 @@ def climb(
     return goodputs.set_axis(list(rates_mbps)).rename_axis("h2 sends")
 
 
+def at_the_fair_rates(seeds: int = 5, send_s: float = 20) -> pd.DataFrame:
+    """1 and 0.5 Mbit/s of UDP for some seconds: what both exits drop, and which part of what crossed still waits there."""
+    flows = [
+        Udp(*pair, rate_mbps=rate_mbps, duration_s=send_s)
+        for pair, rate_mbps in zip(SEND_PAIRS, (MODEST_MBPS, 0.5), strict=True)
+    ]
+    runs = sweeps.sweep(
+        {seed: Scenario(network(), flows, send_s + 2, seed=seed, interval_s=1) for seed in range(1, seeds + 1)}
+    )
+    rows = []
+    for run in runs.values():
+        last = run.queues[run.queues["t_s"] <= send_s].groupby("interface").last()
+        exits = last.loc[["r2-eth1", "r2-eth2"]].sum()
+        rows.append(
+            {"drops": exits["drops"], "waiting": exits["backlog_packets"] / last.loc["r1-eth2", "sent_packets"]}
+        )
+    return pd.DataFrame(rows)
+
+
 def other_labs(seeds: int = 8) -> pd.DataFrame:
     """Goodput of h1 in Mbit/s beside 10 Mbit/s of h2, a column for each seed: on our network, and with what the lab had besides."""
     cases: dict[str, tuple[Topology, Literal["random", "even"]]] = {

@@ -170,7 +170,7 @@ def _runs(own: StudentValues) -> Number:
         right="Half of the width needs four times the runs: certainty is expensive.",
         hints=[
             "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",
-            "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Then try r in the formula, and add a run or two.",
+            "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Try this r in the formula, then a few runs more and a few less.",
             "The smallest r for which nl.theory.student_t(r) * s / r**0.5 is at most the wanted half width.",
         ],
     )
@@ -198,7 +198,9 @@ class Decided:
     def differences(self) -> pd.Series[float]:
         """The next best queue's loss rate minus that of the choice, for the seeds that both have."""
         losses = self.losses()
-        pairs = [(losses[queue] - losses[self.choice]).dropna() for queue in QUEUES if queue != self.choice]
+        pairs = [
+            (losses[queue] - losses[self.choice]).dropna().rename(queue) for queue in QUEUES if queue != self.choice
+        ]
         return min((pair for pair in pairs if len(pair) > 1), key=lambda pair: float(pair.mean()))
 
     def right(self) -> Interval:
@@ -209,7 +211,7 @@ class Decided:
         """What comes out where seeds are not compared: the means' difference, and both half widths together."""
         losses = self.losses()
         mean, half = interval(losses[self.choice])
-        other, its_half = min(interval(losses[queue]) for queue in QUEUES if queue != self.choice)
+        other, its_half = interval(losses[str(self.differences().name)])
         return other - mean, math.hypot(half, its_half)
 
 

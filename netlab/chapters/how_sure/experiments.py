@@ -18,9 +18,13 @@ from netlab.chapters.how_sure.settings import (
     filling,
     modest_and_greedy,
 )
+from netlab.network.link import Link
+from netlab.network.topology import Topology
 from netlab.plots.theme import COLOURS, SYMBOLS, TEXT, points
 from netlab.runs import sweeps
 from netlab.runs.replications import interval, repeat
+from netlab.runs.scenario import Scenario
+from netlab.traffic import Tcp
 
 Intervals = Sequence[tuple[float, float]]
 
@@ -130,6 +134,21 @@ def modest_table(seeds: int = 10) -> pd.DataFrame:
     table = repeat(modest_and_greedy(), seeds=seeds)
     wide = 100 * table.pivot_table(index="seed", columns="src", values="loss_rate")
     return wide.assign(difference=wide["h2"] - wide["h1"])
+
+
+def pairs_with_tcp(delay_ms: float, seeds: int = 20) -> float:
+    """How many times narrower the same seeds make the interval of the difference between Reno and CUBIC, over a lossy link."""
+    slow = Link(
+        "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
+    )
+    network = Topology(["h1", "h2"], ["r1"], links=[Link("h1", "r1"), slow])
+
+    def goodputs(congestion: str, first: int) -> NDArray[np.float64]:
+        scenario = Scenario(network, [Tcp("h1", "h2", congestion=congestion)], duration_s=10)
+        return repeat(scenario, seeds=range(first, first + seeds))["goodput_mbps"].to_numpy(dtype=float)
+
+    reno, cubic, other = goodputs("reno", 1), goodputs("cubic", 1), goodputs("cubic", seeds + 1)
+    return interval(reno - other).half_width / interval(reno - cubic).half_width
 
 
 def _first(table: pd.DataFrame) -> pd.Series[float]:

@@ -23,7 +23,10 @@ def _rtt() -> Number:
         unit="ms",
         tolerance=0.01,
         misconceptions=[
-            Misconception(one_way_ms, "This is one way. The answer comes back over the same two links."),
+            Misconception(
+                one_way_ms,
+                f"{one_way_ms} ms is the way from h2 to h3 once, without the way back. (It is also the round trip between h1 and h2.)",
+            ),
             Misconception(2 * DELAYS_MS["h3"], "One link is missing: the way from h2 to h3 has two."),
             Misconception(2 * DELAYS_MS["h2"], "One link is missing: the way from h2 to h3 has two."),
             Misconception(

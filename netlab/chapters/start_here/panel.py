@@ -12,7 +12,7 @@ from netlab.network.topology import Topology
 from netlab.traffic import Ping, Traffic, Udp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider
 
-_LONGEST_MS = 300
+_LONGEST_MS = 350
 
 
 @panel_maker()

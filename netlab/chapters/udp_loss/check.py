@@ -178,7 +178,7 @@ def _overload(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: run.flows["loss_rate"].iloc[0] > 0.02,
-                "The link must never be idle: more must be offered than it can carry, so that something is lost.",
+                "The link must never be idle: more must be offered than it can carry, so that more than 2 % is lost.",
                 "Offer more.",
                 lambda run: f"{100 * run.flows['loss_rate'].iloc[0]:.3g} % were lost",
             ),
@@ -252,7 +252,7 @@ def _search() -> Function:
                 "This is the fastest rate that the path may have, or the rate that you offered. What came out at the other end?",
             ),
         ],
-        right="The queue took what the link could not, so nobody lost anything.",
+        right="What comes out of a bottleneck has its rate, and a burst that fits into the queue loses nothing.",
         hints=[
             "Goodput tells you the limit as soon as you offer more than it. What makes such a probe lose datagrams?",
             f"A queue takes {HIDDEN_QUEUE_PACKETS} datagrams before it drops one. How short must even the fastest probe be?",

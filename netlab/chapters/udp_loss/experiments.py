@@ -25,9 +25,9 @@ from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.topology import Topology
 from netlab.runs import experiment, sweeps
-from netlab.runs.replications import interval
+from netlab.runs.replications import Interval, interval, repeat
 from netlab.runs.scenario import Scenario
-from netlab.traffic import Udp
+from netlab.traffic import Ping, Udp
 
 RIVAL_MBPS = RIVAL_TOO_FAST * RATE_MBPS
 """A link that is too fast by as much as a wire's framing weighs at 1000 bytes."""
@@ -133,6 +133,13 @@ def above_the_line_ms(run: Run, offered_mbps: float, limit_mbps: float) -> pd.Se
     """How much longer each of those round trips is than theory has it, in ms."""
     echoes = run.pings.dropna()
     return echoes["rtt_ms"] - wait_ms(echoes["t_s"], offered_mbps, limit_mbps)
+
+
+def lost_at_random(network: Topology, seeds: int = 8) -> dict[str, Interval]:
+    """Loss rate of pings and of datagrams (5.2 Mbit/s, at random moments) in 30 s, by kind: mean and half width of some seeds."""
+    traffic = [Udp("h1", "h3", rate_mbps=5.2, spacing="random"), Ping("h1", "h3", interval_s=0.217)]
+    found = repeat(Scenario(network, traffic, duration_s=30), seeds=seeds)
+    return {str(kind): interval(rows["loss_rate"]) for kind, rows in found.groupby("kind")}
 
 
 def shares(network: Topology, seeds: int, seconds: float = lasting(15, real_s=8)) -> pd.DataFrame:

@@ -47,6 +47,29 @@ def test_bunched_segments_and_shared_acknowledgements_lengthen_the_cycle() -> No
     agrees("frame by frame, share of exact", frame_by_frame / exact, 0.99, absolute=0.005)
 
 
+@pytest.mark.parametrize(("queue_packets", "full"), [(100, False), (150, True)])
+def test_reno_fills_a_link_whose_queue_holds_the_bdp(queue_packets: int, full: bool) -> None:
+    """600 kB over 100 Mbit/s and 16 ms (a BDP of 134 packets): segments are lost; with 150 places the link is full (0.3 %)."""
+    slow = nl.Link("r1", "h2", rate_mbps=100, delay_ms=8, queue_packets=queue_packets)
+    network = nl.Topology(hosts=["h1", "h2"], routers=["r1"], links=[nl.Link("h1", "r1"), slow])
+    run, goodput_mbps = transfer(network, window_bytes=600_000)
+    assert run.flows.retransmits.iloc[0] > 0
+    assert (goodput_mbps > 0.997 * nl.theory.tcp_goodput_limit_mbps(100)) == full
+
+
+@pytest.mark.parametrize("token", ["", "anna"])
+def test_most_of_the_gap_of_a_window_is_there_without_anybody_beside_it(token: str) -> None:
+    """Five seeds beside UDP, and one run alone, in which nothing is random: half of the gap to W / T and more."""
+    own = bdp.begin(token).own
+    beside = chapter.settings.beside_somebody(own)
+    alone = nl.run(nl.Scenario(beside.topology, beside.traffic[:1], duration_s=beside.duration_s))
+    table = nl.repeat(beside, seeds=5)
+    limit_mbps = 8 * own.half_kb / (2 * own.delay_ms)
+    gaps = limit_mbps - table.loc[table["kind"] == "tcp", "goodput_mbps"]
+    gap = nl.interval(gaps)
+    assert limit_mbps - alone.flows.goodput_mbps.iloc[0] > (gap.mean + gap.half_width) / 2
+
+
 def test_a_fixed_buffer_becomes_a_window_of_about_62_per_cent() -> None:
     """200 kB of buffer without tuning: 60 to 65 % are promised; tuned by the kernel the link limits (0.1 %)."""
     fixed = {"net.ipv4.tcp_rmem": "4096 200000 6000000", "net.ipv4.tcp_moderate_rcvbuf": 0}

@@ -34,6 +34,14 @@ def test_the_modest_flow_pays_for_datagrams_that_die_at_the_second_router(aggres
     agrees("h1 (Mbit/s)", h1, expected[0], relative=0.08)
 
 
+@pytest.mark.parametrize(("aggressor_mbps", "share"), [(2, 1 / 3), (7, 0.54)])
+def test_a_third_to_a_half_of_what_crosses_the_shared_link_dies_behind_it(aggressor_mbps: float, share: float) -> None:
+    """The least and the most that a copy asks for, 30 s: within 0.02 of the closed form, less the queue's room."""
+    traffic = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=aggressor_mbps)]
+    last = nl.run(settings.network(), traffic, duration_s=30, interval_s=1).queues.groupby("interface").last()
+    agrees("share", last.loc["r2-eth2", "drops"] / last.loc["r1-eth2", "sent_packets"], share, absolute=0.02)
+
+
 def test_nothing_is_lost_at_the_fair_rates_with_headers_paid_for() -> None:
     """0.95 and 0.475 Mbit/s of data, 99 % of every link: both arrive whole, within 1 %."""
     traffic = [nl.Udp("h1", "h4", rate_mbps=0.95), nl.Udp("h2", "h3", rate_mbps=0.475)]

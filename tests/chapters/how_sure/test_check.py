@@ -94,6 +94,16 @@ def test_each_condition_looks_at_the_runs(chapter: Any) -> None:
         assert sentence in said(decide, answer), sentence
 
 
+def test_half_widths_put_together_are_told_where_the_third_queue_had_luck_in_its_few_runs(chapter: Any) -> None:
+    """Of five runs the third queue has the lower mean; seed by seed it loses more than the second."""
+    found = {**tables(chapter), "C": table(chapter, "C", SECOND + 0.0005, range(6, 8))}
+    losses = {queue: each["loss_rate"] for queue, each in found.items()}
+    assert losses["C"].mean() < losses["A"].mean()
+    (best, its_half), (second, second_half) = interval(losses["B"]), interval(losses["A"])
+    apart = (second - best, float(np.hypot(its_half, second_half)))
+    assert "this is the two half widths put together" in said(chapter.check.decision, [found, apart, "B"])
+
+
 def test_what_has_another_form_is_told(chapter: Any) -> None:
     found: dict[str, Any] = dict(tables(chapter))
     no_table: dict[str, Any] = {**found}

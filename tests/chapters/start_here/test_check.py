@@ -15,6 +15,11 @@ def test_right_answers_pass(answer: float) -> None:
     passes(chapter.check.rtt, answer)
 
 
+def test_the_round_trip_of_another_pair_is_not_called_one_way() -> None:
+    """h1 to h2 and back takes as long as h2 to h3 once: the sentence is true for both."""
+    assert "once, without the way back. (It is also the round trip between h1 and h2.)" in said(chapter.check.rtt, 30)
+
+
 def test_a_wrong_answer_hears_of_the_hint() -> None:
     assert "chapter.check.rtt.hint()" in said(chapter.check.rtt, 55)
 

@@ -28,3 +28,18 @@ def test_the_panel_draws_pings_beside_the_empty_way(beside_mbps, kinds):
     (measured,) = by_role(panel, "measured")
     assert measured.y == pytest.approx((40.1, 45.0))
     assert "3 pings, 1 lost; theory is the empty path, 40.2 ms" in panel.figure.layout.title.text
+
+
+def test_the_slowest_ping_that_the_sliders_allow_is_inside_the_figure():
+    """The longest way and a full queue of 100 datagrams at the lowest rate: 2 * 80 + 168 ms."""
+
+    def fake(**_):
+        return SimpleNamespace(pings=pd.DataFrame({"t_s": [0.0], "rtt_ms": [slowest_ms]}))
+
+    panel = start_here.begin().panel(run=fake)
+    slow, far = panel.controls["rate_mbps"], panel.controls["delay_ms"]
+    slowest_ms = 2 * far.max + 101 * 1042 * 8 / (slow.min * 1000)
+    slow.value, far.value = slow.min, far.max
+    panel.refresh()
+    assert panel.wait(PATIENCE_S)
+    assert panel.figure.layout.yaxis.range[1] > slowest_ms

@@ -87,7 +87,8 @@ def test_each_copy_counts_the_bytes_of_its_own_payload() -> None:
         (run(queue_packets=100), "Its queue must have room for 50 packets. Seen: queue_packets=100."),
         (run(framing="ethernet"), "it counts as `tc` does. Seen: framing=ethernet."),
         (run(duration_s=1), "The flow must send for 5 s or more. Seen: 1 s."),
-        (run(loss_rate=0.0), "so that something is lost. Seen: 0 % were lost."),
+        (run(loss_rate=0.0), "so that more than 2 % is lost. Seen: 0 % were lost."),
+        (run(loss_rate=0.015), "so that more than 2 % is lost. Seen: 1.5 % were lost."),
         (8.0, "expected what nl.run(...) returns, got 8.0"),
     ],
 )
