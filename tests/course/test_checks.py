@@ -98,7 +98,7 @@ def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
         (4798, "kilobits for megabits"),
         (4.798e6, "bits where megabits"),
         (4.798e-3, "a thousand times too small"),
-        (479.8, "a hundred times too large: per cent where a fraction is asked for, 2 rather than 0.02?"),
+        (479.8, "a hundred times too large: per cent where a fraction is asked for, 2 % rather than 0.02?"),
         (4.798 / 8, "a byte has 8 bits"),
         (4.798 * 8, "a byte has 8 bits"),
         (4.798 * 1.048576, "not 1024 * 1024"),
@@ -133,7 +133,7 @@ def test_numpy_numbers_count_as_numbers(answer: object) -> None:
 
 def test_a_percentage_and_the_other_share_are_told_apart() -> None:
     loss = Number(name="loss", expected=0.0403, unit="", tolerance=0.01)
-    assert "0.02 rather than 2 %" in said(loss.judge(4.03))
+    assert "2 % rather than 0.02?" in said(loss.judge(4.03))
     assert "the share that arrived" in said(loss.judge(0.9597))
 
 

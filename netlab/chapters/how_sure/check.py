@@ -170,7 +170,7 @@ def _runs(own: StudentValues) -> Number:
         right="Half of the width needs four times the runs: certainty is expensive.",
         hints=[
             "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",
-            "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Try this r in the formula, then a few runs more and a few less.",
+            "For 20 runs and more Student's factor is about 2: then r = (2 s / h)^2. Try it in the formula, then some more and some less.",
             "The smallest r for which nl.theory.student_t(r) * s / r**0.5 is at most the wanted half width.",
         ],
     )
