@@ -41,12 +41,11 @@ loss_prediction = nl.checks.predict("goodput with 1 % loss", my_goodput_mbps, un
 # %% [markdown] id="network-text"
 # ## The network
 #
-# `h1` sends to `h3`. One link is slow: 10 Mbit/s, 20 ms each way, a queue of 33 packets. The queue is *drop-tail*: it takes
-# packets until it is full and drops what comes then. `h2` is a neighbour.
+# `h1` sends to `h3` over a router. The router's link to `h3` is slow: 10 Mbit/s, 20 ms each way, a queue of 33 packets. The queue is *drop-tail*: it takes
+# packets until it is full and drops what comes then. `h2` is a neighbour of `h1`.
 
-# %% id="network" tags=["figure"]
+# %% id="network"
 network = chapter.settings.path(rate_mbps=10, delay_ms=20, queue_packets=33)
-nl.plots.topology(network, title="h1 and h2 share the slow link to h3")
 
 # %% [markdown] id="symbols"
 # | symbol | in the code | unit | meaning |
@@ -73,8 +72,6 @@ watched = nl.run(network, traffic, duration_s=15, interval_s=0.02)
 chapter.settings.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=33, title="The window of one Reno flow")
 
 # %% [markdown] id="watch-why"
-# Read it from left to right.
-#
 # - **Slow start.** Each ACK lets the window grow by a segment, so the window doubles in each round trip. It grows far above what path and
 #   queue hold (the upper dashed line), until the sender hears of a loss. Dozens of segments are lost at once.
 # - **Fast retransmit.** The receiver repeats its last ACK for each segment that comes after a gap. After three such *duplicate ACKs*
@@ -84,8 +81,6 @@ chapter.settings.window_figure(watched, rate_mbps=10, rtt_ms=40, queue_packets=3
 #   loss halves it: *additive increase, multiplicative decrease* (AIMD).
 # - **Timeout.** In the burst the repairs are lost too. A timer expires (in Linux at least 0.2 s longer than the round trip),
 #   and the sender begins again with a window of one.
-#
-# (The kernel reports the phases: `ca_state` in `run.intervals`.)
 #
 # ## Part 2: the price of a loss
 #
@@ -124,10 +119,7 @@ cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
 # **Why do they differ?** Twice the rate costs [[three to four times = (losses["cost"] / losses["cost"].shift()).iloc[1:].between(3, 4).all()]] as much, near the four that the square gives. But [[each loss costs more = bool((losses["cost"] > losses["cost, theory"]).all())]] than theory says. A guess
-# at a part of it: in fast recovery the sender works for a round trip with about half a window, before the climb even begins. That is about $W/2$
-# segments more (8, 17 and 33). The rest we do not know.
-#
-# So at 10 Mbit/s one lost packet costs more than a hundred others, and its price grows with the square of what is in flight.
+# at a part of it: fast recovery takes a round trip with about half a window.
 #
 # ## Part 3: make a loss free
 #
@@ -135,7 +127,7 @@ cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 #
 # ### Exercise 2: your own sawtooth
 #
-# Write the measurement yourself. Your path has [[rate_mbps]] Mbit/s, [[delay_ms]] ms each way and a queue of [[room_packets]]
+# Your path has [[rate_mbps]] Mbit/s, [[delay_ms]] ms each way and a queue of [[room_packets]]
 # packets. One flow of Reno from `h1` to `h3`, for 20 s or more, its window read every 0.05 s or more often. Keep what `nl.run` returns.
 
 # %% id="sawtooth"
@@ -149,13 +141,10 @@ my_run = nl.run(my_path, [nl.Tcp("h1", "h3", congestion="reno")], duration_s=30,
 chapter.check.sawtooth(my_run)
 
 # %% [markdown] id="free-text"
-# The link is idle wherever the window is smaller than what the path alone
-# holds.
-#
 # ### Exercise 3: the smallest queue that makes a loss free
 #
 # Find the smallest queue, in packets, with which a halved window still fills your path ([[rate_mbps]] Mbit/s, [[delay_ms]] ms each way).
-# You may try four queues: `print(trial(20))` runs Reno for 30 s and says how much of the link it used. Think before you spend them.
+# You may try four queues: `print(trial(20))` runs Reno for 30 s and says how much of the link it used.
 # Tolerance: 10 %.
 
 # %% id="free"
@@ -197,7 +186,7 @@ chapter.settings.windows_figure(four, 10, 40, 33, title="Four congestion control
 # ## Part 5: many losses at once
 #
 # Lab 1 of ECE 6110, CAD for Communication Networks (`ece6110`), compared Tahoe and Reno in a simulator: links of 5, 1 and 5 Mbit/s with 10,
-# 20 and 10 ms, and one flow. It found Reno worse in two settings, and could not say why. Here is one of the two, in Linux: window and queue
+# 20 and 10 ms, and one flow. It found Reno worse in two settings. Here is one, in Linux: window and queue
 # of 64 000 bytes, segments of 128. *Selective acknowledgements* (SACK), with which a receiver lists what it has beyond a gap, are off:
 # neither Tahoe nor Reno had them.
 
@@ -236,8 +225,6 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 # %% id="sack"
 with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
 print("Goodput in Mbit/s with SACK:", with_sack["goodput_mbps"].round(2).to_dict())
-reno = repairs.loc["reno"]
-print(f"one repair in each empty round trip: {reno['retransmits'] * reno['rtt_min_ms'] / 1000:.1f} s")
 
 # %% [markdown] id="sack-why"
 # With SACK the sender sees all gaps at once, [[the pause is gone = bool(with_sack["goodput_mbps"]["reno"] > 0.6)]], and Reno is [[no longer behind = bool(with_sack["goodput_mbps"]["reno"] >= with_sack["goodput_mbps"]["tahoe"])]].
@@ -269,7 +256,7 @@ rule_mbps = nl.theory.mathis_mbps(1448, one_percent["rtt_ms"], 0.01, c=nl.theory
 loss_prediction.compare(one_percent["reno_mbps"], theory=rule_mbps)
 
 # %% [markdown] id="random-why"
-# **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]]. It is below 1.31. (A guess: the theory leaves out the time that recovery takes.)
+# **Where does each formula stop?** Up to 0.01 the constant `c` is about [[1.2 = random["c"].iloc[:3].mean() | .1f]].
 # At 0.03 and 0.1 the formula with 1.31 is too high, [[by a tenth to a third = bool((1.31 / random["c"].iloc[3:]).between(1.07, 1.36).all())]], although a flow has [[six timeouts in 45 s or fewer = float(random["timeouts"].max()) | 3 .. 6.5]].
 # PFTK is too low there, [[by a quarter to nearly a half = bool((1 - random["pftk_mbps"] / random["reno_mbps"]).iloc[3:].between(0.2, 0.5).all())]].
 #
@@ -305,8 +292,7 @@ chapter.check.repeated(my_finding)
 #
 # 1. A loss halves Reno's window $W$, and it takes $W/2$ round trips to climb back: one lost packet costs $W^2/8$ others, unless a queue
 #    of one BDP fills the gap.
-# 2. What a sender does after a loss makes the difference: Tahoe starts again, Reno recovers fast, CUBIC reduces its window less, BBR looks at
-#    rate and delay instead; and when many segments are lost at once, a sender needs SACK.
+# 2. What a sender does after a loss makes the difference; when many segments are lost at once, it needs SACK.
 # 3. Under random loss goodput is proportional to $1/\sqrt p$ and to $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
 #    30 to 40 % on timeouts decide.
 
@@ -399,7 +385,7 @@ print(narrow.round(3).to_string(index=False))
 # 2. Two flows, Reno and BBR, share the path of part 1. Then with a queue of 10 and of 200 packets. Who gets what?
 # 3. Redo part 6 with CUBIC at round trips of 40 and 200 ms. Where does it leave Reno's line? (RFC 9438, section 4.3, says when.)
 # 4. **Challenge.** Write `phase(cwnd, ssthresh, retransmits)`, which names the phases from these three series alone, and compare with what the
-#    kernel says. Where can it not tell?
+#    kernel says (`ca_state` in `run.intervals`). Where can it not tell?
 #
 # ### Reading
 #
