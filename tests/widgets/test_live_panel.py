@@ -220,7 +220,7 @@ def test_running_its_cell_again_closes_the_network(monkeypatch):
     parent = {"metadata": {"cellId": "one"}}
     shell = types.SimpleNamespace(get_parent=lambda: parent)
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr("netlab.lab.live._offer_magics", lambda: None)
+    monkeypatch.setattr("netlab.lab.magics.register", lambda: None)
     first = live(line(), [nl.Tcp("h1", "h2")], first_s=1)
     parent["metadata"]["cellId"] = "another"
     other = live(line(), [nl.Tcp("h1", "h2")], first_s=1)

@@ -40,8 +40,8 @@ def test_the_table_of_losses_gives_the_students_wait_where_it_has_an_end() -> No
         index=[0.3, 0.5],
     )
     table = book.settings.cliff_table(losses, wait)
-    assert table[" mean wait (s)"].tolist() == [f"{0.26 * 0.3 / 0.4:.2f}", "-"]
-    assert table[" too high"].tolist() == ["1.1 x", "22.4 x"]
+    assert table[" mean wait (s)"].tolist() == [f" {0.26 * 0.3 / 0.4:.2f}", " -"]
+    assert table[" too high"].tolist() == [" 1.1 x", " 22.4 x"]
 
 
 def test_the_lab_put_1_22_into_the_formula() -> None:
