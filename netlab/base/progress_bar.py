@@ -6,6 +6,7 @@ import html
 import math
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ Progress = Callable[[float, float], None]
 """Called with how much is done, and with the whole."""
 DELAY_S = 1.0  # what is over sooner needs no bar
 PAUSE_S = 0.25  # between two looks at it
+# tqdm's own lock is shared with forked processes: one that is killed while it holds it would stop every bar for ever.
+tqdm.set_lock(threading.RLock())
 if sys.platform == "emscripten":
     # A browser has no thread that could watch a bar.
     tqdm.monitor_interval = 0

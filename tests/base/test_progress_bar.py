@@ -1,11 +1,28 @@
-"""How far something is, in a page."""
+"""How far something is: in a page, and beside processes that are killed."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import IPython.display
 import pytest
 
 from netlab.base import progress_bar
+
+KILLED_WITH_THE_LOCK = """
+import os, signal
+from tqdm import tqdm
+from netlab.base.progress_bar import shown_progress
+with shown_progress(False, 1.0, "s"):
+    pass
+if os.fork() == 0:
+    tqdm.get_lock().acquire()
+    os.kill(os.getpid(), signal.SIGKILL)
+os.wait()
+with shown_progress(False, 1.0, "s"):
+    print("goes on")
+"""
 
 
 class Handle:
@@ -63,3 +80,10 @@ def test_zero_turns_it_off(page: Handle, monkeypatch: pytest.MonkeyPatch) -> Non
     with progress_bar.shown_progress(True, 10.0, "s") as tell:
         tell(1.0, 10.0)
     assert page.shown == []
+
+
+def test_a_forked_process_that_is_killed_holds_nobody_up() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", KILLED_WITH_THE_LOCK], capture_output=True, text=True, timeout=20, check=True
+    )
+    assert said.stdout == "goes on\n"
