@@ -13,6 +13,7 @@ from typing import Any
 
 from netlab.base import scratch
 from netlab.base.errors import NetlabError
+from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.contest import networks, race
@@ -186,7 +187,7 @@ def _done(
     try:
         running = {pool.submit(each, one_more): name for name, each in work.items()}
         found = {}
-        for future in futures.as_completed(running):
+        for future in as_finished(running):
             name, error = running[future], future.exception()
             if not isinstance(error, Exception) or name.startswith(OURS):
                 found[name] = future.result()

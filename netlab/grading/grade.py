@@ -13,6 +13,7 @@ from typing import Any
 from netlab import kernel
 from netlab.base import scratch
 from netlab.base.errors import NetlabError
+from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.base.version import VERSION
 from netlab.grading import flags, judging, kept, marking, master, sandbox
@@ -208,7 +209,7 @@ def _outcomes(todo: Sequence[Job], jobs: int | None, executor: futures.Executor 
     running = {}
     try:
         running = {pool.submit(judging.judge, job): job for job in todo}
-        for future in futures.as_completed(list(running)):
+        for future in as_finished(running):
             error = future.exception()
             # A grader that breaks over one submission goes on with the others, and says so.
             yield running.pop(future), error if error is not None else future.result()

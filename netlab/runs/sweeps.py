@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from netlab import engines
 from netlab.base.errors import Interrupted, NetlabError, ScenarioError
+from netlab.base.finished import as_finished
 from netlab.base.progress_bar import Progress, shown_progress
 from netlab.engines.base import Engine
 from netlab.measure.results import Run
@@ -248,17 +249,15 @@ def _outcomes(
     try:
         for key, task in todo.items():
             running[pool.submit(_measure, task, cancel)] = key
-        while running:
-            done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
-            for future in done:
-                key = running.pop(future)
-                yield key, future.exception() or future.result()
+        for future in as_finished(running):
+            key = running.pop(future)
+            yield key, future.exception() or future.result()
     finally:
         for future in running:
             future.cancel()
         if cancel is not None:
             cancel.set()
-            futures.wait(running)
+            list(as_finished(running))
         if executor is None:
             pool.shutdown()
 
