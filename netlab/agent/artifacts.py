@@ -1,7 +1,5 @@
 """Bring the files that a run leaves to where the engine finds them, as many as there is room for."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

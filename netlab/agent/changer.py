@@ -1,7 +1,5 @@
 """The changes of a running network, each at its moment."""
 
-from __future__ import annotations
-
 import itertools
 import socket
 import threading

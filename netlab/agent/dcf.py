@@ -7,8 +7,6 @@ the medium has been idle for DIFS. A frame that comes to a station whose backoff
 busy one its station draws anew. Stations whose backoffs end in the same slot collide.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Sequence

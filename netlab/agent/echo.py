@@ -1,7 +1,5 @@
 """ICMP echo, to the microsecond: `ping` prints three digits only, which is a millisecond above 100 ms."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -1,7 +1,5 @@
 """The guest's end of the gate: take requests, answer them; between two of them the guest's clock stands still."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -6,8 +6,6 @@ Usage: guest.py FOLDER, an absolute path: the only host directory that the guest
 module's `work` to call (`program`), where Python finds netlab and Mininet (`packages`) and the shell its programs (`path`).
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import json

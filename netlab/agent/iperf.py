@@ -4,8 +4,6 @@ Later versions of the real one print no line for a connection without data, whic
 then `net.iperf` waits for that line for ever (https://github.com/mininet/mininet/issues/1060).
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import socket

@@ -4,8 +4,6 @@ It is the first process of namespaces of its own (network, mounts, processes), s
 the hosts' shells keep their files is in memory, and the names of hosts are in an /etc/hosts that only they see.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

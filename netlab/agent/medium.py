@@ -5,8 +5,6 @@ The thread takes what the kernel sends into the TAP at one end, holds each frame
 virtual time this costs no network time.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """What a planned network is told, node by node: the one description, for the agent and for the library kernel alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from netlab.agent.settings import STATIC_SYSCTLS

@@ -5,8 +5,6 @@ own does, a Linux bridge forwards the same; what an OpenFlow program decides, it
 nothing where computing takes no time.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

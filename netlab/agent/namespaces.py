@@ -1,7 +1,5 @@
 """Network namespaces: hold one open with a thread, visit one from another."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import queue

@@ -4,8 +4,6 @@ Mininet starts a bash and a pty per node and several processes per link. Here a 
 is to be configured is collected and told to the kernel over a netlink socket, once per namespace.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

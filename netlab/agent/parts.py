@@ -4,8 +4,6 @@ Each question gets a network namespace of its own, whose `lo` takes every queue 
 left, and nothing is seen from outside. A kernel that is asked by root loads the module, where there is one.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable

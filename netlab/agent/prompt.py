@@ -1,7 +1,5 @@
 """Mininet's own prompt over the network of a live lab: its nodes are joined, not made."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Tell the kernel of one network namespace its links, addresses, routes and queues, over a socket instead of by programs."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Queue statistics straight from the kernel: one netlink dump per namespace and sample, no process started."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A direction that goes down loses what is in flight with its wire device, which i
 queue empties into that at the highest rate. Interfaces stay up, so addresses, routes and neighbours stay as they are.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Mapping

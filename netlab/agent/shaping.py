@@ -12,8 +12,6 @@ Three things in three places:
   queue, because frames reach it no faster than that rate; it only makes each of them as late as its bits are long.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence

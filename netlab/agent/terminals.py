@@ -1,7 +1,5 @@
 """Programs on a pty, in turns: some keys go in, a little time passes, and what the screen would show comes out."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

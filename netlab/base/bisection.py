@@ -1,7 +1,5 @@
 """Where a condition ends to hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 HALVINGS = 60  # a double has 53 binary digits

@@ -1,7 +1,5 @@
 """How a command ends when somebody else ends it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What can go wrong, said in sentences a student can act on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 

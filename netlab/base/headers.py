@@ -1,7 +1,5 @@
 """What a packet carries beside its data, in bytes, and how many packets the kernel queues when it is not told."""
 
-from __future__ import annotations
-
 ETHERNET_HEADER_BYTES = 14
 """What the kernel's queue disciplines count of Ethernet."""
 ETHERNET_WIRE_BYTES = 38

@@ -3,8 +3,6 @@
 What runs before netlab's packages can be imported (the launcher, the guest's first program) has a handle of its own.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 

@@ -1,7 +1,5 @@
 """How far something is: a bar in a terminal or a notebook, a caller's function, or nothing."""
 
-from __future__ import annotations
-
 import html
 import math
 import os

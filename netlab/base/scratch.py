@@ -2,8 +2,6 @@
 that a run leaves.
 """
 
-from __future__ import annotations
-
 import atexit
 import mmap
 import os

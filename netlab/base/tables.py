@@ -1,7 +1,5 @@
 """Tables and lines for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

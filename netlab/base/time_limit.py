@@ -5,8 +5,6 @@ clock is looked at before each line that it runs, which is slower. Neither stops
 ``sum(itertools.count())``; the kernel's own interrupt button does.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

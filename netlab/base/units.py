@@ -1,7 +1,5 @@
 """Factors and functions by which a number changes its unit; formulas of the theory and of exercises write theirs out."""
 
-from __future__ import annotations
-
 BITS_PER_BYTE = 8
 BITS_PER_MEGABIT = 1_000_000
 MS_PER_S = 1000.0

@@ -1,7 +1,5 @@
 """What counts as a number: users bring NumPy's, strings and truths along, files bring numbers of a thousand digits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """What to capture, and the files that come of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

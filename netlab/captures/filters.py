@@ -1,7 +1,5 @@
 """Which frames a capture keeps: some of tcpdump's words, applied to all frames at once."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Captures as pcapng files (draft-ietf-opsawg-pcapng): an interface for each end of a link."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A capture as a table of packets."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from collections.abc import Mapping, Sequence

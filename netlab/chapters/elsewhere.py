@@ -4,8 +4,6 @@ A notebook that runs all of its cells stops at the first error. Here a cell that
 ends without one; so does a later cell that misses a name which that cell would have given.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from types import TracebackType

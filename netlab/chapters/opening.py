@@ -1,7 +1,5 @@
 """How a notebook opens its chapter: the checks, the panel and the figures of this copy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace

@@ -3,8 +3,6 @@
 Only the chosen command is imported, so that `netlab perf` starts as fast as a small tool should.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -1,7 +1,5 @@
 """The first experiment, for people without a browser: one bottleneck, theory beside measurement."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass
 

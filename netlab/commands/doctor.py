@@ -1,7 +1,5 @@
 """What netlab needs on this machine: what is there, what is missing, what to do."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """`netlab run`: run a scenario file, print what its flows measured, write the whole result."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

@@ -1,7 +1,5 @@
 """What comes out of a contest: the page for everybody, tables for the instructor."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A contest held: every hand-in read, raced as many side by side as there are CPUs, and kept."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence

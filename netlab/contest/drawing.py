@@ -1,7 +1,5 @@
 """Where things stand in a picture of the board, which is SVG: its page takes no script, as all pages with students' text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A contest that is held again and again: who got what, and when."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import datetime, timezone

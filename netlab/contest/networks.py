@@ -1,7 +1,5 @@
 """The networks of a contest, drawn from a seed: who does not know the seed has not seen them."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

@@ -1,7 +1,5 @@
 """Three controls of netlab's own, against which every hand-in competes. Each is short, and each has a network that it is bad at."""
 
-from __future__ import annotations
-
 from typing import Any
 
 SMALLEST_SEGMENTS = 4

@@ -1,7 +1,5 @@
 """One hand-in, or one control of ours, through all networks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

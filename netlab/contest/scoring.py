@@ -1,7 +1,5 @@
 """What a run is worth. docs/contest.md says it in words; the two must agree."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any

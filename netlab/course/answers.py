@@ -1,7 +1,5 @@
 """What a student gave in place of an answer: a stub, a number, a function, and how to speak of it."""
 
-from __future__ import annotations
-
 import dis
 import inspect
 import math

@@ -22,8 +22,6 @@ Commands::
     python -m netlab.course.authoring --check    # compare the files with their sources; exit code 1 when they differ
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import importlib

@@ -1,7 +1,5 @@
 """The table of contents: what each chapter asks, how long it takes, what it builds on, what is passed of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -8,8 +8,6 @@ expression is computed from the names that its cells left, and the test decides:
 - nothing, ``[[Reno comes nearest = reno_gap < cubic_gap]]``: the value must be true.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

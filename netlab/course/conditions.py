@@ -1,7 +1,5 @@
 """Checks of something that was built or measured, by conditions that it must fulfil."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast

@@ -4,8 +4,6 @@ Beside the copies, hidden, lie the originals that they were made from: what diff
 an update carries it over to the new original.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import json

@@ -1,7 +1,5 @@
 """A wrong number: the slip that leads to it, or the side on which it lies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """`netlab lab`: bring the student's copies of the chapters up to date and open JupyterLab on the first."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -13,8 +13,6 @@ The marks look like those of otter-grader and nbgrader and are neither's: `otter
 out. Give students only what `netlab.course.authoring` makes.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

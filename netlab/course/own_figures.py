@@ -4,8 +4,6 @@ A chapter lists for each figure the values that it may have; the first is the pr
 combination of them, always the same one for the same token. Combinations in which the lesson fails are left out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

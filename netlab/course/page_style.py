@@ -1,7 +1,5 @@
 """What a chapter's page looks like besides its figures' own colours: a style sheet where a chapter opens, and printed tables."""
 
-from __future__ import annotations
-
 import sys
 
 import pandas as pd

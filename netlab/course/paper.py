@@ -1,7 +1,5 @@
 """A notebook as one page of HTML that needs no network: its figures, its formulas, pages as wide as paper."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`netlab pdf NOTEBOOK`: a notebook as it is, with its figures, on pages for paper."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import subprocess

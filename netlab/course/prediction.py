@@ -1,7 +1,5 @@
 """A number written down before the measurement is there; never graded."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What student code prints while it is judged: thousands of calls may print a line each."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sys

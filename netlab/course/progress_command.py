@@ -1,7 +1,5 @@
 """`netlab progress`: what there is to learn, and what is passed."""
 
-from __future__ import annotations
-
 import argparse
 
 from netlab.course import catalogue

@@ -1,7 +1,5 @@
 """What a student has passed so far, kept in their own data directory."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """`netlab reset CHAPTER`: a fresh copy of a chapter; the old one stays beside it."""
 
-from __future__ import annotations
-
 import argparse
 
 from netlab.course import catalogue, copies

@@ -3,8 +3,6 @@
 The first two, and all that they import, are for Linux: they are imported where they are used.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

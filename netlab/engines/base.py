@@ -1,7 +1,5 @@
 """What every engine is: it says what is missing before it runs, and turns a plan into measurements."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

@@ -4,8 +4,6 @@ A guest's kernel and its programs hand over to each other all the time; on one C
 cannot help a guest that may run on one CPU only, so the process that waits for the guest looks now and then.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

@@ -5,8 +5,6 @@ guest reads, its kernel is blocked and its clock stands still. A second socket c
 guest whatever it does (see `kernel/recipe/gate.c`).
 """
 
-from __future__ import annotations
-
 import concurrent.futures
 import functools
 import json

@@ -1,7 +1,5 @@
 """What this machine's own kernel has, asked as root, and what to do about what it has not."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -8,8 +8,6 @@ paths with colons between them. An empty READABLE does not limit reading; else e
 the host's network. A path behind `=` may be listed, its files not read.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

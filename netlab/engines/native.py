@@ -1,7 +1,5 @@
 """The native engine: the same agent with root on this machine's own kernel, in real time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading

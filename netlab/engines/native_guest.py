@@ -1,7 +1,5 @@
 """The agent on this machine's own kernel, with root: the same requests as a guest's, in real time."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

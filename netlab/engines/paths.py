@@ -1,7 +1,5 @@
 """Where the agent finds Python packages and programs."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pocket engine: boot a User-Mode Linux kernel of our own, as an ordinary process without privileges."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

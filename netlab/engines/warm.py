@@ -6,8 +6,6 @@ for a while, and with its process. `NETLAB_WARM=0` turns this off; figures are t
 that is booted for a run does just what one that waited does.
 """
 
-from __future__ import annotations
-
 import atexit
 import concurrent.futures
 import contextlib

@@ -1,7 +1,5 @@
 """What a class is given: notebooks with figures of each student's own; and for the instructor, solved hand-ins for a trial."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

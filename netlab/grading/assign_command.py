@@ -1,7 +1,5 @@
 """`netlab assign`: the notebooks of a chapter for a class, each student's with figures of their own."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

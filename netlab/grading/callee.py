@@ -4,8 +4,6 @@ A question and an answer have their length before them. While this side reads, n
 still. Whatever is said here is only what a student could have said; `remote.py`, outside, takes three numbers or some datagrams of it.
 """
 
-from __future__ import annotations
-
 import linecache
 import math
 import os

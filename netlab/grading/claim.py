@@ -1,7 +1,5 @@
 """An output folder belongs to one chapter and one class, and to one grader at a time."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 from collections.abc import Collection, Iterator

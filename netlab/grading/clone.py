@@ -1,7 +1,5 @@
 """Where the instructor's clone of netlab is: it has the solutions and the examiners, which no package contains."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which class of a hand-in is its congestion control: the last one at the top with a method that TCP calls."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any

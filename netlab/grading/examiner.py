@@ -4,8 +4,6 @@
 have: hidden cases. The right answers and the tolerances are the check's own.
 """
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 import math

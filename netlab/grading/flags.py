@@ -1,7 +1,5 @@
 """What an instructor may want to look at with their own eyes. A flag never takes a point."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

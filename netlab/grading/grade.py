@@ -1,7 +1,5 @@
 """A class graded: every submission judged, as many side by side as there are CPUs, each result kept as it is done."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures

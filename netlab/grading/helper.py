@@ -5,8 +5,6 @@ all text that comes back is clean. When it takes too much memory, processor time
 question starts another.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """One submission graded: answers taken, run in the sandbox, held against hidden cases outside."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Mapping, Sequence

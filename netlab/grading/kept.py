@@ -1,7 +1,5 @@
 """What a grader and a contest leave in a folder: files that are there whole or not at all, and results that later ones take from them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Experiments that student code asks for, made outside its walls: the student describes, the grader measures."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

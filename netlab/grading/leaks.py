@@ -1,7 +1,5 @@
 """What is the instructor's alone, and whether any of it stands in what students get."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """What an answer gets: points, status and sentences, from a check held against hidden cases."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

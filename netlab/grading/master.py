@@ -1,7 +1,5 @@
 """A chapter as the instructor has it: what was handed out, what is right, and what is asked."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from dataclasses import dataclass

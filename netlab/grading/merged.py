@@ -6,8 +6,6 @@ the student earned them. The provided cells and the instructor's answers are the
 in the sandbox, from the master.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path

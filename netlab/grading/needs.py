@@ -1,7 +1,5 @@
 """What an answer needs of the provided cells: what defines the names that it uses, and what that needs; no figure, no table."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import symtable

@@ -4,8 +4,6 @@ One side writes a value as JSON with its kind beside it, the other makes a fresh
 comes along: of a subclass of float the number, of a run its scenario, of a function that it is one.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

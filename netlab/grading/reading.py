@@ -3,8 +3,6 @@
 Only `netlab.grading.helper` calls these, in a process of its own; arguments and results are plain data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

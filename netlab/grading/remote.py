@@ -1,7 +1,5 @@
 """The grader's side of a student's class: the run is made here, and each method is called where student code runs, in the sandbox."""
 
-from __future__ import annotations
-
 import math
 import struct
 from abc import ABC, abstractmethod

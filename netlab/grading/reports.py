@@ -1,7 +1,5 @@
 """What comes out of grading: tables for people and platforms, pages for students and instructors."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

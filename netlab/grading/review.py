@@ -1,7 +1,5 @@
 """Answers in words: the table that a person fills in, and what came back of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 All of it is the student's to bend: whatever is said here is only what a student could have said. Points are decided outside.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """The grader's side of the walls: a pocket kernel that runs student code and reads and writes nothing of the grader's."""
 
-from __future__ import annotations
-
 import atexit
 import compileall
 import json

@@ -1,7 +1,5 @@
 """What a student handed in, read without running any of it."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import hashlib

@@ -7,8 +7,6 @@ The exercises come through the gate, over which the student's code then asks the
 number N goes to `answer-N`, what the student's code printed to `printed-N`, how it ended to `ended-N`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

@@ -1,7 +1,5 @@
 """Text that strangers wrote, made harmless: for files, for spreadsheets, for the instructor's terminal."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -4,8 +4,6 @@ On Debian a private apt directory is used, so that a release's backports can be 
 sources and without root. Its mirror is the one that the machine's apt is configured with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

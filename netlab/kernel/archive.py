@@ -1,7 +1,5 @@
 """Carrying built kernels to another machine: one file, checked before it is used."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

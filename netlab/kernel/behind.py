@@ -1,7 +1,5 @@
 """The build of the pocket kernel behind a set-up: started and left alone, it tells how far it is in a file."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

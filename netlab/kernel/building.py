@@ -1,7 +1,5 @@
 """Building kernels: source in, a directory of the cache for each kind out."""
 
-from __future__ import annotations
-
 import functools
 import json
 import platform

@@ -1,7 +1,5 @@
 """Where built kernels and downloaded sources live."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

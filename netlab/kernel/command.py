@@ -1,7 +1,5 @@
 """`netlab kernel build | info | pack | unpack`."""
 
-from __future__ import annotations
-
 import argparse
 import platform
 import sys

@@ -1,7 +1,5 @@
 """What netlab changes in the kernel's source: few, small edits, each of which must find its place."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import platform

@@ -1,7 +1,5 @@
 """The configuration fragment: which options, for which kernel versions, and did they take."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Kernels that are there: finding one, and what it can do."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -4,8 +4,6 @@ It is built from the same source as the pocket kernel, with an architecture of n
 same network options and the same changes; `recipe/library/host` is the program. It runs on x86-64 and aarch64.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """What building a kernel takes: programs, headers, room on disk."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

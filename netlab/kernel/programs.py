@@ -1,7 +1,5 @@
 """Running the programs that fetch and build: with a log, with progress, and never left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

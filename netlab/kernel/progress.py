@@ -1,7 +1,5 @@
 """How far a build is: phases with the seconds they usually take, and an estimate of the rest."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

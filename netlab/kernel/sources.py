@@ -1,7 +1,5 @@
 """The source that kernels are built from: given, fetched or kept; unpacked, and edited by the recipe."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from datetime import datetime, timezone

@@ -1,7 +1,5 @@
 """From a package, an archive or a folder to a source tree that holds what a User-Mode Linux build reads."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

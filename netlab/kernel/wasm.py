@@ -4,8 +4,6 @@ Clang compiles it for 64-bit WebAssembly, so that all structures, and with them 
 kernels. Binaryen lowers that to 32-bit memory, which every engine has, and gives it stacks that can be swapped ("asyncify").
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`netlab attach`: join a terminal that a notebook offers."""
 
-from __future__ import annotations
-
 import argparse
 
 from netlab.base.errors import NetlabError

@@ -1,7 +1,5 @@
 """The links of a live network: given other properties, cut, mended."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 

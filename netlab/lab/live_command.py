@@ -1,7 +1,5 @@
 """`netlab live`: Mininet's prompt over a live network."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """`netlab mininet`: a Mininet script without root."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

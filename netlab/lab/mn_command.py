@@ -1,7 +1,5 @@
 """`netlab mn`: Mininet's own mn without root."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Be the terminal of a program in a guest, in the shell in which netlab was started."""
 
-from __future__ import annotations
-
 import os
 import re
 import select

@@ -1,7 +1,5 @@
 """Run Mininet's scripts in a pocket kernel."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable

@@ -6,8 +6,6 @@ terminal is offered on a socket of this user's, and `netlab attach` joins it fro
 terminals above all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import json

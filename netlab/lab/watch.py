@@ -1,7 +1,5 @@
 """A figure that grows while network time passes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

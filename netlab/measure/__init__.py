@@ -1,7 +1,5 @@
 """From the agent's counters to the rates, ratios and series of a `Run`."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

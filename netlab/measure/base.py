@@ -1,7 +1,5 @@
 """What every kind of traffic has to say of its counters: when its first data came, and its rows in a run's tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 

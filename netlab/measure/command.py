@@ -1,7 +1,5 @@
 """What commands said."""
 
-from __future__ import annotations
-
 from netlab.measure.base import Measure, Tables
 from netlab.traffic.command import CommandItem, CommandTotals
 

@@ -1,7 +1,5 @@
 """The figures of pings."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The figures of the user's own programs."""
 
-from __future__ import annotations
-
 import math
 
 from netlab.base.units import rate_mbps

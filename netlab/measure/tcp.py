@@ -1,7 +1,5 @@
 """The figures of TCP flows and of their connections."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """The figures of UDP flows."""
 
-from __future__ import annotations
-
 import math
 
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, rate_mbps

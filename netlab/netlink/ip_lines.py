@@ -1,7 +1,5 @@
 """`ip` lines as netlink messages, and those lines that every plan has."""
 
-from __future__ import annotations
-
 from netlab.netlink import links
 from netlab.netlink.wire import UnknownLineError
 from netlab.protocol.plan import Plan

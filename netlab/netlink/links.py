@@ -1,7 +1,5 @@
 """Interfaces, addresses, routes and neighbours as netlink messages (rtnetlink(7))."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 

@@ -6,8 +6,6 @@ S. Floyd and V. Jacobson, Random Early Detection Gateways for Congestion Avoidan
 those of a real `tc`.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Callable

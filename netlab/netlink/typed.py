@@ -4,8 +4,6 @@ For hosts that have no programs. What is read is what the programs' manuals call
 ip-route(8)), with their units; the messages are theirs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Netlink messages and attributes (linux/netlink.h, linux/rtnetlink.h), to write and to read."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What becomes of a link at a moment: other properties, cut, mended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast

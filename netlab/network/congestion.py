@@ -4,8 +4,6 @@ To add one, write its row; where the pocket kernel lacks it, also a line of `ker
 in `kernel/recipe` where Linux has none (as with Tahoe).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

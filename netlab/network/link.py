@@ -4,8 +4,6 @@ Its fields hold for both directions unless `reverse` (from `b` towards `a`) says
 unlimited, zero or the kernel's default.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping

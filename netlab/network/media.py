@@ -4,8 +4,6 @@ A row says what the medium can be told and what each frame costs. All times are 
 them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields

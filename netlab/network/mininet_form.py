@@ -3,8 +3,6 @@
 Nothing here needs Mininet to be installed: a `Topo` is asked with its own methods, and the script is text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A row says what the discipline can be told, the kernel's options for it, where i
 kernel must have. To add one, write its row; where the pocket kernel lacks it, also a line of `kernel/recipe/pocket.config`.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """From a described network to what must be configured: subnets, addresses, routes and neighbours."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

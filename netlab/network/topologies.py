@@ -1,7 +1,5 @@
 """The named topologies of the chapters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who is wired to whom, interface by interface: what a topology's links become, and all that routing needs of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import cast

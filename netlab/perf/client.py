@@ -1,7 +1,5 @@
 """The client of ``netlab perf``: one test against a server, from HELLO to ACK: BYE."""
 
-from __future__ import annotations
-
 import errno
 import queue
 import socket

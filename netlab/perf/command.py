@@ -1,7 +1,5 @@
 """The command ``netlab perf``: a server and a client."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

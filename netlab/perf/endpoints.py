@@ -1,7 +1,5 @@
 """One side's part in a test: its ends of the streams, samples while they run, and their figures."""
 
-from __future__ import annotations
-
 import select
 import socket
 import threading

@@ -1,7 +1,5 @@
 """From both sides' figures to one report, and from a report to lines a person can read."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A figure in a notebook that is drawn again in place."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ipywidgets

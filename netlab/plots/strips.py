@@ -4,8 +4,6 @@ A browser takes some tenths of a second for a figure of Plotly's, and a few thou
 it is drawn wherever a page shows HTML. Its words have the colour of the page's own, which can be read on white and on dark.
 """
 
-from __future__ import annotations
-
 import html
 import math
 from collections import defaultdict, deque

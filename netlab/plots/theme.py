@@ -5,8 +5,6 @@ the three stay apart without colour, on a white or a dark page. Colours, greys a
 the same reason.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

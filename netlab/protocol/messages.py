@@ -4,8 +4,6 @@ The host sends one request at a time, a `Request`. The lab answers with any numb
 with one `Answer` or `Failure`. Its first message, before any request, is `Ready`.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any, TypedDict

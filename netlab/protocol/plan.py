@@ -4,8 +4,6 @@ Both sides take their types from here, so that mypy sees when one of them change
 start, unless a name says otherwise.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 # The plan ---------------------------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ is plain JSON. Times are network time in s since the lab's start, unless a name 
 labels are those of the plan.
 """
 
-from __future__ import annotations
-
 from typing import Protocol, TypedDict
 
 from netlab.protocol.plan import AgentPlan, Counters, Item, Shape

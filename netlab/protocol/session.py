@@ -1,7 +1,5 @@
 """What an engine opens: a lab that takes requests, wherever it is."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`netlab replicate`: measure every published figure that the chapters cover, and report all of them side by side."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 Values are in Mbit/s, ms and fractions here; the report turns them into the unit of the published row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

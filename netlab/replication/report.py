@@ -1,7 +1,5 @@
 """The replication as Markdown, as HTML and as a few lines for a terminal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape

@@ -1,7 +1,5 @@
 """The published table, each row with theory, our own measurement and, where needed, a second one that explains it."""
 
-from __future__ import annotations
-
 import csv
 import math
 import statistics

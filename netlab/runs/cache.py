@@ -9,8 +9,6 @@ database or pickles would save nothing here, and these can be read by eye, by `R
 loading one runs no code.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Settings in, a `Run` out: validate everything, plan, let an engine run it."""
 
-from __future__ import annotations
-
 import threading
 import time
 import warnings

@@ -1,7 +1,5 @@
 """Many scenarios side by side: settings in, runs out, in the same order or under the same labels."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

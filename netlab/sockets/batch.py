@@ -1,7 +1,5 @@
 """Many datagrams in one system call: `recvmmsg` for datagrams, UDP_SEGMENT and UDP_GRO for trains of them."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

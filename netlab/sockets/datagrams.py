@@ -1,7 +1,5 @@
 """What a measuring datagram carries, and the books a receiver keeps about them."""
 
-from __future__ import annotations
-
 import math
 import struct
 from bisect import bisect_left, bisect_right

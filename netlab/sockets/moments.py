@@ -1,7 +1,5 @@
 """Moments to the nanosecond, how a wait for them ends, and a root that every processor computes alike."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import os

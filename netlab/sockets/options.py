@@ -1,7 +1,5 @@
 """Socket options that shape a flow, and what to say when the kernel refuses one."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

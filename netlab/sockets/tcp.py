@@ -1,7 +1,5 @@
 """Sender and receiver of one TCP connection; see `netlab.sockets` for what they have in common with UDP's."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import random

@@ -1,7 +1,5 @@
 """What the kernel knows about a TCP connection (`struct tcp_info`), with units in the names."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from dataclasses import dataclass

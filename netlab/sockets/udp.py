@@ -1,7 +1,5 @@
 """Sender of one stream of datagrams, and receiver of several; see `netlab.sockets` for what they have in common with TCP's."""
 
-from __future__ import annotations
-
 import random
 import select
 import socket

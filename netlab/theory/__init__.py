@@ -5,8 +5,6 @@ fractions. Every formula says when it holds and when it misleads; a measurement 
 two it was.
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

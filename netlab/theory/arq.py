@@ -1,7 +1,5 @@
 """Transfers that repeat what is lost: stop-and-wait, go-back-N and selective repeat."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much queue many long TCP flows need to keep a link full."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How sure the mean of some runs is, and how many runs make it as sure as one wants."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

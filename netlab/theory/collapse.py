@@ -1,7 +1,5 @@
 """Flows that do not slow down: what links accept of them, and congestion collapse."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast

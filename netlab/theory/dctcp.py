@@ -1,7 +1,5 @@
 """DCTCP over a queue that marks: the threshold that keeps the link full, and how far the queue swings."""
 
-from __future__ import annotations
-
 import math
 
 from netlab.base.headers import FRAME_BYTES

@@ -1,7 +1,5 @@
 """Paths: their slowest link, their delays, and what is in flight on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Who gets how much: max-min, proportional and other fairness, what Reno and CUBIC strive for, Jain's index."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 

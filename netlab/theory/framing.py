@@ -1,7 +1,5 @@
 """What headers and framing leave of a link's rate."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

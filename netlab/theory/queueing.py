@@ -1,7 +1,5 @@
 """One queue and arrivals at random moments: mean waits, long waits, and how long a run must be."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

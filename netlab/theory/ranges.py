@@ -1,7 +1,5 @@
 """What every formula checks first: ranges, and networks that know each of their links."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar, cast

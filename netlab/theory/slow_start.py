@@ -1,7 +1,5 @@
 """Slow start: how long it takes to fill a long path, what a transfer of some seconds gets on the way, how long a short one takes."""
 
-from __future__ import annotations
-
 import math
 
 from netlab.base.headers import MSS_BYTES

@@ -1,7 +1,5 @@
 """TCP limited by its window or by losses."""
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

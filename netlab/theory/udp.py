@@ -1,7 +1,5 @@
 """UDP through one queue: goodput, loss, and how several flows share it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 A docstring names the parameters that are its own. `complete` adds the others, in the order of the call.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

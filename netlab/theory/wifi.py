@@ -1,7 +1,5 @@
 """What a shared half-duplex medium leaves of its rate: 802.11g, frame by frame."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A kind of traffic is a module here (its fields), one in `netlab.agent.flows` (wh
 `netlab.measure` (what its counters mean), each with a row in its package's table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast

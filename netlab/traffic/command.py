@@ -1,7 +1,5 @@
 """A command in a node's shell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Python of the user's own that a flow calls: a class, of which each connection gets an object, or an object to copy."""
 
-from __future__ import annotations
-
 import builtins
 import copy
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """ICMP echo."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 

@@ -1,7 +1,5 @@
 """Datagrams between two programs of the user's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast

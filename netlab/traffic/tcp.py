@@ -1,7 +1,5 @@
 """Bulk data over TCP."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast

@@ -1,7 +1,5 @@
 """Datagrams at a constant rate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

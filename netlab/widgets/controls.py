@@ -1,7 +1,5 @@
 """Sliders, choices and check boxes, of one look."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Sliders for the fields of a network's links."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

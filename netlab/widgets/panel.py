@@ -4,8 +4,6 @@ A `Panel` knows nothing about networks: it turns the controls' values into a sce
 draws the result and keeps the earlier ones faded behind it. A chapter brings controls, scenario and drawing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import html

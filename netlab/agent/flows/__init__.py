@@ -4,8 +4,6 @@ A socket stays in the namespace in which it was made, so one process can be all 
 process is what the guest does cheaply; switching between processes is not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from netlab.agent.artifacts import ArtifactStore

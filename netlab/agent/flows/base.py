@@ -1,7 +1,5 @@
 """What every kind of traffic does in the guest: it opens its sockets, starts, is looked at, ends and tells its totals."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ for in vain, for programs of which a guest has no use, and for iptables, whose o
 kernel has not.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Checks of the chapter "BDP" (window, delay and the bandwidth-delay product). The answers are below."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from netlab import theory

@@ -1,7 +1,5 @@
 """What the chapter "BDP" does with its runs: loops, tables and figures, so that its pages show the experiments."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Checks of the chapter "Congestion collapse". The answers are below."""
 
-from __future__ import annotations
-
 from netlab import theory
 from netlab.chapters.congestion_collapse import settings
 from netlab.chapters.congestion_collapse.settings import (

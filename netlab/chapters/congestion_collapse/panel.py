@@ -1,7 +1,5 @@
 """The panel of the chapter on congestion collapse."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the chapter "Congestion collapse" measures on: its network and the figures that its parts share. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

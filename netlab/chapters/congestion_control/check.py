@@ -1,7 +1,5 @@
 """Checks of the chapter "Congestion control". The answers are below."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from netlab import theory

@@ -1,7 +1,5 @@
 """The figures of the chapter "Congestion control": windows over time, with the phases named."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the chapter "Congestion control" measures on, and the loops around its runs. No answers are here."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence

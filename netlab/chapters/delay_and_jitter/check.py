@@ -1,7 +1,5 @@
 """Checks of the chapter "Delay and jitter". The answers are below."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

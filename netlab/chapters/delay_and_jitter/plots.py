@@ -1,7 +1,5 @@
 """The chapter's own figures."""
 
-from __future__ import annotations
-
 import pandas as pd
 import plotly.graph_objects as go
 

@@ -1,7 +1,5 @@
 """What the chapter "Delay and jitter" measures on: its networks and the figures that its parts share. No answers are here."""
 
-from __future__ import annotations
-
 from netlab.course.own_figures import OwnFigures
 from netlab.network.link import Link
 from netlab.network.topology import Topology

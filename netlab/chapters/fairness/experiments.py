@@ -1,7 +1,5 @@
 """What the chapter "Fair by which measure?" does with its runs: draws, tables and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

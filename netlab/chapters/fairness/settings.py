@@ -1,7 +1,5 @@
 """What the chapter "Fair by which measure?" measures on: its networks and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The panel of the chapter "How sure are you?"."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the chapter "How sure are you?" measures on: its networks and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import permutations
 from typing import Any

@@ -1,7 +1,5 @@
 """What the chapter "Why is 95 % too much?" does with its runs: draws, tables and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The panel of the chapter on load and delay."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the chapter "Why is 95 % too much?" measures on: one link, and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from netlab import engines, theory

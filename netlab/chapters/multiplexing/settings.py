@@ -1,7 +1,5 @@
 """What the chapter "Multiplexing" measures on, and the loops, tables and figures around its runs. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

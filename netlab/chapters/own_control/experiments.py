@@ -1,7 +1,5 @@
 """What the chapter "Your own congestion control" does with its runs: points in the plane of rate and delay, tables, figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The panel of the chapter on one's own congestion control."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the chapter "Your own congestion control" measures on: its networks and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from netlab import theory

@@ -1,7 +1,5 @@
 """Checks of the chapter "Parallel streams". The answers are below."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The panel of the chapter on parallel streams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

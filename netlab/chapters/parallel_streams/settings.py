@@ -1,7 +1,5 @@
 """What the chapter "Parallel streams" measures on: its networks and the figures that its parts share. No answers are here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

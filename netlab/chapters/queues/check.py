@@ -1,7 +1,5 @@
 """The checks of the chapter "Queues that speak up", for one student's figures."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

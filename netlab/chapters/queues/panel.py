@@ -1,7 +1,5 @@
 """The panel of the chapter on queue management."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

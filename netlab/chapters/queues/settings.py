@@ -1,7 +1,5 @@
 """What the chapter "Queues that speak up" measures on: its networks and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

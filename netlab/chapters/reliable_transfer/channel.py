@@ -4,8 +4,6 @@ It needs a millisecond or two and gives the same each time, so that a check can 
 grader it runs where the student's code runs.
 """
 
-from __future__ import annotations
-
 import heapq
 import inspect
 import random

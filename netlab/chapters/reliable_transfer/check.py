@@ -1,7 +1,5 @@
 """The checks of the chapter "Build a reliable transfer". The formulas are below."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType

@@ -1,7 +1,5 @@
 """What the chapter "Build a reliable transfer" does with its runs: draws, tables and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

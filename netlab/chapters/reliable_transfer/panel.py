@@ -1,7 +1,5 @@
 """The panel of the chapter on reliable transfer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

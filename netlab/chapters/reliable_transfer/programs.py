@@ -3,8 +3,6 @@
 A datagram of data is one byte, the piece's number modulo 256, and the piece. An ACK is one byte.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 PIECE_BYTES = 1000

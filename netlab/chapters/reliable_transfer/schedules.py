@@ -3,8 +3,6 @@
 "data 3" is the third datagram that the sender sends, "ack 2" the second that the receiver sends. Pieces count from 1 here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the chapter on short flows does with its runs: tables and figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

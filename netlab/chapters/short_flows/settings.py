@@ -1,7 +1,5 @@
 """What the chapter on short flows measures on: its paths, its pages and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

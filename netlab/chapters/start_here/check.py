@@ -1,7 +1,5 @@
 """The check of "Start here". The answer is below."""
 
-from __future__ import annotations
-
 from netlab import theory
 from netlab.chapters.start_here.settings import DELAYS_MS, three_hosts
 from netlab.course.checks import Misconception, Number

@@ -1,7 +1,5 @@
 """The panel of "Start here"."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """What "Start here" measures on. No answers are here."""
 
-from __future__ import annotations
-
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 

@@ -1,7 +1,5 @@
 """Checks of the chapter "TCP beside UDP". The answers are below."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from netlab import theory

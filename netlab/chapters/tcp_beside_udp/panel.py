@@ -1,7 +1,5 @@
 """The panel of the chapter on TCP beside UDP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

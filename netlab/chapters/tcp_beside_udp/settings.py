@@ -1,7 +1,5 @@
 """What the chapter "TCP beside UDP" measures on, and the plumbing of its experiments."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

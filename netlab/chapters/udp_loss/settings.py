@@ -1,7 +1,5 @@
 """What the chapter "UDP loss" measures on: its networks, its traffic and each student's own figures. No answers are here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

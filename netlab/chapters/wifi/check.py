@@ -1,7 +1,5 @@
 """Checks of the chapter "Wi-Fi". The answers are below."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

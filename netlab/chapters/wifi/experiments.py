@@ -1,7 +1,5 @@
 """The chapter's experiments that take several runs: what a student reads is their outcome."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

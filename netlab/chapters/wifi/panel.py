@@ -1,7 +1,5 @@
 """The panel of the chapter on Wi-Fi."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ipywidgets

@@ -1,7 +1,5 @@
 """What the chapter "Wi-Fi" measures on: its network and the figures that its parts share. No answers are here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from netlab import theory

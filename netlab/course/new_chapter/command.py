@@ -1,7 +1,5 @@
 """`netlab new-chapter NAME`: write the skeleton of a chapter into a clone of netlab, whole or not at all."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.resources
 import keyword

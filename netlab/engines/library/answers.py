@@ -1,7 +1,5 @@
 """From the bytes that the library kernel's program writes to the counters that the agent returns."""
 
-from __future__ import annotations
-
 import math
 import os
 import struct

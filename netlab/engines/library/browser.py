@@ -4,8 +4,6 @@ There are no threads: the program runs while somebody listens, until it has read
 sides see, for an object that crosses takes several times as long as the call that hands it over.
 """
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The library kernel's program as a child process, which has nothing but a pipe for requests and one for answers."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """Commands where there are no programs: lines of `tc`, `ip` and `sysctl` are read here and told to the kernel."""
 
-from __future__ import annotations
-
 import functools
 import heapq
 import re

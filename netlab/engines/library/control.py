@@ -3,8 +3,6 @@
 What the object does not define, netlab does as Linux's Reno does (RFC 5681; net/ipv4/tcp_cong.c).
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from typing import Any, NamedTuple

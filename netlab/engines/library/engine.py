@@ -1,7 +1,5 @@
 """The library engine: labs in the library kernel, whose program is started for each."""
 
-from __future__ import annotations
-
 import math
 import sys
 import threading

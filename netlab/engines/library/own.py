@@ -1,7 +1,5 @@
 """The user's own Python in a run: an object's methods are called while the kernel waits, and no network time passes."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from abc import ABC, abstractmethod

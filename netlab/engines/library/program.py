@@ -3,8 +3,6 @@
 Requests go in while it runs and answers come out; whoever listens may send more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """From a plan to the bytes that the library kernel's program reads (recipe/library/host/protocol.h)."""
 
-from __future__ import annotations
-
 import ipaddress
 import itertools
 import struct

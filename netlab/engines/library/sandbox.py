@@ -1,7 +1,5 @@
 """The library kernel's program as WebAssembly in wasmtime: it runs in a thread and a memory of its own."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

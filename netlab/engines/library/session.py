@@ -1,7 +1,5 @@
 """A lab in the library kernel: its program takes requests one by one, and time stands still between them."""
 
-from __future__ import annotations
-
 import functools
 import math
 import platform

@@ -1,7 +1,5 @@
 """The published labs, a module each: how every figure that a chapter covers is measured here, and why others are not."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from netlab.replication.labs import appenzeller, ece6110, epfl, hifi, lab9, siit, simpleperf

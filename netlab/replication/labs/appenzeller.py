@@ -4,8 +4,6 @@ The paper says neither the flows' RTTs nor when they started. Here they are spre
 are the 1291 packets that it gives, and over the first 5 s.
 """
 
-from __future__ import annotations
-
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.replication.measurement import Measurement, Settings, utilization

@@ -1,7 +1,5 @@
 """ece6110: one TCP flow over links of 5, 1 and 5 Mbit/s, simulated in ns-3."""
 
-from __future__ import annotations
-
 from netlab import theory
 from netlab.network import topologies
 from netlab.replication.measurement import Explanation, Measurement, Settings, goodput, sent

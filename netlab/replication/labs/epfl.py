@@ -1,7 +1,5 @@
 """epfl: UDP and TCP through routers of 5 Mbit/s in Mininet, so rates count as tc counts them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from netlab import theory

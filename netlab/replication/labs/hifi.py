@@ -3,8 +3,6 @@
 A row is a queue at which the search ended (the median of three), so 98 % are the published utilization.
 """
 
-from __future__ import annotations
-
 from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology

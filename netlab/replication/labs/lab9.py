@@ -1,7 +1,5 @@
 """lab9: parallel TCP streams over 10 Gbit/s and 20 ms in Mininet."""
 
-from __future__ import annotations
-
 from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology

@@ -1,7 +1,5 @@
 """siit: two notebooks and a cable of 100 Mbit/s, a real wire, so rates count as Ethernet does; then 802.11g between them."""
 
-from __future__ import annotations
-
 from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology

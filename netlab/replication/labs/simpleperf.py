@@ -1,7 +1,5 @@
 """simpleperf: nine hosts, links of 40, 30 and 20 Mbit/s in a row, iperf and a tool of the lab's own, in Mininet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from netlab import theory
