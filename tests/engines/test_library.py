@@ -349,43 +349,6 @@ def test_small_plans_run_in_a_quarter_of_the_memory_with_the_same_bytes(monkeypa
         pd.testing.assert_frame_equal(getattr(ours, name), getattr(theirs, name))
 
 
-@pytest.mark.parametrize(
-    ("link", "traffic"),
-    [
-        ({"rate_mbps": 10_000, "delay_ms": 50, "queue_packets": 100}, [nl.Tcp("h1", "h2")]),
-        ({"rate_mbps": 10, "delay_ms": 10, "queue_packets": 10_000}, [nl.Tcp("h1", "h2")]),
-        ({"rate_mbps": 10, "delay_ms": 10, "aqm": "fq_codel"}, [nl.Tcp("h1", "h2")]),
-        ({"delay_ms": 10}, [nl.Tcp("h1", "h2", window_bytes=100_000)]),
-        ({"rate_mbps": 10, "delay_ms": 10, "queue_packets": 50}, [nl.Tcp("h1", "h2", streams=100)]),
-        ({"rate_mbps": 10, "delay_ms": 10, "queue_packets": 50}, [nl.Udp("h1", "h2", rate_mbps=1) for _ in range(4)]),
-        (
-            {"rate_mbps": 100, "delay_ms": 100, "queue_bytes": 100_000},
-            [nl.Udp("h1", "h2", rate_mbps=1, payload_bytes=20)],
-        ),
-    ],
-)
-def test_what_may_hold_much_gets_the_whole_memory(link: dict[str, Any], traffic: list[Any]) -> None:
-    scenario = nl.Scenario(nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **link)]), traffic, duration_s=1)
-    assert not engine.is_small(scenario.plan())
-
-
-@pytest.mark.parametrize(
-    ("link", "changed"),
-    [
-        ({"rate_mbps": 10}, {"rate_mbps": 10_000, "delay_ms": 50}),
-        ({"rate_mbps": 10}, {"queue_packets": 10_000}),
-        ({"rate_mbps": 10}, {"reverse": {"delay_ms": 9_000}}),
-        ({"rate_mbps": nl.Trace([(0, 5), (1, 5_000)]), "delay_ms": 50}, {}),
-        ({"rate_mbps": 10}, {"rate_mbps": nl.Trace([(0, 5), (1, 5_000)]), "delay_ms": 50}),
-    ],
-)
-def test_what_becomes_able_to_hold_much_gets_the_whole_memory(link: dict[str, Any], changed: dict[str, Any]) -> None:
-    topology = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2", **{"queue_packets": 50, **link})])
-    changes = [nl.Change(at_s=0.5, link=("h1", "h2"), **changed)] if changed else []
-    scenario = nl.Scenario(topology, [nl.Tcp("h1", "h2")], duration_s=1, changes=changes)
-    assert not engine.is_small(scenario.plan())
-
-
 def test_an_unknown_request_ends_in_a_sentence_and_not_in_a_hang() -> None:
     status, frames = told(begin() + frame(77))
     assert status == 1

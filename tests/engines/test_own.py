@@ -1,4 +1,4 @@
-"""The page about a user's own code: its examples run as they stand."""
+"""A user's own code: the examples of its page run as they stand, and a method's parameters are told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from netlab.base.errors import RunError
+from netlab.engines.library import own
+from netlab.engines.library.control import Ack, Loss
 
 PAGE = Path(__file__).parents[2] / "docs" / "build.md"
 
@@ -21,3 +25,26 @@ def test_an_example_of_the_page_runs(number: int, lowest_mbps: list[float], monk
     assert (found["run"].flows.goodput_mbps > lowest_mbps).all()
     if number:
         assert (found["run"].flows[["duplicates", "missing_bytes", "wrong_bytes"]] == 0).all(axis=None)
+
+
+class Fewer:
+    """Each method takes less than it gets."""
+
+    def on_start(self) -> None: ...
+    def on_datagram(self) -> None: ...
+    def on_timer(self) -> None: ...
+    def on_loss(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "written"),
+    [
+        ("on_loss", (Loss(1.0, 1, 2, True),), "on_loss(self, loss)"),
+        ("on_datagram", (1.5, b"data"), "on_datagram(self, now_s, data)"),
+        ("on_timer", (1.5,), "on_timer(self, now_s)"),
+        ("on_start", (Ack(*[0.0] * 9),), "on_start(self, ack)"),
+    ],
+)
+def test_a_method_with_too_few_parameters_is_told_with_those_it_needs(method: str, given: Any, written: str) -> None:
+    with pytest.raises(RunError, match=re.escape(f"write def {written}.")):
+        own.caller("h1-h2", Fewer, "control").call(method, 0, *given)

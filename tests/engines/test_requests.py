@@ -121,13 +121,14 @@ def test_a_flow_that_would_outlast_the_run_ends_with_it() -> None:
     assert (late["end"], short["end"]) == (10 * 10**9, 5 * 10**9)
 
 
-def test_the_network_is_seeded_while_it_is_built_and_with_the_complement_once_it_is() -> None:
-    found = list(frames(made(plan_of(seed=7)).take()))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_network_is_seeded_while_it_is_built_and_with_the_complement_once_it_is(seed: int) -> None:
+    found = list(frames(made(plan_of(seed=seed)).take()))
     kinds = [kind for kind, _data in found]
-    assert found[0] == (asked.START, struct.pack("<QQQ", MEMORY_BYTES, 7, START_S))
+    assert found[0] == (asked.START, struct.pack("<QQQ", MEMORY_BYTES, seed, START_S))
     assert kinds[1] == asked.SIZES
     seeds = [struct.unpack("<Q", data)[0] for kind, data in found if kind == asked.SEED]
-    assert seeds == [7, NONE - 7]
+    assert seeds == [seed, NONE - seed]
     # The second when all is built and before the traffic.
     second = len(kinds) - 1 - kinds[::-1].index(asked.SEED)
     assert set(kinds[second + 1 :]) == {asked.FLOW} and asked.FLOW not in kinds[:second]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import netlab as nl
 from netlab.base.errors import NotHereError, RunError
 from netlab.engines.base import agent_plan
+from netlab.engines.library import child
 from netlab.engines.library import requests as asked
 from netlab.engines.library.answers import FAILED, NOW, PACKETS, PROGRESS
 from netlab.engines.library.session import SMALL_MEMORY_MB, LibrarySession
@@ -166,3 +168,16 @@ def test_an_interrupt_lets_no_more_time_pass_and_with_kill_ends_the_lab() -> Non
     session.interrupt(kill=True)
     assert session.closed
     assert session.settings == {"memory_mb": 1024, "seeded": True, "confined": True, "machine": "x86_64"}
+
+
+@pytest.mark.parametrize(
+    ("landlock", "seccomp", "confined"), [(1, 2, True), (1, 0, False), (1, 1, False), (0, 2, False)]
+)
+def test_a_program_is_confined_with_landlock_and_a_filter_of_system_calls(
+    landlock: int, seccomp: int, confined: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "status").write_text(f"Name:\tkernel\nNoNewPrivs:\t1\nSeccomp:\t{seccomp}\nSeccomp_filters:\t1\n")
+    monkeypatch.setattr(child, "Path", lambda _place: tmp_path / "status")
+    monkeypatch.setattr(child, "landlock_version", lambda: landlock)
+    started = SimpleNamespace(_process=SimpleNamespace(pid=1))
+    assert child.ChildProgram.confined.fget(started) is confined  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -127,3 +128,13 @@ def test_a_class_stands_in_its_place_and_what_is_no_scenario_is_left_for_its_own
     for odd in ({"traffic": "tcp"}, {"traffic": [1, 2]}, {"traffic": None}, {}):
         assert laboratory._with(odd, own) == odd
     assert laboratory._with(described, {}) == described
+
+
+def test_a_run_is_cancelled_when_its_time_is_over_and_not_when_it_is_over() -> None:
+    run, over = threading.Event(), threading.Event()
+    laboratory._cancel(run, over, until_s=0.0)
+    assert run.is_set()
+    run.clear()
+    over.set()
+    laboratory._cancel(run, over, until_s=0.0)
+    assert not run.is_set()

@@ -111,3 +111,13 @@ def test_a_group_of_processes_is_found_with_its_state_and_time() -> None:
         (fields,) = line._members(child.pid)
         assert fields[1:4] == [str(number).encode() for number in (os.getpid(), child.pid, child.pid)]
         child.kill()
+
+
+def test_processor_time_is_what_a_process_and_its_ended_children_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By proc(5): fields 14 to 17 of stat, and the state is field 3."""
+    taken = {14: 1, 15: 20, 16: 300, 17: 4000}
+    fields = [b"S", *(str(taken.get(number, 7)).encode() for number in range(4, 53))]
+    monkeypatch.setattr(line, "_members", lambda _group: [fields, fields])
+    assert line.seen(1) == (2 * 4321 / os.sysconf("SC_CLK_TCK"), True)
+    monkeypatch.setattr(line, "_members", lambda _group: [fields, [b"R", *fields[1:]]])
+    assert line.seen(1)[1] is False

@@ -126,6 +126,8 @@ def test_what_failed_what_waits_and_what_passed_differ_for_programs(graded: Grad
     assert (suites["anna"].get("failures"), suites["anna"].get("skipped")) == ("0", "3")
     assert (suites["ben"].get("failures"), suites["ben"].get("skipped")) == ("1", "4")
     assert suites["cleo"].get("failures") == str(len(classroom.OF))
+    of = [case.find("properties/property[@name='of']") for case in suites["cleo"]]
+    assert [float(each.get("value", "")) for each in of if each is not None] == [*classroom.OF.values()]
 
 
 def test_feedback_has_the_right_figure_only_when_it_is_asked_for(graded: Graded) -> None:

@@ -319,6 +319,13 @@ def test_queues_pass_through() -> None:
     assert run.queues.to_dict(orient="records") == [row]
 
 
+def test_stations_pass_through_where_there_are_some() -> None:
+    row = {"t_s": 1.0, "station": "h1", "tries": 5}
+    run = measured([nl.Ping("h1", "h2")], [{"echoes": []}], stations=[row])
+    assert run.more["stations"].to_dict(orient="records") == [row]
+    assert "stations" not in measured([nl.Ping("h1", "h2")], [{"echoes": []}]).more
+
+
 def test_the_state_of_congestion_control_is_told_of_one_connection_only() -> None:
     """A flow of several is in several states; an engine that does not tell leaves it out."""
     states = ["open", "recovery", "loss"]

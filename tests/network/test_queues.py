@@ -152,3 +152,9 @@ def test_the_options_of_dualpi2_are_the_kernels_attributes() -> None:
 
 def test_a_qdisc_that_no_link_has_counts_no_marks() -> None:
     assert queues.marks("tbf", b"\xff" * 64) == 0
+
+
+def test_reds_idle_rate_is_at_most_30_gbits() -> None:
+    told = [DISCIPLINES["red"].qdisc(QueueSpec(rate, queue_packets=1000)).words for rate in (100_000, 30_000, 29_999)]
+    assert "bandwidth 30000000000bit" in told[0].replace("30Gbit", "30000000000bit")
+    assert told[0] == told[1] != told[2]

@@ -58,3 +58,8 @@ def test_packets_leave_a_queue_in_the_proportion_in_which_they_stand_there():
 def test_one_flow_that_waits_has_the_link():
     alone = theory.held_shares_mbps([7], [1470], [theory.udp_wire_bytes(1470, "ethernet")], 100)
     assert alone == pytest.approx([theory.udp_goodput_limit_mbps(100, 1470, "ethernet")])
+
+
+def test_a_queue_that_is_not_given_holds_nothing() -> None:
+    assert theory.udp_loss_rate(10, 5, duration_s=0.1) == theory.udp_loss_rate(10, 5, queue_packets=0, duration_s=0.1)
+    assert theory.udp_loss_rate(10, 5, duration_s=0.1) > theory.udp_loss_rate(10, 5, queue_packets=1, duration_s=0.1)

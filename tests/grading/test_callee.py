@@ -1,0 +1,87 @@
+"""A student's classes answer a run that is made outside: both ends of the gate, in processes without walls."""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from netlab.grading import callee, runner
+from netlab.grading.callee import CALL, DID, DONE, FAILED, FLOW, HEAD, METHODS, OPEN, Ear
+
+
+class Counted:
+    """Its window says how many connections its process has seen."""
+
+    seen = 0
+
+    def on_start(self, flow: Any) -> None:
+        Counted.seen += 1
+        flow.cwnd_segments = Counted.seen
+
+
+@contextmanager
+def at_the_gate(serve: Callable[[Ear], object]) -> Iterator[Ear]:
+    """The outer end; the inner one's process ends with what it serves."""
+    here, there = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        here.close()
+        try:
+            serve(Ear(there.fileno()))
+        finally:
+            os._exit(0)
+    there.close()
+    here.settimeout(None)
+    try:
+        yield Ear(here.fileno())
+    finally:
+        here.close()
+        os.waitpid(pid, 0)
+
+
+def windows(ear: Ear) -> list[float]:
+    """Open two connections of the first class, and start both."""
+    found = []
+    for number in (1, 2):
+        ear.put(HEAD.pack(OPEN["control"], number, 0) + b"h1-h2")
+        kind, *methods = ear.hear()
+        assert kind == DID
+        assert methods == [name == "on_start" for name in METHODS]
+    for number in (1, 2):
+        ear.put(HEAD.pack(CALL, number, METHODS.index("on_start")) + FLOW.pack(0.5, 1448, 10, 100, math.nan))
+        told = ear.hear()
+        assert told[0] == DID
+        found.append(callee.CONTROLLED.unpack(told[1:])[0])
+    return found
+
+
+@pytest.mark.parametrize(("serve", "seen"), [(callee.serve, [1, 2]), (callee.serve_apart, [1, 1])])
+def test_connections_share_a_class_unless_they_are_apart(serve: Callable[..., bytes], seen: list[int]) -> None:
+    with at_the_gate(lambda ear: ear.say(callee.READY, serve(ear, [Counted]))) as ear:
+        assert windows(ear) == seen
+        ear.say(DONE, b"what was said")
+        assert ear.hear() == bytes([callee.READY]) + b"what was said"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("x = 1 / 0", "ZeroDivisionError: division by zero (line 1 of the answer)"),
+        ("class Other: pass", "it has no Own"),
+    ],
+)
+def test_an_answer_that_makes_no_class_is_told_why(answer: str, sentence: str) -> None:
+    exercise = {"serves": True, "given": [], "answer": answer, "name": "Own", "calls": []}
+
+    def work(ear: Ear) -> None:
+        runner.prepare([exercise])
+        runner.work(exercise, -1, ear._gate)
+
+    with at_the_gate(work) as ear:
+        assert ear.hear() == bytes([FAILED]) + sentence.encode()

@@ -1,0 +1,28 @@
+"""What describes a network, a result or a class list cannot be changed behind the back of whoever else holds it."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+
+import pytest
+
+BEING_MADE = {"Laboratory", "Marked", "Matched"}
+"""What is filled in as work goes on."""
+
+
+@pytest.mark.parametrize("package", ["network", "measure", "grading", "runs"])
+def test_a_description_is_frozen(package: str) -> None:
+    home = importlib.import_module(f"netlab.{package}")
+    modules = [
+        importlib.import_module(found.name) for found in pkgutil.walk_packages(home.__path__, f"{home.__name__}.")
+    ]
+    classes = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__module__ == module.__name__
+    ]
+    assert classes
+    assert {each.__name__ for each in classes if not each.__dataclass_params__.frozen} <= BEING_MADE  # type: ignore[attr-defined]
