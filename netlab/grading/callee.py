@@ -236,7 +236,7 @@ def _caller(own: Any, label: str, methods: Sequence[str]) -> Any:
     from netlab.engines.library.own import Caller
     from netlab.traffic.own import own_problems
 
-    problems = own_problems(label, "its class", own, methods)
+    problems = own_problems(f"{label}: its class", own, methods)
     if problems:
         raise RunError("; ".join(problems))
     return Caller(label, own)

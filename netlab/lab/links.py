@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from netlab.base.errors import ScenarioError
 from netlab.lab.session import Session
-from netlab.network.change import Change, as_planned, changed, difference
-from netlab.network.link import field_problems
+from netlab.network.change import Change, as_planned, changed
+from netlab.network.link import difference, field_problems
 from netlab.network.topology import Topology
 
 

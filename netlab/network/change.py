@@ -1,12 +1,19 @@
 """What becomes of a link at a moment: other properties, cut, mended."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, cast
 
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, is_number, plain, read_list, shown
-from netlab.network.link import Link, LinkShape, field_problems, in_json, overridden, takes_link_fields
+from netlab.network.link import (
+    Link,
+    LinkShape,
+    difference,
+    field_problems,
+    in_json,
+    overridden,
+    takes_link_fields,
+)
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.protocol import plan
@@ -123,11 +130,8 @@ def changed(link: Link, first: str, direction: Mapping[str, Any], reverse: Mappi
     there, back = dict(direction), {**direction, **reverse}
     if first != link.a:
         there, back = back, there
-    return Link(link.a, link.b, reverse=_with(link.backward, back), **_with(link.forward, there))
-
-
-def _with(old: LinkShape, new: Mapping[str, Any]) -> dict[str, Any]:
-    return overridden({f.name: getattr(old, f.name) for f in fields(LinkShape)}, new)
+    reverse = overridden(vars(link.backward), back)
+    return Link(link.a, link.b, reverse=reverse, **overridden(vars(link.forward), there))
 
 
 takes_link_fields(Change)
@@ -239,12 +243,6 @@ def planned(topology: Topology, changes: Sequence[Change]) -> list[plan.Change]:
             if differing or item.up is not None:
                 found.append(_planned(item.at_s, number, differing, item.up))
     return found
-
-
-def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
-    """The fields of `after` that are not those of `before`."""
-    values = {f.name: getattr(after, f.name) for f in fields(LinkShape)}
-    return {name: value for name, value in values.items() if value != getattr(before, name)}
 
 
 def as_planned(shape: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,12 +6,13 @@ unlimited, zero or the kernel's default.
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar, cast
 
 from netlab.base.errors import ScenarioError, one_of
 from netlab.base.headers import FRAME_BYTES
+from netlab.base.rules import Choice, Flag, Range, broken
 from netlab.base.values import is_integer, is_number, plain, shown
 from netlab.network import media
 from netlab.network.queues import MOST_PACKETS, discipline
@@ -30,6 +31,7 @@ LARGEST_QUEUE_BYTES = 1_000_000_000
 SHORTEST_DELAY_MS = 0.001
 LONGEST_DELAY_MS = 250_000
 """`tc` counts time in microseconds, and in 32 bits: to 274 s."""
+RATE_MBPS = Range(SLOWEST_MBPS, FASTEST_MBPS, optional=True)
 
 
 @dataclass(frozen=True)
@@ -122,61 +124,50 @@ class LinkShape:
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in these fields, each a sentence that starts with `where`."""
-        found: list[str] = []
+        return [f"{where}: {sentence}" for sentence in self._problems()]
 
-        def require(holds: bool, sentence: str) -> None:
-            if not holds:
-                found.append(f"{where}: {sentence}")
-
-        found.extend(f"{where}: {sentence}" for sentence in self._rate_problems())
-        for name in ("delay_ms", "jitter_ms"):
-            value = getattr(self, name)
-            require(
-                is_number(value) and (value == 0 or SHORTEST_DELAY_MS <= value <= LONGEST_DELAY_MS),
-                f"{name} must be 0 or a number from {SHORTEST_DELAY_MS:g} to {LONGEST_DELAY_MS}, got {shown(value)}",
-            )
-        for name in ("loss_rate", "duplicate_rate"):
-            value = getattr(self, name)
-            hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
-            require(is_number(value) and 0 <= value <= 1, f"{name} must be in [0, 1], got {shown(value)}{hint}")
-        found.extend(f"{where}: {sentence}" for sentence in self._queue_problems())
-        found.extend(f"{where}: {sentence}" for sentence in media.problems(self.medium, self.medium_options))
-        if self.medium is not None:
-            default = LinkShape()
-            for name in NOT_WITH_A_MEDIUM:
-                require(
-                    getattr(self, name) == getattr(default, name),
-                    f"{name}={shown(getattr(self, name))} does not go with a medium, which has its own rate, framing and "
-                    f"queue; leave {name} out",
-                )
-        if is_number(self.jitter_ms) and is_number(self.delay_ms) and self.delay_ms >= 0:
-            require(
-                self.jitter_ms <= self.delay_ms,
-                f"jitter_ms must not exceed delay_ms ({self.delay_ms:g}), got {self.jitter_ms:g}; "
-                "a packet cannot arrive before it was sent",
-            )
-        require(isinstance(self.reorder, bool), f"reorder must be true or false, got {shown(self.reorder)}")
-        require(
-            self.segmentation_offload is None or isinstance(self.segmentation_offload, bool),
-            f"segmentation_offload must be true, false or null, got {shown(self.segmentation_offload)}",
-        )
-        require(self.framing in FRAMINGS, f"framing: {one_of(self.framing, FRAMINGS)}")
-        found.extend(f"{where}: {sentence}" for sentence in self._aqm_problems())
-        found.extend(f"{where}: {sentence}" for sentence in self._burst_loss_problems())
-        return found
-
-    def _rate_problems(self) -> Iterable[str]:
+    def _problems(self) -> Iterator[str]:
         if isinstance(self.rate_mbps, Trace):
             yield from (f"rate_mbps: {sentence}" for sentence in self.rate_mbps.problems())
-        elif self.rate_mbps is not None and not (
-            is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS
-        ):
+        elif problem := RATE_MBPS.problem("rate_mbps", self.rate_mbps):
+            yield f"{problem}; leave it out for an unlimited link"
+        for name in ("delay_ms", "jitter_ms"):
+            value = getattr(self, name)
+            if not (is_number(value) and (value == 0 or SHORTEST_DELAY_MS <= value <= LONGEST_DELAY_MS)):
+                allowed = f"0 or a number from {SHORTEST_DELAY_MS:g} to {LONGEST_DELAY_MS}"
+                yield f"{name} must be {allowed}, got {shown(value)}"
+        for name in ("loss_rate", "duplicate_rate"):
+            value = getattr(self, name)
+            if not _is_share(value):
+                hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
+                yield f"{name} must be in [0, 1], got {shown(value)}{hint}"
+        yield from self._queue_problems()
+        yield from media.problems(self.medium, self.medium_options)
+        if self.medium is not None:
+            for name, value in difference(LinkShape(), self).items():
+                if name in NOT_WITH_A_MEDIUM:
+                    yield (
+                        f"{name}={shown(value)} does not go with a medium, which has its own rate, framing and queue; "
+                        f"leave {name} out"
+                    )
+        if is_number(self.jitter_ms) and is_number(self.delay_ms) and 0 <= self.delay_ms < self.jitter_ms:
             yield (
-                f"rate_mbps must be a number from {SLOWEST_MBPS:g} to {FASTEST_MBPS}, got {shown(self.rate_mbps)}; "
-                "leave it out for an unlimited link"
+                f"jitter_ms must not exceed delay_ms ({self.delay_ms:g}), got {self.jitter_ms:g}; a packet cannot "
+                "arrive before it was sent"
             )
+        yield from broken({"reorder": Flag()}, self)
+        if not isinstance(self.segmentation_offload, (bool, type(None))):
+            yield f"segmentation_offload must be true, false or null, got {shown(self.segmentation_offload)}"
+        yield from broken({"framing": Choice(FRAMINGS)}, self)
+        try:
+            row = discipline(self.aqm)
+        except ValueError as unknown:
+            yield str(unknown)
+        else:
+            yield from row.problems(self.aqm_options, self.queue_packets, self.queue_bytes)
+        yield from self._burst_loss_problems()
 
-    def _queue_problems(self) -> Iterable[str]:
+    def _queue_problems(self) -> Iterator[str]:
         for name, low, high, why in (
             ("queue_packets", 1, MOST_PACKETS, ""),
             ("queue_bytes", SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES, " (one full frame)"),
@@ -193,14 +184,7 @@ class LinkShape:
         if self.medium is None and self.rate_mbps is None and self.aqm != "fifo":
             yield f"aqm={shown(self.aqm)} needs a rate_mbps: without a rate nothing queues"
 
-    def _aqm_problems(self) -> Iterable[str]:
-        try:
-            row = discipline(self.aqm)
-        except ValueError as unknown:
-            return [str(unknown)]
-        return row.problems(self.aqm_options, self.queue_packets, self.queue_bytes)
-
-    def _burst_loss_problems(self) -> Iterable[str]:
+    def _burst_loss_problems(self) -> Iterator[str]:
         if self.burst_loss is None:
             return
         if not isinstance(self.burst_loss, Mapping):
@@ -209,13 +193,17 @@ class LinkShape:
         for name, value in self.burst_loss.items():
             if name not in BURST_LOSS_FIELDS:
                 yield f"burst_loss: {one_of(name, BURST_LOSS_FIELDS)}"
-            elif not (is_number(value) and 0 <= value <= 1):
+            elif not _is_share(value):
                 yield f"burst_loss: {name} must be in [0, 1], got {shown(value)}"
         for name in ("enter_rate", "leave_rate"):
             if not self.burst_loss.get(name):
                 yield f"burst_loss needs {name} above 0"
         if self.loss_rate:
             yield "give loss_rate or burst_loss, not both"
+
+
+def _is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 1
 
 
 NOT_WITH_A_MEDIUM = ("rate_mbps", "queue_bytes", "aqm", "aqm_options", "framing", "segmentation_offload")
@@ -283,7 +271,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
 
     def to_dict(self) -> dict[str, Any]:
         """The link as a scenario file has it, fields at their default left out."""
-        entry = {"a": self.a, "b": self.b, **_not_default(self.forward)}
+        entry = {"a": self.a, "b": self.b, **in_json(difference(LinkShape(), self.forward))}
         if self.reverse:
             entry["reverse"] = in_json(self.reverse)
         return entry
@@ -309,10 +297,9 @@ _FIELDS = inspect.getdoc(LinkShape) or ""
 Link.__doc__ = inspect.cleandoc(Link.__doc__ or "").replace("[fields]", _FIELDS.partition("----------\n")[2])
 
 
-def _not_default(direction: LinkShape) -> dict[str, Any]:
-    default = LinkShape()
-    values = {f.name: getattr(direction, f.name) for f in fields(LinkShape)}
-    return in_json({name: value for name, value in values.items() if value != getattr(default, name)})
+def difference(before: LinkShape, after: LinkShape) -> dict[str, Any]:
+    """The fields of `after` that are not those of `before`."""
+    return {name: value for name, value in vars(after).items() if value != getattr(before, name)}
 
 
 def in_json(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from netlab.base.errors import one_of
 from netlab.base.headers import MTU_BYTES
+from netlab.base.rules import Choice, Flag, broken
 from netlab.base.values import is_number, shown
 
 OFDM_RATES_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
@@ -76,17 +77,14 @@ class Wifi:
         """What is wrong with the values."""
         if not is_number(self.rate_mbps) or self.rate_mbps not in OFDM_RATES_MBPS:
             yield f"rate_mbps must be one of {_listed(OFDM_RATES_MBPS)}, got {shown(self.rate_mbps)}"
-        if self.protection not in PROTECTIONS:
-            yield f"protection: {one_of(self.protection, PROTECTIONS)}"
+        yield from broken({"protection": Choice(PROTECTIONS)}, self)
         allowed = (*MANDATORY_RATES_MBPS, *DSSS_RATES_MBPS)
         rate_mbps = self.protection_rate_mbps
         if rate_mbps is not None and not (is_number(rate_mbps) and rate_mbps in allowed):
             yield f"protection_rate_mbps must be one of {_listed(allowed)}, got {shown(rate_mbps)}"
         if not (is_number(self.protect_above_bytes) and self.protect_above_bytes >= 0):
             yield f"protect_above_bytes must be 0 or more, got {shown(self.protect_above_bytes)}"
-        for name in ("short_slot", "short_preamble"):
-            if not isinstance(getattr(self, name), bool):
-                yield f"{name} must be true or false, got {shown(getattr(self, name))}"
+        yield from broken({"short_slot": Flag(), "short_preamble": Flag()}, self)
         if not (is_number(self.error_rate) and 0 <= self.error_rate < 1):
             yield f"error_rate must be in [0, 1), got {shown(self.error_rate)}"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from netlab.base.errors import one_of
 from netlab.base.headers import FRAME_BYTES, KERNEL_QUEUE_PACKETS
+from netlab.base.rules import Flag, Range
 from netlab.base.units import mbps_to_bps, ms_to_us
 from netlab.base.values import is_integer, is_number, shown
 from netlab.netlink import qdiscs, wire
@@ -36,31 +37,6 @@ TCA_CAKE_STATS_TIN_STATS = 10
 TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS = 8
 DUALPI2_L4S_ECT = 1
 DUALPI2_ANY_ECT = 3
-
-
-@dataclass(frozen=True)
-class Flag:
-    """An option that is true or false."""
-
-    def problem(self, value: object) -> str | None:
-        """What is wrong with a value, None when nothing is."""
-        return None if isinstance(value, bool) else f"must be true or false, got {shown(value)}"
-
-
-@dataclass(frozen=True)
-class Range:
-    """An option that is a number from `low` to `high`, both included; a whole one if `whole`."""
-
-    low: float
-    high: float
-    whole: bool = False
-
-    def problem(self, value: object) -> str | None:
-        """What is wrong with a value, None when nothing is."""
-        fits = is_integer(value) if self.whole else is_number(value)
-        if fits and self.low <= value <= self.high:  # type: ignore[operator]
-            return None
-        return f"must be a {'whole ' * self.whole}number from {self.low} to {self.high}, got {shown(value)}"
 
 
 TIME = Range(SHORTEST_MS, LONGEST_MS)
@@ -148,10 +124,8 @@ class Discipline:
         for name, value in options.items():
             if name not in self.options:
                 yield f"aqm_options of {self.name}: {one_of(name, list(self.options) or ['none'])}"
-            else:
-                problem = self.options[name].problem(value)
-                if problem is not None:
-                    yield f"aqm_options: {name} {problem}"
+            elif problem := self.options[name].problem(name, value):
+                yield f"aqm_options: {problem}"
         together = self.conflict(options)
         if together is not None:
             yield f"aqm_options: {together}"

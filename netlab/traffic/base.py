@@ -7,11 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 from netlab.base.errors import ScenarioError, one_of
-from netlab.base.values import is_integer, is_number, plain, shown
+from netlab.base.rules import Range, Rule, broken
+from netlab.base.values import plain
 from netlab.protocol.plan import Item
-
-MOST_COUNTED = 2**63 - 1
-"""The most bytes or packets that a kernel can be asked for."""
 
 
 class Traffic:
@@ -24,6 +22,8 @@ class Traffic:
     """Whether its ends may be switches, which have no address."""
     crossings: ClassVar[int] = 0
     """How often what leaves at the flow's very end still crosses the way: 1 there, 2 there and back."""
+    rules: ClassVar[Mapping[str, Rule]] = {"start_s": Range(0), "duration_s": Range(0, above=True, optional=True)}
+    """What each field may hold, where that can be said of it alone."""
 
     def __new__(cls, *_given: Any, **named: Any) -> Traffic:
         """Refuse a field that the kind has not with those that it has; Python's own error names none."""
@@ -59,7 +59,11 @@ class Traffic:
 
     def problems(self, where: str) -> list[str]:
         """Every mistake in the fields, a sentence each."""
-        raise NotImplementedError
+        return [f"{where}: {sentence}" for sentence in self._mistakes()]
+
+    def _mistakes(self) -> Iterator[str]:
+        """The same without `where`; those of a kind that break no rule of its `rules` are its own to say."""
+        return broken(self.rules, self)
 
     def without_rate(self) -> str | None:
         """What is wrong where no link on its way has a rate; None where that is no matter."""
@@ -92,33 +96,8 @@ class Flow(Traffic):
 
     @property
     def ends(self) -> dict[str, str]:
-        """The nodes it names, by field."""
         return {"src": self.src, "dst": self.dst}
 
     @property
     def label(self) -> str:
-        """A short name for tables and legends."""
         return f"{self.src}-{self.dst} {self.kind}"
-
-
-def time_problems(item: Traffic, where: str) -> Iterator[str]:
-    """What is wrong with `start_s`, and with `duration_s` where the kind has one."""
-    if not (is_number(item.start_s) and item.start_s >= 0):
-        yield f"{where}: start_s must be a number of at least 0, got {shown(item.start_s)}"
-    duration_s = getattr(item, "duration_s", None)
-    if duration_s is not None and not (is_number(duration_s) and duration_s > 0):
-        yield f"{where}: duration_s must be a number above 0, got {shown(duration_s)}"
-
-
-def integer_problems(
-    where: str, name: str, value: object, low: int, high: int | None, *, optional: bool = False
-) -> Iterator[str]:
-    """What is wrong with a field that must be a whole number from `low` to `high`, or None where it is `optional`."""
-    if value is None and optional:
-        return
-    most = MOST_COUNTED if high is None else high
-    if is_integer(value) and isinstance(value, int) and low <= value <= most:
-        return
-    too_large = isinstance(value, int) and value > most
-    allowed = f"of at least {low}" if high is None and not too_large else f"from {low} to {most}"
-    yield f"{where}: {name} must be a whole number {allowed}, got {shown(value)}"

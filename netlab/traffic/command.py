@@ -1,13 +1,13 @@
 """A command in a node's shell."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netlab.base.values import shown
 from netlab.protocol.plan import Item, Totals
-from netlab.traffic.base import Traffic, time_problems
+from netlab.traffic.base import Traffic
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
@@ -63,27 +63,22 @@ class Command(Traffic):
 
     @property
     def ends(self) -> dict[str, str]:
-        """The nodes it names, by field."""
         return {"host": self.host}
 
     @property
     def label(self) -> str:
-        """A short name for tables and legends."""
         return f"{self.host} {self.kind}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The item as a scenario file has it."""
         return {**super().to_dict(), "saves": list(self.saves) if isinstance(self.saves, tuple) else self.saves}
 
-    def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
-        found = list(time_problems(self, where))
+    def _mistakes(self) -> Iterator[str]:
+        yield from super()._mistakes()
         if not (isinstance(self.command, str) and self.command.strip()):
-            found.append(f"{where}: command must be a line for the shell, got {shown(self.command)}")
+            yield f"command must be a line for the shell, got {shown(self.command)}"
         if not isinstance(self.saves, tuple):
-            return [*found, f"{where}: saves must be a file name or a list of them, got {shown(self.saves)}"]
-        return found + [
-            f"{where}: saves: a name is 1 to 100 letters, digits and ._- and begins with none of .-, got {shown(name)}"
-            for name in self.saves
-            if not (isinstance(name, str) and FILE_NAME.fullmatch(name))
-        ]
+            yield f"saves must be a file name or a list of them, got {shown(self.saves)}"
+            return
+        for name in self.saves:
+            if not (isinstance(name, str) and FILE_NAME.fullmatch(name)):
+                yield f"saves: a name is 1 to 100 letters, digits and ._- and begins with none of .-, got {shown(name)}"

@@ -31,25 +31,23 @@ def made(value: object) -> Any:
     return value() if isinstance(value, type) else copy.deepcopy(value)
 
 
-def own_problems(where: str, field: str, value: object, methods: Sequence[str]) -> list[str]:
-    """What is wrong with a class or an object that should have some of these methods."""
+def own_problems(what: str, value: object, methods: Sequence[str]) -> list[str]:
+    """What is wrong with a class or an object, `what` it is, that should have some of these methods."""
     if not is_own(value):
-        return [
-            f"{where}: {field} must be a class of yours, or an object, with some of {', '.join(methods)}; got {shown(value)}"
-        ]
+        return [f"{what} must be a class of yours, or an object, with some of {', '.join(methods)}; got {shown(value)}"]
     plain = set(map(_plain, methods))
     found = [
-        f"{where}: {field}: {own_name(value)} has a method that nothing calls: {one_of(name, methods)}"
+        f"{what}: {own_name(value)} has a method that nothing calls: {one_of(name, methods)}"
         for name in dir(value)
         if name not in methods and (name.startswith("on_") or _plain(name) in plain)
     ]
     found += [
-        f"{where}: {field}: {own_name(value)}.{name} must be a method, got {shown(getattr(value, name))}"
+        f"{what}: {own_name(value)}.{name} must be a method, got {shown(getattr(value, name))}"
         for name in methods
         if not callable(getattr(value, name, len))
     ]
     if not found and not any(hasattr(value, name) for name in methods):
-        found.append(f"{where}: {field}: {own_name(value)} has none of the methods {', '.join(methods)}")
+        found.append(f"{what}: {own_name(value)} has none of the methods {', '.join(methods)}")
     return found
 
 

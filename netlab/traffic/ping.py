@@ -1,11 +1,12 @@
 """ICMP echo."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
-from netlab.base.values import is_number, shown
+from netlab.base.rules import MOST_COUNTED, Range, Rule
 from netlab.protocol.plan import FlowItem, Totals
-from netlab.traffic.base import Flow, integer_problems, time_problems
+from netlab.traffic.base import Flow
 
 SHORTEST_INTERVAL_S = 0.001
 LONGEST_INTERVAL_S = 86_400.0
@@ -58,15 +59,9 @@ class Ping(Flow):
     payload_bytes: int = 56
     kind: ClassVar[str] = "ping"
     crossings: ClassVar[int] = 2
-
-    def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
-        found = list(time_problems(self, where))
-        if not (is_number(self.interval_s) and SHORTEST_INTERVAL_S <= self.interval_s <= LONGEST_INTERVAL_S):
-            found.append(
-                f"{where}: interval_s must be a number from {SHORTEST_INTERVAL_S} to {LONGEST_INTERVAL_S:g}, got "
-                f"{shown(self.interval_s)}"
-            )
-        found += integer_problems(where, "count", self.count, 1, None, optional=True)
-        found += integer_problems(where, "payload_bytes", self.payload_bytes, 16, LARGEST_PAYLOAD_BYTES)
-        return found
+    rules: ClassVar[Mapping[str, Rule]] = {
+        **Flow.rules,
+        "interval_s": Range(SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S),
+        "count": Range(1, MOST_COUNTED, whole=True, optional=True),
+        "payload_bytes": Range(16, LARGEST_PAYLOAD_BYTES, whole=True),
+    }

@@ -1,11 +1,12 @@
 """Datagrams between two programs of the user's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+from netlab.base.rules import MOST_COUNTED, Range, broken
 from netlab.protocol.plan import FlowItem, Item, Totals
-from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
+from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.own import IN_A_FILE, own_name, own_problems
 
 PROGRAM_METHODS = ("on_start", "on_datagram", "on_timer")
@@ -66,7 +67,6 @@ class Program(Flow):
 
     @property
     def label(self) -> str:
-        """A short name for tables and legends."""
         return f"{self.src}-{self.dst} {own_name(self.sender)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,16 +78,15 @@ class Program(Flow):
         """The item as the engine gets it, with both programs under `own`."""
         return cast("Item", {**super().planned(label, beside), "own": (self.sender, self.receiver)})
 
-    def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
-        found = list(time_problems(self, where))
+    def _mistakes(self) -> Iterator[str]:
+        yield from super()._mistakes()
         for end in ("sender", "receiver"):
             given = getattr(self, end)
             if isinstance(given, str) and given.startswith(IN_A_FILE):
-                found.append(f"{where}: {end} is a class, which a file cannot hold; run it from Python")
+                yield f"{end} is a class, which a file cannot hold; run it from Python"
             else:
-                found += own_problems(where, end, given, PROGRAM_METHODS)
-        return [*found, *integer_problems(where, "num_bytes", self.num_bytes, 1, None, optional=True)]
+                yield from own_problems(end, given, PROGRAM_METHODS)
+        yield from broken({"num_bytes": Range(1, MOST_COUNTED, whole=True, optional=True)}, self)
 
     def without_rate(self) -> str | None:
         """What is wrong where no link on its way has a rate."""

@@ -1,15 +1,16 @@
 """Bulk data over TCP."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from netlab.base.errors import one_of
 from netlab.base.headers import MSS_BYTES
+from netlab.base.rules import MOST_COUNTED, Range, broken
 from netlab.base.values import is_integer, shown
 from netlab.network.congestion import CONGESTION_CONTROLS
 from netlab.protocol.plan import FlowItem, Item, StreamState, Totals
-from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
+from netlab.traffic.base import Flow, Traffic
 from netlab.traffic.own import IN_A_FILE, is_own, own_name, own_problems
 
 MOST_STREAMS = 1000
@@ -96,7 +97,6 @@ class Tcp(Flow):
 
     @property
     def label(self) -> str:
-        """A short name for tables and legends."""
         name = own_name(self.congestion) if is_own(self.congestion) else self.congestion
         return f"{self.src}-{self.dst} {name}" + (f" ×{self.streams}" if self.streams > 1 else "")
 
@@ -118,44 +118,33 @@ class Tcp(Flow):
             return cast("Item", {**found, **own})
         return found
 
-    def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
-        found = list(time_problems(self, where))
-        if is_own(self.congestion):
-            found += own_problems(where, "congestion", self.congestion, CONTROL_METHODS)
-        elif isinstance(self.congestion, str) and self.congestion.startswith(IN_A_FILE):
-            name = self.congestion.removeprefix(IN_A_FILE)
-            found.append(
-                f"{where}: congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
-            )
-        elif not isinstance(self.congestion, str) or self.congestion not in CONGESTION_CONTROLS:
-            own = [] if isinstance(self.congestion, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
-            found.append(f"{where}: congestion: {one_of(self.congestion, [*CONGESTION_CONTROLS, *own])}")
-        found += integer_problems(where, "streams", self.streams, 1, MOST_STREAMS)
+    def _mistakes(self) -> Iterator[str]:
+        yield from super()._mistakes()
+        given = self.congestion
+        if is_own(given):
+            yield from own_problems("congestion", given, CONTROL_METHODS)
+        elif isinstance(given, str) and given.startswith(IN_A_FILE):
+            name = given.removeprefix(IN_A_FILE)
+            yield f"congestion: {name} is a class, which a file cannot hold; run it from Python: congestion={name}"
+        elif not isinstance(given, str) or given not in CONGESTION_CONTROLS:
+            own = [] if isinstance(given, str) else [f"or a class of yours with {', '.join(CONTROL_METHODS)}"]
+            yield f"congestion: {one_of(given, [*CONGESTION_CONTROLS, *own])}"
         fewest_bytes = self.streams if is_integer(self.streams) and self.streams > 1 else 1
-        found += integer_problems(where, "num_bytes", self.num_bytes, fewest_bytes, None, optional=True)
-        wrong = [*integer_problems(where, "mss_bytes", self.mss_bytes, 76, MSS_BYTES, optional=True)]
-        mss_bytes = MSS_BYTES if wrong or self.mss_bytes is None else self.mss_bytes
-        found += self._window_problems(where, mss_bytes)
-        found += integer_problems(
-            where, "initial_window_segments", self.initial_window_segments, 1, MOST_INITIAL_SEGMENTS, optional=True
-        )
-        return found + wrong
-
-    def _window_problems(self, where: str, mss_bytes: int) -> list[str]:
-        found = [
-            *integer_problems(where, "window_bytes", self.window_bytes, SMALLEST_WINDOW_BYTES, 2**30 - 1, optional=True)
-        ]
-        if not found and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
-            found.append(
-                f"{where}: window_bytes must hold {WINDOW_SEGMENTS} segments of {mss_bytes} bytes, so it is "
+        yield from broken({"streams": Range(1, MOST_STREAMS, whole=True)}, self)
+        yield from broken({"num_bytes": Range(fewest_bytes, MOST_COUNTED, whole=True, optional=True)}, self)
+        mss = [*broken({"mss_bytes": Range(76, MSS_BYTES, whole=True, optional=True)}, self)]
+        window = [*broken({"window_bytes": Range(SMALLEST_WINDOW_BYTES, 2**30 - 1, whole=True, optional=True)}, self)]
+        mss_bytes = MSS_BYTES if mss or self.mss_bytes is None else self.mss_bytes
+        if not window and self.window_bytes is not None and self.window_bytes < WINDOW_SEGMENTS * mss_bytes:
+            yield (
+                f"window_bytes must hold {WINDOW_SEGMENTS} segments of {mss_bytes} bytes, so it is "
                 f"{WINDOW_SEGMENTS * mss_bytes} at least, got {shown(self.window_bytes)}; for a smaller window choose a "
                 "smaller mss_bytes"
             )
-        return found
+        initial = Range(1, MOST_INITIAL_SEGMENTS, whole=True, optional=True)
+        yield from (*window, *broken({"initial_window_segments": initial}, self), *mss)
 
     def without_rate(self) -> str | None:
-        """What is wrong where no link on its way has a rate; None where that is no matter."""
         if self.num_bytes is not None:
             return None
         return (

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from netlab.base.errors import one_of
-from netlab.base.values import is_number, shown
+from netlab.base.rules import Choice, Range, Rule
 from netlab.protocol.plan import FlowItem, Item, Totals
-from netlab.traffic.base import Flow, Traffic, integer_problems, time_problems
+from netlab.traffic.base import Flow, Traffic
 
 HEADER_ROOM_BYTES = 32
 LARGEST_PAYLOAD_BYTES = 1472
@@ -95,27 +94,13 @@ class Udp(Flow):
     kind: ClassVar[str] = "udp"
     required: ClassVar[Mapping[str, Any]] = {"src": "", "dst": "", "rate_mbps": 1.0}
     crossings: ClassVar[int] = 1
-
-    def problems(self, where: str) -> list[str]:
-        """Every mistake in the fields, a sentence each."""
-        found = list(time_problems(self, where))
-        if not (is_number(self.rate_mbps) and SLOWEST_MBPS <= self.rate_mbps <= FASTEST_MBPS):
-            found.append(
-                f"{where}: rate_mbps must be a number from {SLOWEST_MBPS:f} to {FASTEST_MBPS}, "
-                f"got {shown(self.rate_mbps)}"
-            )
-        found += integer_problems(where, "payload_bytes", self.payload_bytes, HEADER_ROOM_BYTES, LARGEST_PAYLOAD_BYTES)
-        if self.spacing not in SPACINGS:
-            found.append(f"{where}: spacing: {one_of(self.spacing, SPACINGS)}")
-        found += integer_problems(
-            where,
-            "send_buffer_bytes",
-            self.send_buffer_bytes,
-            SMALLEST_SEND_BUFFER_BYTES,
-            LARGEST_SEND_BUFFER_BYTES,
-            optional=True,
-        )
-        return found
+    rules: ClassVar[Mapping[str, Rule]] = {
+        **Flow.rules,
+        "rate_mbps": Range(SLOWEST_MBPS, FASTEST_MBPS),
+        "payload_bytes": Range(HEADER_ROOM_BYTES, LARGEST_PAYLOAD_BYTES, whole=True),
+        "spacing": Choice(SPACINGS),
+        "send_buffer_bytes": Range(SMALLEST_SEND_BUFFER_BYTES, LARGEST_SEND_BUFFER_BYTES, whole=True, optional=True),
+    }
 
     def planned(self, label: str, beside: Sequence[Traffic]) -> Item:
         """The item as the agent gets it, with its spacing chosen."""

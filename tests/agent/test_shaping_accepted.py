@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import netlab as nl
+from netlab.base.rules import Flag
 from netlab.network.link import LinkShape
-from netlab.network.queues import DISCIPLINES, Flag
+from netlab.network.queues import DISCIPLINES
 
 pytestmark = pytest.mark.pocket
 

@@ -9,12 +9,13 @@ import pytest
 
 import netlab as nl
 from netlab.base.errors import ScenarioError
+from netlab.base.rules import Flag, Range
 from netlab.kernel import fragment
 from netlab.kernel.edits import RECIPE
 from netlab.netlink import wire
 from netlab.network import queues
 from netlab.network.link import LinkShape
-from netlab.network.queues import DISCIPLINES, Flag, QueueSpec, Range
+from netlab.network.queues import DISCIPLINES, QueueSpec
 
 NEWEST = (99, 0)
 

@@ -16,7 +16,7 @@ from netlab.agent import flows
 from netlab.agent.artifacts import ArtifactStore
 from netlab.base.errors import RunError, ScenarioError
 from netlab.measure.base import Measure, Tables
-from netlab.traffic.base import Flow, time_problems
+from netlab.traffic.base import Flow
 
 PAIR = nl.Topology(["h1", "h2"], links=[nl.Link("h1", "h2", rate_mbps=5, delay_ms=100)])
 
@@ -33,7 +33,7 @@ class Pages(Flow):
 
     def problems(self, where: str) -> list[str]:
         wrong = [] if self.pages > 0 else [f"{where}: pages must be above 0, got {self.pages}"]
-        return [*time_problems(self, where), *wrong]
+        return [*super().problems(where), *wrong]
 
     def without_rate(self) -> str:
         return "pages need a link with a rate"

@@ -89,7 +89,7 @@ def protocol(sender: Any, receiver: Any) -> Protocol | EllipsisType:
                 f"protocol() takes two classes, such as protocol(WaitSender, WaitReceiver), without brackets behind a name; "
                 f"got {answer_in_words(each)}"
             )
-    if problems := [each for end in given for each in own_problems("protocol()", "class", end, PROGRAM_METHODS)]:
+    if problems := [each for end in given for each in own_problems("protocol(): class", end, PROGRAM_METHODS)]:
         raise NetlabError("\n".join(problems))
     methods = {
         f"{own_name(end)}.{name}": getattr(end, name) for end in given for name in PROGRAM_METHODS if hasattr(end, name)

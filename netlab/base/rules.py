@@ -1,0 +1,76 @@
+"""What a field may hold; each rule says in a sentence what is wrong with a value that it does not fit."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from netlab.base.errors import one_of
+from netlab.base.values import is_integer, is_number, shown
+
+MOST_COUNTED = 2**63 - 1
+"""The most bytes or packets that a kernel can be asked for."""
+
+
+class Rule(Protocol):
+    """What the value of a field has to fit."""
+
+    def problem(self, name: str, value: object) -> str | None:
+        """What is wrong with the value of the field of this name; None when nothing is."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+    def problem(self, name: str, value: object) -> str | None:
+        return None if isinstance(value, bool) else f"{name} must be true or false, got {shown(value)}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of these words."""
+
+    words: Sequence[str]
+
+    def problem(self, name: str, value: object) -> str | None:
+        return None if value in self.words else f"{name}: {one_of(value, self.words)}"
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number from `low` to `high`, both included; a whole one if `whole`, above `low` if `above`, also None if `optional`.
+
+    >>> Range(0.001, 60).problem("target_ms", 61), Range(0, above=True).problem("duration_s", 0)
+    ('target_ms must be a number from 0.001 to 60, got 61', 'duration_s must be a number above 0, got 0')
+    """
+
+    low: float
+    high: float = math.inf
+    whole: bool = False
+    above: bool = False
+    optional: bool = False
+
+    def problem(self, name: str, value: object) -> str | None:
+        if value is None and self.optional:
+            return None
+        fits = is_integer(value) if self.whole else is_number(value)
+        too_large = isinstance(value, (int, float)) and value > self.high
+        if fits and not too_large and (value > self.low or (value == self.low and not self.above)):  # type: ignore[operator]
+            return None
+        allowed = f"from {_digits(self.low)} to {_digits(self.high)}"
+        if self.high >= MOST_COUNTED and not (too_large and isinstance(value, int)):
+            allowed = f"{'above' if self.above else 'of at least'} {_digits(self.low)}"
+        return f"{name} must be a {'whole ' * self.whole}number {allowed}, got {shown(value)}"
+
+
+def broken(rules: Mapping[str, Rule], given: object) -> Iterator[str]:
+    """A sentence for each field of an object that does not fit its rule; a field that it has not is None."""
+    for name, rule in rules.items():
+        problem = rule.problem(name, getattr(given, name, None))
+        if problem is not None:
+            yield problem
+
+
+def _digits(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:f}".rstrip("0").rstrip(".")
