@@ -3,7 +3,6 @@
 import errno
 import queue
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,8 +10,8 @@ from typing import Any
 
 from netlab.base.errors import ThroughputError
 from netlab.perf import protocol
-from netlab.perf.endpoints import PATIENCE_S, Endpoint, Figures, Sampler, end_of, wait_for_datagrams
-from netlab.perf.protocol import HANDSHAKE_S, Channel, Message, TestRequest, boot_id, figures_by_index
+from netlab.perf.endpoints import PATIENCE_S, Figures, Sampler, Side
+from netlab.perf.protocol import HANDSHAKE_S, Message, TestRequest, boot_id, figures_by_index, figures_in_order
 from netlab.perf.report import combine
 from netlab.sockets.datagrams import MAX_STREAM_ID
 from netlab.sockets.options import tune_tcp
@@ -39,56 +38,48 @@ def run_test(
     return _Test(host, port, request, on_rows).run()
 
 
-class _Test:
+class _Test(Side):
+    at_client = True
+
     def __init__(
         self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Figures]], None] | None
     ) -> None:
         self._request = request
         self._on_rows = on_rows
         self._where = f"{host} port {port}"
-        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._endpoints: dict[int, Endpoint] = {}
-        self._sock = connect(host, port)
-        self._peer = self._sock.getpeername()
-        self._sock.sendall(protocol.greeting("control"))
-        self._channel = Channel(self._sock, f"The server at {self._where}", self._events)
+        sock = connect(host, port)
+        self._address = sock.getpeername()
+        sock.sendall(protocol.greeting("control"))
+        super().__init__(sock, f"The server at {self._where}")
 
     def run(self) -> dict[str, Any]:
-        sampler: Sampler | None = None
         self._channel.start()
         try:
             ready = self._agree()
             self._open_streams(ready)
             self._next("STREAMS", HANDSHAKE_S)
-            start_s = self._start()
-            sampler = Sampler(list(self._endpoints.values()), self._request, start_s, self._on_rows)
-            sampler.start()
-            self._wait_for_streams()
-            sampler.stop()
+            with Sampler(list(self._endpoints.values()), self._request, self._start(), self._on_rows) as sampler:
+                self._wait_for_streams()
             return self._bye(ready, sampler.rows)
         finally:
-            if sampler is not None:
-                sampler.stop()
-            for endpoint in self._endpoints.values():
-                endpoint.close()
-            self._channel.close()
+            self._close()
 
     def _agree(self) -> Message:
         self._channel.send("HELLO", test=self._request.to_message(), boot_id=boot_id())
         ready = self._next("READY", HANDSHAKE_S)
         if not isinstance(ready.get("token"), str) or not isinstance(ready.get("stream_id"), int):
-            raise ThroughputError(f"The server at {self._where} answered with a READY that lacks its token.")
+            raise ThroughputError(f"{self._peer} answered with a READY that lacks its token.")
         return ready
 
     def _open_streams(self, ready: Message) -> None:
         for index in range(self._request.streams):
             if self._request.protocol == "tcp":
-                self._endpoints[index] = self._open_tcp(index, ready["token"])
+                self._open_tcp(index, ready["token"])
             else:
                 stream_id = (ready["stream_id"] + 2 * index) & MAX_STREAM_ID
-                self._endpoints[index] = self._open_udp(index, stream_id, bytes.fromhex(ready["token"]))
+                self._open_udp(index, stream_id, bytes.fromhex(ready["token"]))
 
-    def _open_tcp(self, index: int, token: str) -> Endpoint:
+    def _open_tcp(self, index: int, token: str) -> None:
         request = self._request
         with self._stream_socket(index, socket.SOCK_STREAM, "connect to") as sock:
             tune_tcp(
@@ -96,15 +87,15 @@ class _Test:
                 congestion=request.congestion, window_bytes=request.window_bytes, mss_bytes=request.mss_bytes,
             )  # fmt: skip
             sock.settimeout(CONNECT_S)
-            sock.connect(self._peer)
+            sock.connect(self._address)
             sock.sendall(protocol.greeting("stream", token, index))
             sock.settimeout(None)
-            return end_of(index, request, sock, sends=request.client_sends(index))
+            self._add_end(index, request, sock)
 
-    def _open_udp(self, index: int, stream_id: int, token: bytes) -> Endpoint:
+    def _open_udp(self, index: int, stream_id: int, token: bytes) -> None:
         """Greet until the server answers: then the way is open both ways and ARP has done its work."""
         with self._stream_socket(index, socket.SOCK_DGRAM, "greet") as sock:
-            sock.connect(self._peer)
+            sock.connect(self._address)
             sock.settimeout(_HELLO_EVERY_S)
             for _ in range(_HELLO_TRIES):
                 try:
@@ -115,12 +106,11 @@ class _Test:
                     self._raise_waiting_error()
             else:
                 raise ThroughputError(
-                    f"The server at {self._where} answers over TCP, but no datagram came through within "
+                    f"{self._peer} answers over TCP, but no datagram came through within "
                     f"{_HELLO_TRIES * _HELLO_EVERY_S:g} s: a firewall on the way or on either end drops UDP."
                 )
             sock.settimeout(None)
-            sends = self._request.client_sends(index)
-            return end_of(index, self._request, sock, sends=sends, stream_id=stream_id)
+            self._add_end(index, self._request, sock, stream_id=stream_id)
 
     @contextmanager
     def _stream_socket(self, index: int, kind: socket.SocketKind, doing: str) -> Iterator[socket.socket]:
@@ -140,32 +130,19 @@ class _Test:
             event = self._events.get_nowait()
         except queue.Empty:
             return
-        self._raise_if_bad(event)
-        self._events.put(event)
+        self._events.put(self._sound(event))
 
     def _start(self) -> float:
-        receivers = [endpoint for endpoint in self._endpoints.values() if not endpoint.sends]
-        senders = [endpoint for endpoint in self._endpoints.values() if endpoint.sends]
         start_s = time.monotonic()
-        for endpoint in receivers:
-            endpoint.start(start_s)
+        self._start_ends(start_s, sends=False)
         self._channel.send("START")
         self._next("STARTED", HANDSHAKE_S)
-        if senders:
-            start_s = time.monotonic()
-        for endpoint in senders:
-            endpoint.start(start_s)
-        waited = [endpoint for endpoint in self._endpoints.values() if self._ends_by_itself(endpoint)]
-        threading.Thread(target=self._announce, args=(waited,), name="announcer", daemon=True).start()
+        now_s = time.monotonic()
+        if self._start_ends(now_s, sends=True):
+            start_s = now_s
+        by_themselves = [end for end in self._endpoints.values() if end.sends or self._request.protocol == "tcp"]
+        self._when_finished(by_themselves, lambda: self._events.put({"type": "mine done"}))
         return start_s
-
-    def _ends_by_itself(self, endpoint: Endpoint) -> bool:
-        return endpoint.sends or self._request.protocol == "tcp"
-
-    def _announce(self, endpoints: list[Endpoint]) -> None:
-        for endpoint in endpoints:
-            endpoint.finished.wait()
-        self._events.put({"type": "mine done"})
 
     def _wait_for_streams(self) -> None:
         """Until everything of both sides is delivered; UDP that is still on its way gets its time."""
@@ -182,15 +159,14 @@ class _Test:
                     f"The streams did not end {3 * PATIENCE_S:g} s after their time; is the way to "
                     f"{self._where} still open?"
                 ) from None
-            self._raise_if_bad(event)
-            missing.discard(event["type"])
+            missing.discard(self._sound(event)["type"])
             if event["type"] == "DONE" and self._request.protocol == "udp":
-                wait_for_datagrams(self._endpoints, figures_by_index(event, self._request), self._sock)
+                self._wait_for_datagrams(figures_by_index(event, self._request))
 
     def _bye(self, ready: Message, rows: list[Figures]) -> dict[str, Any]:
         request = self._request
-        own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
-        self._channel.send("BYE", figures=[{"index": index, **figures} for index, figures in own.items()])
+        own = self._figures()
+        self._channel.send("BYE", figures=figures_in_order(own))
         answer = self._next("ACK: BYE", 2 * PATIENCE_S)
         same_clock = ready.get("boot_id") == boot_id()
         total, streams = combine(request, own, figures_by_index(answer, request), same_clock=same_clock)
@@ -207,23 +183,17 @@ class _Test:
 
     def _next(self, type_: str, timeout_s: float) -> Message:
         try:
-            event = self._events.get(timeout=timeout_s)
-        except queue.Empty:
+            return super()._next(type_, timeout_s)
+        except TimeoutError:
             raise ThroughputError(
-                f"The server at {self._where} did not say {type_} within {timeout_s:g} s; it may hang, or be no netlab "
-                f"perf server."
+                f"{self._peer} did not say {type_} within {timeout_s:g} s; it may hang, or be no netlab perf server."
             ) from None
-        self._raise_if_bad(event)
-        if event["type"] != type_:
-            raise ThroughputError(f"The server at {self._where} said {event['type'][:40]!r} where {type_!r} was due.")
-        message: Message = event
-        return message
 
-    def _raise_if_bad(self, event: Any) -> None:
-        if isinstance(event, ThroughputError):
-            raise event
-        if event["type"] in ("REFUSED", "ERROR"):
-            raise ThroughputError(str(event.get("reason", "The server refused without a reason."))[:500])
+    def _sound(self, event: Any) -> Message:
+        message = super()._sound(event)
+        if message["type"] in ("REFUSED", "ERROR"):
+            raise ThroughputError(str(message.get("reason", "The server refused without a reason."))[:500])
+        return message
 
 
 def connect(host: str, port: int) -> socket.socket:

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     role.add_argument("-c", "--client", metavar="HOST", help="test against a netlab perf server")
 
     both = parser.add_argument_group("both roles")
-    both.add_argument("-p", "--port", type=_port, help=f"TCP and UDP port (default {DEFAULT_PORT})")
+    both.add_argument("-p", "--port", **PORT, help=f"TCP and UDP port (default {DEFAULT_PORT})")
     both.add_argument(
         "-f", "--format", choices=FORMATS, default="MB", help="unit of volumes; KB is 1000 bytes (default MB)"
     )
@@ -52,59 +52,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     server = parser.add_argument_group("server")
     server.add_argument("-B", "--bind", metavar="ADDRESS", help="listen on this address only")
     server.add_argument(
-        "--max-clients",
-        type=_whole,
-        default=MAX_CLIENTS,
-        metavar="N",
-        help=f"tests at one time (default {MAX_CLIENTS})",
+        "--max-clients", **COUNT, default=MAX_CLIENTS, help=f"tests at one time (default {MAX_CLIENTS})"
     )
-    server.add_argument(
-        "--max-time",
-        type=_seconds,
-        default=MAX_TIME_S,
-        metavar="S",
-        help=f"longest test a client may ask for, in s (default {MAX_TIME_S:g})",
-    )
+    longest = f"longest test a client may ask for, in s (default {MAX_TIME_S:g})"
+    server.add_argument("--max-time", **SECONDS, default=MAX_TIME_S, help=longest)
 
     _add_client_arguments(parser.add_argument_group("client"))
 
 
 def _add_client_arguments(client: argparse._ArgumentGroup) -> None:
     add, length = client.add_argument, client.add_mutually_exclusive_group()
-    length.add_argument(
-        "-t", "--time", type=_seconds, metavar="S", help=f"seconds to send (default {DEFAULT_TIME_S:g})"
-    )
-    length.add_argument(
-        "-n",
-        "--num",
-        type=volume_bytes,
-        metavar="BYTES",
-        help="bytes each stream sends exactly, as 1500000, 1500KB or 1.5MB",
-    )
-    add("-i", "--interval", type=_seconds, default=1.0, metavar="S", help="seconds between lines (default 1)")
-    add("-P", "--parallel", type=_whole, default=1, metavar="N", help="streams at once (default 1)")
+    length.add_argument("-t", "--time", **SECONDS, help=f"seconds to send (default {DEFAULT_TIME_S:g})")
+    exactly = "bytes each stream sends exactly, as 1500000, 1500KB or 1.5MB"
+    length.add_argument("-n", "--num", **BYTES, help=exactly)
+    add("-i", "--interval", **SECONDS, default=1.0, help="seconds between lines (default 1)")
+    add("-P", "--parallel", **COUNT, default=1, help="streams at once (default 1)")
     add("-R", "--reverse", action="store_true", help="the server sends")
     add("--bidir", action="store_true", help="both send, on streams of their own")
     add(
         "-O",
         "--omit",
-        type=_seconds_or_none,
+        **SECONDS_OR_NONE,
         default=0.0,
-        metavar="S",
         help="seconds at the beginning (slow start) that do not count; they come on top of the time",
     )
     add("-C", "--congestion", metavar="NAME", help="TCP congestion control of the sender")
-    add("-w", "--window", type=volume_bytes, metavar="BYTES", help="largest TCP window the receiver advertises")
-    add("-M", "--mss", type=_whole, metavar="BYTES", help="largest TCP segment")
+    add("-w", "--window", **BYTES, help="largest TCP window the receiver advertises")
+    add("-M", "--mss", **SEGMENT, help="largest TCP segment")
     add("-u", "--udp", action="store_true", help="UDP instead of TCP")
     add(
         "-b",
         "--rate",
-        type=_rate,
-        metavar="MBPS",
+        **RATE,
         help=f"UDP: Mbit/s of payload for each stream, 0 for as fast as it goes (default {DEFAULT_RATE_MBPS:g})",
     )
-    add("-l", "--length", type=volume_bytes, metavar="BYTES", help="UDP: payload bytes of a datagram (default 1000)")
+    add("-l", "--length", **BYTES, help="UDP: payload bytes of a datagram (default 1000)")
     add(
         "--batch",
         action="store_true",
@@ -146,14 +128,10 @@ def request_from(args: argparse.Namespace) -> TestRequest:
     """The test that a client's options ask for; raises ThroughputError when they contradict each other."""
     if args.reverse and args.bidir:
         raise ThroughputError("Choose one of --reverse (the server sends) and --bidir (both send).")
-    if not args.udp:
-        for name in ("rate", "length", "batch"):
-            if getattr(args, name):
-                raise ThroughputError(f"--{name} is for datagrams; add --udp.")
-    else:
-        for name in ("congestion", "window", "mss"):
-            if getattr(args, name):
-                raise ThroughputError(f"--{name} is a matter of TCP; leave --udp or --{name} out.")
+    for name in ("congestion", "window", "mss") if args.udp else ("rate", "length", "batch"):
+        if getattr(args, name):
+            remedy = f"a matter of TCP; leave --udp or --{name} out" if args.udp else "for datagrams; add --udp"
+            raise ThroughputError(f"--{name} is {remedy}.")
     rate_mbps = DEFAULT_RATE_MBPS if args.rate is None else args.rate
     request = TestRequest(
         protocol="udp" if args.udp else "tcp",
@@ -285,7 +263,9 @@ def _write(out: TextIO, text: str) -> None:
         raise ThroughputError(f"The report could not be written: {error.strerror}. The test itself was done.") from None
 
 
-def _between(low: float, high: float, rule: str, read: type[int | float] = float) -> Callable[[str], Any]:
+def _number(metavar: str | None, low: float, high: float, rule: str, read: type[int | float] = float) -> dict[str, Any]:
+    """How an option reads a number, and what its help calls it."""
+
     def number(text: str) -> float:
         try:
             value = read(text)
@@ -295,11 +275,14 @@ def _between(low: float, high: float, rule: str, read: type[int | float] = float
             raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
         return value
 
-    return number
+    return {"type": number, "metavar": metavar}
 
 
-_port = _between(1, 65_535, "a port is a whole number from 1 to 65535", int)
-_whole = _between(1, math.inf, "expected a whole number of at least 1", int)
-_seconds = _between(0.001, 1e6, "expected seconds, from 0.001 to 1000000")
-_seconds_or_none = _between(0, 1e5, "expected seconds, from 0 to 100000")
-_rate = _between(0, 1e6, "expected Mbit/s, from 0 (as fast as it goes) to 1000000")
+WHOLE = (1, math.inf, "expected a whole number of at least 1", int)
+COUNT = _number("N", *WHOLE)
+SEGMENT = _number("BYTES", *WHOLE)
+BYTES: dict[str, Any] = {"type": volume_bytes, "metavar": "BYTES"}
+PORT = _number(None, 1, 65_535, "a port is a whole number from 1 to 65535", int)
+SECONDS = _number("S", 0.001, 1e6, "expected seconds, from 0.001 to 1000000")
+SECONDS_OR_NONE = _number("S", 0, 1e5, "expected seconds, from 0 to 100000")
+RATE = _number("MBPS", 0, 1e6, "expected Mbit/s, from 0 (as fast as it goes) to 1000000")

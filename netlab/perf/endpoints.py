@@ -1,5 +1,6 @@
 """One side's part in a test: its ends of the streams, samples while they run, and their figures."""
 
+import queue
 import select
 import socket
 import threading
@@ -8,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
+from netlab.base.errors import ThroughputError
 from netlab.base.units import rate_mbps
-from netlab.perf.protocol import TestRequest
+from netlab.perf.protocol import Channel, Message, TestRequest
 from netlab.sockets import tcp_info
 from netlab.sockets.options import limit_window, set_congestion
 from netlab.sockets.tcp import TcpReceiver, TcpSender
@@ -321,7 +323,7 @@ class UdpReceiving(Endpoint):
 
 
 class Sampler:
-    """Samples every endpoint at each interval's end, on an absolute schedule, and once more at the end."""
+    """Samples every endpoint at each interval's end, on an absolute schedule, and once more at the end: of `with`, or at `stop`."""
 
     def __init__(
         self,
@@ -340,9 +342,12 @@ class Sampler:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
-    def start(self) -> None:
-        """Begin to sample."""
+    def __enter__(self) -> "Sampler":
         self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         """Take the last sample and end."""
@@ -394,22 +399,82 @@ class Sampler:
             self._on_rows(rows)
 
 
-def end_of(
-    index: int, request: TestRequest, sock: socket.socket, *, sends: bool, stream_id: int = 0, skipped_bytes: int = 0
-) -> Endpoint:
-    """The end of a stream on this side; `stream_id` is of UDP, `skipped_bytes` of a TCP connection from which some were read."""
-    if request.protocol == "udp":
-        return (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
-    return TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
+class Side:
+    """What the client and the server of a test have in common: the control connection and the ends of the streams.
 
+    What happens comes as events: messages of the other side, those that this side puts there itself, and the error that ends
+    the test.
+    """
 
-def wait_for_datagrams(endpoints: Mapping[int, Endpoint], sent: Mapping[int, Figures], control: socket.socket) -> None:
-    """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
-    quiet_s = max(0.5, 3 * (tcp_info.read(control).rtt_ms or 0) / 1000)
-    for index, endpoint in endpoints.items():
-        if isinstance(endpoint, UdpReceiving):
-            endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
-            endpoint.stop()
+    at_client: bool
+
+    def __init__(self, sock: socket.socket, peer: str) -> None:
+        self._sock = sock
+        self._peer = peer
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._channel = Channel(sock, peer, self._events)
+        self._endpoints: dict[int, Endpoint] = {}
+
+    def _next(self, type_: str, timeout_s: float) -> Message:
+        """The next event, which must be of this type; TimeoutError when none comes."""
+        try:
+            message = self._sound(self._events.get(timeout=timeout_s))
+        except queue.Empty:
+            raise TimeoutError(f"No {type_} came within {timeout_s:g} s.") from None
+        if message["type"] != type_:
+            raise ThroughputError(f"{self._peer} said {message['type'][:40]!r} where {type_!r} was due.")
+        return message
+
+    def _sound(self, event: Any) -> Message:
+        """The event; raises ThroughputError where it ends the test."""
+        if isinstance(event, ThroughputError):
+            raise event
+        message: Message = event
+        return message
+
+    def _add_end(
+        self, index: int, request: TestRequest, sock: socket.socket, *, stream_id: int = 0, skipped_bytes: int = 0
+    ) -> Endpoint:
+        """Take this side's end of a stream; `stream_id` is of UDP, `skipped_bytes` of a TCP connection from which some were read."""
+        sends = request.client_sends(index) == self.at_client
+        made: Endpoint
+        if request.protocol == "udp":
+            made = (UdpSending if sends else UdpReceiving)(index, request, sock, stream_id)
+        else:
+            made = TcpSending(index, request, sock) if sends else TcpReceiving(index, request, sock, skipped_bytes)
+        self._endpoints[index] = made
+        return made
+
+    def _start_ends(self, start_s: float, *, sends: bool) -> list[Endpoint]:
+        """Start those that send, or those that receive."""
+        found = [endpoint for endpoint in self._endpoints.values() if endpoint.sends == sends]
+        for endpoint in found:
+            endpoint.start(start_s)
+        return found
+
+    def _when_finished(self, endpoints: list[Endpoint], tell: Callable[[], None]) -> None:
+        def announce() -> None:
+            for endpoint in endpoints:
+                endpoint.finished.wait()
+            tell()
+
+        threading.Thread(target=announce, name="announcer", daemon=True).start()
+
+    def _wait_for_datagrams(self, sent: Mapping[int, Figures]) -> None:
+        """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
+        quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
+        for index, endpoint in self._endpoints.items():
+            if isinstance(endpoint, UdpReceiving):
+                endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
+                endpoint.stop()
+
+    def _figures(self) -> dict[int, Figures]:
+        return {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
+
+    def _close(self) -> None:
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        self._channel.close()
 
 
 def _congestion_of(sock: socket.socket) -> str:

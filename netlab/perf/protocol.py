@@ -24,16 +24,16 @@ that ends the test.
 from __future__ import annotations
 
 import json
-import math
 import queue
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from netlab.base.errors import ThroughputError
+from netlab.base.values import is_integer, is_number
 from netlab.sockets.datagrams import HEADER, HELLO_SEQ, MAX_STREAM_ID, check_payload_bytes
 
 DEFAULT_PORT = 5301
@@ -217,6 +217,11 @@ def figures_by_index(message: Message, request: TestRequest) -> dict[int, dict[s
     }
 
 
+def figures_in_order(figures: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Figures by stream as a message has them, which `figures_by_index` reads."""
+    return [{"index": index, **own} for index, own in figures.items()]
+
+
 def greeting(*parts: object) -> bytes:
     """The first line of a connection."""
     return b" ".join([GREETING, *(str(part).encode() for part in parts)]) + b"\n"
@@ -302,13 +307,8 @@ def _expect(condition: bool, rule: str, got: object) -> None:
 
 
 def _whole(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    return is_integer(value) and low <= value <= high  # type: ignore[operator]
 
 
 def _real(value: object, low: float, high: float) -> bool:
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-        and low <= value <= high
-    )
+    return is_number(value) and low <= value <= high  # type: ignore[operator]

@@ -18,6 +18,16 @@ COLUMNS_PER_LINE = 8
 _ADDED = (
     "sent_bytes", "received_bytes", "retransmits", "datagrams", "received_datagrams", "lost", "reordered", "duplicates", "buffer_drops",
 )  # fmt: skip
+_OVER_STREAMS = (
+    "rtt_min_ms", "rtt_max_ms", "delay_min_ms", "delay_max_ms", "rtt_mean_ms", "delay_mean_ms", "jitter_ms",
+)  # fmt: skip
+_OF_A_STREAM = {
+    ("tcp", "up"): [("retransmits", "retransmits"), ("cwnd_segments", "cwnd (segm.)"), ("rtt_ms", "RTT (ms)")],
+    ("tcp", "down"): [],
+    ("udp", "up"): [("datagrams", "datagrams")],
+    ("udp", "down"): [("datagrams", "datagrams"), ("lost", "lost"), ("jitter_ms", "jitter (ms)")],
+}
+"""What a row for one stream has beside its volume and its rate: the client's samples of it, with their titles."""
 
 
 def describe(request: TestRequest) -> str:
@@ -71,19 +81,10 @@ def _sum(request: TestRequest, streams: Sequence[Record]) -> Record:
     total: Record = {name: sum(s.get(name) or 0 for s in streams) for name in _ADDED if any(name in s for s in streams)}
     total["seconds"] = max((s["seconds"] for s in streams), default=0.0)
     total["goodput_mbps"] = _mbps(total["received_bytes"], total["seconds"])
-    for name, choose in (
-        ("rtt_min_ms", min),
-        ("rtt_max_ms", max),
-        ("delay_min_ms", min),
-        ("delay_max_ms", max),
-    ):
+    for name in _OVER_STREAMS:
         known = [s[name] for s in streams if s.get(name) is not None]
         if known:
-            total[name] = choose(known)
-    for name in ("rtt_mean_ms", "delay_mean_ms", "jitter_ms"):
-        known = [s[name] for s in streams if s.get(name) is not None]
-        if known:
-            total[name] = sum(known) / len(known)
+            total[name] = min(known) if "_min_" in name else max(known) if "_max_" in name else sum(known) / len(known)
     if request.protocol == "udp":
         _add_loss(total)
     return total
@@ -118,14 +119,7 @@ class IntervalTable:
         """The lines above the first row."""
         request = self._request
         if request.streams == 1:
-            names = [f"moved ({self._unit})", self._meaning()]
-            if request.protocol == "tcp" and request.direction == "up":
-                names += ["retransmits", "cwnd (segm.)", "RTT (ms)"]
-            elif request.protocol == "udp" and request.direction == "down":
-                names += ["datagrams", "lost", "jitter (ms)"]
-            elif request.protocol == "udp":
-                names += ["datagrams"]
-            return [f"{'interval (s)':>17}" + "".join(f"{name:>17}" for name in names)]
+            return [f"{'interval (s)':>17}" + "".join(f"{title:>17}" for _, title in self._columns())]
         lines = [
             f"{self._meaning()} of each stream"
             + (", ↑ sent by the client, ↓ by the server" if request.direction == "both" else "")
@@ -143,18 +137,7 @@ class IntervalTable:
         span = f"{first['t_s'] - first['seconds']:.2f}-{first['t_s']:.2f}"
         head = f"{span + ('*' if first['omitted'] else ' '):>17}"
         if self._request.streams == 1:
-            cells = [amount(first["bytes"], self._unit), number(first["goodput_mbps"])]
-            if "cwnd_segments" in first:
-                cells += [
-                    number(first["retransmits"]),
-                    number(first["cwnd_segments"]),
-                    number(first["rtt_ms"]),
-                ]
-            elif "lost" in first:
-                cells += [number(first["datagrams"]), number(first["lost"]), number(first["jitter_ms"])]
-            elif "datagrams" in first:
-                cells += [number(first["datagrams"])]
-            return [head + "".join(f"{cell:>17}" for cell in cells)]
+            return [head + "".join(f"{_cell(first, key, self._unit):>17}" for key, _ in self._columns())]
         total = f"{number(sum(sample['goodput_mbps'] for sample in samples)):>11}"
         values = [
             number(by_stream[i + 1]["goodput_mbps"]) if i + 1 in by_stream else "-" for i in range(len(self._labels))
@@ -166,6 +149,11 @@ class IntervalTable:
             + "".join(f"{v:>9}" for v in chunk)
             for line, chunk in enumerate(_chunks(values))
         ]
+
+    def _columns(self) -> list[tuple[str, str]]:
+        """Those of a row for one stream: the figure of a sample, and its title."""
+        own = _OF_A_STREAM[self._request.protocol, self._request.direction]
+        return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
 
     def _meaning(self) -> str:
         request = self._request
@@ -238,7 +226,7 @@ def number(value: float | None) -> str:
 
 
 def _cell(record: Record, key: str, unit: str) -> str:
-    if key.endswith("_bytes"):
+    if key.endswith("bytes"):
         return amount(record[key], unit)
     if key in ("rtt", "delay"):
         return "/".join(number(record.get(f"{key}_{part}_ms")) for part in ("min", "mean", "max"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import queue
 import resource
 import secrets
 import socket
@@ -16,8 +15,8 @@ from typing import Any
 
 from netlab.base.errors import ThroughputError
 from netlab.perf import protocol
-from netlab.perf.endpoints import PATIENCE_S, Endpoint, Figures, Sampler, end_of, wait_for_datagrams
-from netlab.perf.protocol import HANDSHAKE_S, Channel, Message, TestRequest, boot_id, figures_by_index
+from netlab.perf.endpoints import PATIENCE_S, Endpoint, Figures, Sampler, Side
+from netlab.perf.protocol import HANDSHAKE_S, TestRequest, boot_id, figures_by_index, figures_in_order
 from netlab.perf.report import combine, describe
 from netlab.sockets.datagrams import MAX_STREAM_ID
 
@@ -163,19 +162,17 @@ class Server:
                 self._count_stranger()
 
 
-class Session:
+class Session(Side):
     """One client's test, in the thread of its control connection."""
 
+    at_client = False
+
     def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
+        super().__init__(sock, peer)
         self.token = secrets.token_hex(protocol.TOKEN_BYTES)
         self._base_id = secrets.randbelow(MAX_STREAM_ID + 1)
         self._server = server
-        self._sock = sock
-        self._peer = peer
-        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._channel = Channel(sock, peer, self._events)
         self._request: TestRequest | None = None
-        self._endpoints: dict[int, Endpoint] = {}
         self._joining = threading.Lock()
         self._client_boot_id = ""
 
@@ -183,16 +180,14 @@ class Session:
         """Serve the client to its end, whatever that is; `agreed` is called once it has a place among the tests."""
         server = self._server
         self._channel.start()
-        sampler: Sampler | None = None
         try:
             request = self._agree()
             agreed()
             server.on_line(f"{self._peer}: {describe(request)}")
             self._wait_for_streams(request)
-            sampler = Sampler(list(self._endpoints.values()), request, self._start())
-            sampler.start()
-            client_figures = self._wait_for_bye(request)
-            report = self._finish(request, sampler, client_figures)
+            with Sampler(list(self._endpoints.values()), request, self._start()) as sampler:
+                client_figures = self._wait_for_bye(request)
+                report = self._finish(request, sampler, client_figures)
             server.count(
                 done=True,
                 received_bytes=sum(s["received_bytes"] for s in report["streams"] if s["direction"][0] == "c"),
@@ -203,23 +198,14 @@ class Session:
             server.count(done=False)
             server.on_line(f"{self._peer}: the test failed. {error}")
             if self._request is not None:
-                self._tell(str(error))
+                # Where it is gone, that is what the error is about.
+                with contextlib.suppress(ThroughputError):
+                    self._channel.send("ERROR", reason=str(error))
         finally:
             server.release(self)
-            if sampler is not None:
-                sampler.stop()
             with self._joining:
                 self._request = None
-                endpoints = list(self._endpoints.values())
-            for endpoint in endpoints:
-                endpoint.close()
-            self._channel.close()
-
-    def _tell(self, reason: str) -> None:
-        try:
-            self._channel.send("ERROR", reason=reason)
-        except ThroughputError:
-            pass  # it is gone, which is what the error is about
+            self._close()
 
     def abort(self, reason: str) -> None:
         """End the test from another thread."""
@@ -233,43 +219,37 @@ class Session:
                 return False
             sock.settimeout(None)
             try:
-                sends = not request.client_sends(index)
-                self._endpoints[index] = end_of(index, request, sock, sends=sends, skipped_bytes=skipped_bytes)
+                self._add_end(index, request, sock, skipped_bytes=skipped_bytes)
             except ThroughputError as error:
                 sock.close()
                 self.abort(str(error))
                 return True
-            complete = len(self._endpoints) == request.streams
-        if complete:
-            self._events.put({"type": "all streams"})
-        return True
+            self._tell_if_complete(request)
+            return True
 
     def add_path(self, stream_id: int, address: Any) -> bool:
         """Take the address that greeted for a UDP stream, and answer from a socket of this stream's own."""
         with self._joining:
             request = self._request
-            offset = (stream_id - self._base_id) % (MAX_STREAM_ID + 1)
-            index = offset // 2
-            if request is None or request.protocol != "udp" or offset % 2 or index >= request.streams:
+            index, odd = divmod((stream_id - self._base_id) % (MAX_STREAM_ID + 1), 2)
+            if request is None or request.protocol != "udp" or odd or index >= request.streams:
                 return False
-            endpoint = self._endpoints.get(index)
-            if endpoint is None:
+            if index not in self._endpoints:
                 try:
                     sock = self._open_udp(address)
                 except OSError as error:
                     self.abort(f"The server could not open a socket for stream {index + 1}: {error.strerror}.")
                     return True
-                sends = not request.client_sends(index)
-                endpoint = end_of(index, request, sock, sends=sends, stream_id=stream_id)
-                self._endpoints[index] = endpoint
-            complete = len(self._endpoints) == request.streams
-        try:
-            endpoint.sock.send(protocol.hello_datagram(stream_id))
-        except OSError:
-            pass  # the client greets again
-        if complete:
+                self._add_end(index, request, sock, stream_id=stream_id)
+                self._tell_if_complete(request)
+            # Where this is lost, the client greets again.
+            with contextlib.suppress(OSError):
+                self._endpoints[index].sock.send(protocol.hello_datagram(stream_id))
+            return True
+
+    def _tell_if_complete(self, request: TestRequest) -> None:
+        if len(self._endpoints) == request.streams:
             self._events.put({"type": "all streams"})
-        return True
 
     def _open_udp(self, address: Any) -> socket.socket:
         """A socket on the server's port that hears this one client port only."""
@@ -319,24 +299,16 @@ class Session:
     def _start(self) -> float:
         self._next("START", HANDSHAKE_S)
         start_s = time.monotonic()
-        senders = [endpoint for endpoint in self._endpoints.values() if endpoint.sends]
-        for endpoint in self._endpoints.values():
-            if not endpoint.sends:
-                endpoint.start(start_s)
+        self._start_ends(start_s, sends=False)
         self._channel.send("STARTED")
-        for endpoint in senders:
-            endpoint.start(start_s)
-        if senders:
-            threading.Thread(target=self._announce, args=(senders,), name="announcer", daemon=True).start()
+        if senders := self._start_ends(start_s, sends=True):
+            self._when_finished(senders, lambda: self._done(senders))
         return start_s
 
-    def _announce(self, senders: list[Endpoint]) -> None:
-        for endpoint in senders:
-            endpoint.finished.wait()
-        try:
-            self._channel.send("DONE", figures=[{"index": e.index, **e.figures()} for e in senders])
-        except (ThroughputError, OSError):
-            pass  # the session's own thread sees the same end and reports it
+    def _done(self, senders: list[Endpoint]) -> None:
+        # What goes wrong here, the session's own thread sees and reports too.
+        with contextlib.suppress(ThroughputError, OSError):
+            self._channel.send("DONE", figures=figures_in_order({end.index: end.figures() for end in senders}))
 
     def _wait_for_bye(self, request: TestRequest) -> dict[int, Figures]:
         allowed_s = self._server.max_time_s
@@ -349,36 +321,17 @@ class Session:
         return figures_by_index(bye, request)
 
     def _finish(self, request: TestRequest, sampler: Sampler, client_figures: dict[int, Figures]) -> Figures:
-        wait_for_datagrams(self._endpoints, client_figures, self._sock)
+        self._wait_for_datagrams(client_figures)
         for endpoint in self._endpoints.values():
             if request.protocol == "tcp" and not endpoint.sends:
                 endpoint.finished.wait(PATIENCE_S)
         sampler.stop()
-        own = {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
+        own = self._figures()
         rows = sampler.rows if len(sampler.rows) <= MAX_ROWS_SENT else []
-        self._channel.send(
-            "ACK: BYE",
-            figures=[{"index": index, **figures} for index, figures in own.items()],
-            intervals=rows,
-        )
+        self._channel.send("ACK: BYE", figures=figures_in_order(own), intervals=rows)
         same_clock = self._client_boot_id == boot_id()
         total, streams = combine(request, client_figures, own, same_clock=same_clock)
         return {"sum": total, "streams": streams}
-
-    def _next(self, type_: str, timeout_s: float) -> Message:
-        """The next event, which must be of this type; TimeoutError when none comes."""
-        try:
-            event = self._events.get(timeout=timeout_s)
-            while event == {"type": "all streams"} != {"type": type_}:
-                event = self._events.get(timeout=timeout_s)
-        except queue.Empty:
-            raise TimeoutError(f"No {type_} came within {timeout_s:g} s.") from None
-        if isinstance(event, ThroughputError):
-            raise event
-        if event["type"] != type_:
-            raise ThroughputError(f"{self._peer} said {event['type'][:40]!r} where {type_!r} was due.")
-        message: Message = event
-        return message
 
 
 def _listen(bind: str | None, port: int) -> tuple[socket.socket, socket.socket]:

@@ -152,6 +152,7 @@ def test_another_protocol_is_turned_away_at_once(line: bytes) -> None:
         ({"parallel": 0}, "parallel"),
         ({"parallel": 1000}, "parallel"),
         ({"duration_s": float("nan")}, "time"),
+        ({"duration_s": 10**400}, "time"),
         ({"duration_s": None}, "either a duration"),
         ({"num_bytes": 5}, "not both"),
         ({"duration_s": None, "num_bytes": 5, "omit_s": 1}, "omit"),
