@@ -14,6 +14,7 @@ from netlab.chapters.how_sure.settings import (
     LARGE_PACKETS,
     SEEDS,
     SMALL_PACKETS,
+    bursts,
     clockwork,
     filling,
     modest_and_greedy,
@@ -136,7 +137,17 @@ def modest_table(seeds: int = 10) -> pd.DataFrame:
     return wide.assign(difference=wide["h2"] - wide["h1"])
 
 
-def pairs_with_tcp(delay_ms: float, seeds: int = 20) -> float:
+def pairs_of_rooms(seeds: int = 200) -> float:
+    """How many times narrower the same seeds make the interval of the difference between the two rooms."""
+
+    def losses(room: int, first: int) -> NDArray[np.float64]:
+        return repeat(bursts(room), seeds=range(first, first + seeds))["loss_rate"].to_numpy(dtype=float)
+
+    small, large, other = losses(SMALL_PACKETS, 1), losses(LARGE_PACKETS, 1), losses(LARGE_PACKETS, seeds + 1)
+    return interval(small - other).half_width / interval(small - large).half_width
+
+
+def pairs_with_tcp(delay_ms: float, seeds: int = 200) -> float:
     """How many times narrower the same seeds make the interval of the difference between Reno and CUBIC, over a lossy link."""
     slow = Link(
         "r1", "h2", rate_mbps=10, delay_ms=delay_ms, queue_packets=100, loss_rate=0.001, reverse={"loss_rate": 0}
