@@ -418,7 +418,7 @@ print(experiments.published_shares(found).to_string(index=False))
 # ## Optional: the same with TCP
 #
 # The `epfl` lab sent TCP over the same link: 4.782 Mbit/s, against its theory of 4.850. This time *less* arrives than its theory
-# allows. The theory took the frames that Wireshark showed: 2896 bytes of data in a frame of 2986. But no Ethernet frame is that long. To save
+# allows. The theory took segments as Wireshark showed them, with 2896 bytes of data; 52 bytes of TCP and IP and 38 of framing make 2986. But no Ethernet frame is that long. To save
 # work, the kernel hands several segments on as one and splits them just before the link. (This is *segmentation offload*.) Wireshark looks
 # before the split. On the link each segment has 1448 bytes of data, 32 of TCP, 20 of IP, and 14 of Ethernet:
 # $5 \cdot 1448 / 1514 = 4.782$ Mbit/s.
