@@ -378,7 +378,7 @@ comparison
 # ## Limits
 #
 # Everything here ran through Linux's own TCP and queues, but time was virtual: nodes compute in no time, so processing cannot be seen here, and a slow receiver that does not
-# read (which closes its window) was not tried. A window smaller than two full segments does not limit here as it should. All paths had one bottleneck, one flow and no random loss. The queue of
+# read (which closes its window) was not tried. A window smaller than two full segments is refused here. All paths had one bottleneck, one flow and no random loss. The queue of
 # part 3 was measured with one start of one flow; other starts overflow it at other moments.
 #
 # ## Versions and seed

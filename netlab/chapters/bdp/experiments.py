@@ -201,7 +201,9 @@ class Transfers:
         for share in (0.8, 1.0, 1.5):
             goodput, rtt = self.measured(share * found_bytes)
             lines.append(f"{share:.1f} times as much: {goodput:6.2f} Mbit/s, RTT {rtt:6.2f} ms")
-        lines.append("1.0 times is below the limit by the gap above: a transfer's cycle is longer than a ping's.")
+        lines.append(
+            "1.0 times is below the limit: a cycle of this window is longer than one of a small window. 'The gap' says why."
+        )
         return "\n".join(lines)
 
 
