@@ -367,4 +367,4 @@ def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
 def _tolerance_text(check: Number | Function) -> str:
     if isinstance(check, Number) and check.figure() == 0:
         return with_unit(check.tolerance, check.unit)
-    return f"{check.tolerance * 100:.3g} %"
+    return f"{check.tolerance * 100:.2g} %"

@@ -92,6 +92,11 @@ def test_a_right_answer_says_what_came_and_what_to_take_along() -> None:
     assert str(NUMBER.judge(4.8)).splitlines() == lines
 
 
+def test_a_tolerance_is_said_with_two_digits() -> None:
+    check = Number(name="payload", expected=704, unit="bytes", tolerance=0.4 / 704)
+    assert "is right (within 0.057 %)" in str(check.judge(704))
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
