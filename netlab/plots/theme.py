@@ -59,12 +59,14 @@ def _template() -> go.layout.Template:
         "ticks": "outside",
         "ticklen": 4,
         "automargin": True,
+        "minexponent": 6,
         "title": {"standoff": 8},
     }
     return go.layout.Template(
         layout={
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
+            "separators": ".\u202f",  # 10 000, as textbooks write it
             "font": {"color": TEXT, "size": 14, "family": "system-ui, Helvetica, Arial, sans-serif"},
             "title": {
                 "x": 0,

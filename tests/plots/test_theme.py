@@ -103,6 +103,12 @@ def test_a_legend_hangs_below_the_title_however_high_the_figure_is() -> None:
     assert notebook_forms(figure)["application/vnd.plotly.v1+json"]["layout"]["legend"] == titled
 
 
+def test_ten_thousand_is_written_out() -> None:
+    layout = go.Figure(layout={"template": "netlab"}).layout.template.layout
+    assert layout.separators == ".\u202f"
+    assert layout.xaxis.minexponent == layout.yaxis.minexponent == 6
+
+
 def test_a_legend_that_a_student_placed_stays_there() -> None:
     figure = go.Figure(layout={"template": "netlab", "legend": {"x": 0.8, "y": 0.2}})
     assert theme.hung(figure.to_dict()) == figure.to_dict()
