@@ -177,7 +177,7 @@ experiments.pairs_figure(small, large)
 
 # %% id="pairs-table"
 print("Loss with room for 20 minus loss with room for 22")
-print(experiments.difference_table(small, other, large).round(3).to_string(index=False))
+print(experiments.difference_table(small, other, large).round(3).to_string(index=False, col_space=8))
 unpaired, paired = nl.interval(small.to_numpy() - other.to_numpy()), nl.interval(small - large)
 
 # %% [markdown] id="pairs-why"
@@ -269,7 +269,7 @@ clock_losses = clockwork["loss rate"]
 # %% id="modest"
 modest = experiments.modest_table(seeds=8)
 print("Lost datagrams in per cent")
-print(modest.round(2).reset_index().to_string(index=False))
+print(modest.round(2).reset_index().to_string(index=False, col_space=5))
 modest_gap = nl.interval(modest["difference"])
 print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
 

@@ -386,7 +386,7 @@ rows = [
     ("TCP: h1 goodput, Mbit/s", tcp_theory[0], fair.loc["TCP", "h1"], 0.946),
     ("TCP: h2 goodput, Mbit/s", tcp_theory[1], fair.loc["TCP", "h2"], 0.476),
 ]
-print(pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"]).round(3).to_string(index=False))
+print(pd.DataFrame(rows, columns=["epfl", "theory", "here", "published"]).round(3).to_string(index=False, col_space=7))
 
 # %% [markdown] id="published-why"
 # The published 0.145 Mbit/s lie a tenth above theory. The optional part "A share by exact timing" finds one possible reason.

@@ -205,7 +205,7 @@ found = experiments.tcp_with_jitter([5, 10], seeds=(1, 2, 3, 4, 5))
 plots.jitter(found, title="Reno with a window of 150 kB, no loss, five seeds each")
 
 # %% id="jitter-table"
-print(experiments.summary(found).round(2).to_string(index=False))
+print(experiments.summary(found).round(2).to_string(index=False, col_space=5))
 old = found.query("tcp.str.startswith('three') and jitter_ms == 10")
 twice_prediction.compare(old["sent_again"].mean())
 

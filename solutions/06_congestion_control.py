@@ -114,7 +114,7 @@ chapter.check.cost(loss_cost_segments)
 price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
 losses = chapter.settings.per_loss([5, 10, 20])
 losses["cost, theory"] = [price(rate, 40) for rate in losses["rate (Mbit/s)"]]
-print(losses.round(2).to_string(index=False))
+print(losses.round(2).to_string(index=False, col_space=6))
 cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"
@@ -224,7 +224,8 @@ print(repairs[["goodput_mbps", "retransmits", "timeouts", "rtt_min_ms"]].round(2
 
 # %% id="sack"
 with_sack = chapter.settings.stall(sack=True).flows.dropna(subset="congestion").set_index("congestion")
-print("Goodput in Mbit/s with SACK:", with_sack["goodput_mbps"].round(2).to_dict())
+sack_mbps = with_sack["goodput_mbps"]
+print(f"Goodput with SACK: Tahoe {sack_mbps['tahoe']:.2f} Mbit/s, Reno {sack_mbps['reno']:.2f} Mbit/s")
 
 # %% [markdown] id="sack-why"
 # With SACK the sender sees all gaps at once, [[the pause is gone = bool(with_sack["goodput_mbps"]["reno"] > 0.6)]], and Reno is [[no longer behind = bool(with_sack["goodput_mbps"]["reno"] >= with_sack["goodput_mbps"]["tahoe"])]].
@@ -310,7 +311,7 @@ chapter.check.repeated(my_finding)
 # %% id="claims"
 print("Goodput in Mbit/s; window, queue and segment in bytes")
 stated = chapter.settings.claims()
-print(stated.round(2).to_string(index=False))
+print(stated.round(2).to_string(index=False, col_space=6))
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore
@@ -350,13 +351,10 @@ nl.widgets.live(
 
 # %% id="ten"
 ten = chapter.settings.ten_flows(draws=8)
-print("Goodput in Mbit/s; Jain's index is 1 if all are equal")
-print(
-    ten.groupby("control")
-    .agg({"together": "mean", "least": "mean", "most": "mean", "Jain": ["mean", "std"]})
-    .round(3)
-    .to_string()
-)
+print("Means of eight draws, goodput in Mbit/s; Jain's index is 1 if all are equal")
+ten_means = ten.groupby("control")[["together", "least", "most", "Jain"]].mean()
+ten_means["std of Jain"] = ten.groupby("control")["Jain"].std()
+print(ten_means.round(3).rename_axis(None).to_string())
 
 # %% [markdown] id="ten-why"
 # The sum hardly varies: the link is [[full = float(ten["together"].min() / (512 / 578)) | 0.99 .. 1.03]]. In a typical draw the luckiest flow gets [[about twice = bool((ten["most"] / ten["least"]).groupby(ten["control"]).mean().between(1.7, 2.6).all())]] as much as the unluckiest. Tahoe's shares are a

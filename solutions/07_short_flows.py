@@ -254,7 +254,7 @@ print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 
 # %% id="lost" tags=["folded"]
 lost = experiments.lost_table()
-print(lost.round(0).to_string(index=False))
+print(lost.to_string(index=False, float_format="%.0f"))
 more_ms = lost.set_index("lost")["more (ms)"]
 
 # %% [markdown] id="lost-why"

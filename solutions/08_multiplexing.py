@@ -121,7 +121,7 @@ chapter.check.water(fair_shares_mbps)
 
 # %% id="jain"
 print("Rates in Mbit/s")
-print(chapter.settings.fair_table().round(2).to_string(index=False))
+print(chapter.settings.fair_table().round(2).to_string(index=False, col_space=6))
 
 # %% [markdown] id="jain-why"
 # Look at experiment 4: an index of 0.96, although the allocation is max-min fair and the two flows do not even meet. **Jain's index
@@ -139,7 +139,7 @@ chapter.settings.shares_figure(runs, title="Four experiments, draw by draw")
 # %% id="tcp-table"
 print("Goodput in Mbit/s; +- is half the 95 % interval of the mean")
 shares = chapter.settings.shares_table(runs)
-print(shares.round(2).to_string(index=False, na_rep=""))
+print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 
 # %% [markdown] id="tcp-why"
 # **Why do they differ?** Look at the rows "together" first. They hardly move, and lie [[half a per cent or less = float((1 - shares.query("pair == 'together'")["mean"] / 28.69).max()) | 0.002 .. 0.005]] below theory. (A guess: in the first second
@@ -213,7 +213,7 @@ chapter.check.room(largest_queue_packets)
 lab_runs = chapter.settings.four_experiments(nl.topologies.portfolio(queue_packets=(34, 50, 16)))
 waits = chapter.settings.waits_table(runs, lab_runs)
 print("Round trips in ms, by ping")
-print(waits.round(1).to_string(index=False))
+print(waits.round(1).to_string(index=False, col_space=6))
 rtt_prediction.compare(waits["mean"][0])
 
 # %% [markdown] id="lab-why"
@@ -252,7 +252,7 @@ print("Goodput in Mbit/s; +- is half the 95 % interval of the mean of 5 draws")
 crossing_table = chapter.settings.crossing_table(crossed).round(2)
 print(crossing_table.rename(columns=lambda name: name[:2] if name.startswith("+-") else name).to_string(na_rep=""))
 print("\nCuts of the window for 1000 segments, with Reno, after the first 5 s")
-print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False))
+print(chapter.settings.cuts_table(crossed).round(1).to_string(index=False, col_space=5))
 long_prediction.compare(
     chapter.settings.by_draw(crossed["drop-tail"], chapter.settings.CROSSING)["h1-h9"].mean(),
     theory=chapter.settings.allocations().loc["h1-h9", "square root"],

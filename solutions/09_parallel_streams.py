@@ -213,7 +213,7 @@ nl.plots.Comparison(
 # %% id="suspects"
 suspects = settings.suspects()
 print("Goodput in Mbit/s at 1 % loss; the formula counts single frames")
-print(suspects.round({"formula": 1, "measured": 1, "+-": 1, "most": 1}).to_string(index=False))
+print(settings.suspects_table(suspects).to_string(index=False))
 lossy_prediction.compare(suspects["measured"][1], theory=suspects["formula"][1])
 
 # %% [markdown] id="lab-words" tags=["minutes-14"]
@@ -461,7 +461,7 @@ rows = [
         for name, published in zip(draws.columns[:4], (8.74, 7.10, 6.55, 7.07), strict=True)
     ),
 ]
-print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).round(1).to_string(index=False, na_rep="-"))
+print(pd.DataFrame(rows, columns=["Mbit/s", "theory", "here", "published"]).round(1).to_string(index=False, na_rep="-", col_space=8))
 
 # %% [markdown] id="sweep-text"
 # ## Optional: how far can one host go?

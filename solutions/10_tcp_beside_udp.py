@@ -250,7 +250,7 @@ losses = chapter.settings.loss_table()
 wait = chapter.check.wait.take(wait_ms, chapter.settings.wait_ms)
 print("Goodput of one connection in kbit/s; +- is half the 95 % interval of eight")
 print(chapter.settings.cliff_table(losses, wait).to_string())
-print("Mean wait at 0.45 and at 0.49:", [round(wait(260, p) / 1000, 1) for p in (0.45, 0.49)])
+print(f"Mean wait at a loss rate of 0.45: {wait(260, 0.45) / 1000:.1f} s, of 0.49: {wait(260, 0.49) / 1000:.1f} s")
 
 # %% [markdown] id="losses-why"
 # **Why do they differ?**
@@ -407,7 +407,7 @@ cable_prediction = nl.checks.predict("TCP beside UDP on a cable", my_cable_mbps,
 settings = chapter.settings
 cable_table = settings.crowd_table()
 print("Goodput in Mbit/s; packets dropped")
-print(cable_table.round(1).to_string())
+print(cable_table.round(1).astype({"dropped": int}).to_string())
 cable_prediction.compare(cable_table.loc[("usual", 1), "TCP"], theory=settings.crowd_theory_mbps(1)[0])
 
 # %% id="cable-figure" tags=["figure", "folded"]
@@ -472,7 +472,7 @@ rows.append(
         95,
     )
 )
-print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).round(0).to_string(index=False, na_rep="-"))
+print(pd.DataFrame(rows, columns=["", "theory", "here", "with RED", "published"]).to_string(index=False, na_rep="-", float_format="%.0f"))
 
 # %% [markdown] id="published-why"
 # Theory is "what is left" for TCP and equal acceptance for UDP. In B2 the lab's TCP took 0.9 Mbit/s from the two UDP flows;

@@ -153,7 +153,7 @@ for name, congestion, sysctls in (
 ):
     flows = [nl.Tcp("h1", "h3", congestion=congestion), nl.Tcp("h2", "h3", congestion=congestion)]
     seen[name] = nl.run(red, flows, duration_s=10, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
-print("packets at h3 in 10 s")
+print("Packets at h3 in 10 s: data by their bits of ECN, ACKs with ECE, data with CWR")
 print(experiments.ecn_table(seen).to_string(index=False))
 
 # %% [markdown] id="verdict-words"

@@ -27,8 +27,9 @@ def show() -> None:
 
 
 def spaced(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with two spaces between its columns where it is printed: between columns of text pandas leaves one."""
+    """The table with two spaces between its columns where it is printed: without an index pandas leaves one."""
     # A space before each name, the first one's too, would be taken off again.
     first, *others = table.columns
     wider = {name: table[name].map(lambda value: f" {value}" if isinstance(value, str) else value) for name in others}
-    return table.assign(**wider).set_axis([first, *(f" {name}" for name in others)], axis=1)
+    widths = {name: max(map(len, table[[name]].to_string(index=False, header=False).split("\n"))) for name in others}
+    return table.assign(**wider).set_axis([first, *(f" {name}".rjust(widths[name]) for name in others)], axis=1)

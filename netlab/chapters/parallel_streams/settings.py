@@ -10,6 +10,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -174,6 +175,13 @@ def suspects(seeds: Iterable[int] = range(1, 7)) -> pd.DataFrame:
         rows.append((delay_ms, lost_as, congestion, streams, formula, *mean_and_interval(got), max(got), published))
     columns = ["delay (ms)", "lost as", "control", "K", "formula", "measured", "+-", "most", "published"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def suspects_table(found: pd.DataFrame) -> pd.DataFrame:
+    """What `suspects` found, rounded as it is printed."""
+    rates = found[["formula", "measured", "+-", "most"]]
+    texts = rates.apply(lambda column: column.map(lambda mbps: f"{mbps:.0f}" if mbps >= 100 else f"{mbps:.1f}"))
+    return spaced(found.assign(**{"delay (ms)": found["delay (ms)"].map("{:g}".format)}, **texts))
 
 
 # ---- part 3: on a full link

@@ -114,15 +114,15 @@ def ecn_table(runs: dict[str, Run]) -> pd.DataFrame:
         rows.append(
             {
                 "": name,
-                "data 00": int((data["ecn"] == NOT_ECT).sum()),
-                "10": int((data["ecn"] == ECT_0).sum()),
-                "11": int((data["ecn"] == CE).sum()),
-                "ACKs with ECE": int(answers["flags"].str.contains("E").sum()),
-                "data with CWR": int(data["flags"].str.contains("C").sum()),
+                "00": int((data["ecn"] == NOT_ECT).sum()),
+                "10, ECT(0)": int((data["ecn"] == ECT_0).sum()),
+                "11, CE": int((data["ecn"] == CE).sum()),
+                "ACKs, ECE": int(answers["flags"].str.contains("E").sum()),
+                "data, CWR": int(data["flags"].str.contains("C").sum()),
                 "sent again": int(run.flows["retransmits"].sum()),
             }
         )
-    return pd.DataFrame(rows)
+    return spaced(pd.DataFrame(rows))
 
 
 def thresholds(values: Sequence[int], rate_mbps: float, base_rtt_ms: float) -> pd.DataFrame:

@@ -37,11 +37,11 @@ def test_only_who_asks_is_marked() -> None:
         name: nl.run(red, flows, duration_s=5, sysctls=sysctls, captures=[nl.Capture("r1", "h3")])
         for name, sysctls in (("plain", {}), ("asks", settings.ASK_FOR_ECN))
     }
-    table: Any = experiments.ecn_table(seen).set_index("")
+    table: Any = experiments.ecn_table(seen).set_index("").rename(columns=str.strip)
     assert table.loc["plain", "sent again"] > 0
-    assert not table.loc["plain", ["10", "11", "ACKs with ECE", "data with CWR"]].any()
-    assert table.loc["asks", "sent again"] == table.loc["asks", "data 00"] == 0
-    assert table.loc["asks", ["10", "11", "ACKs with ECE", "data with CWR"]].all()
+    assert not table.loc["plain", ["10, ECT(0)", "11, CE", "ACKs, ECE", "data, CWR"]].any()
+    assert table.loc["asks", "sent again"] == table.loc["asks", "00"] == 0
+    assert table.loc["asks", ["10, ECT(0)", "11, CE", "ACKs, ECE", "data, CWR"]].all()
 
 
 def test_a_seventh_of_the_bdp_is_enough_for_dctcp_and_its_queue_swings_as_its_paper_says() -> None:
