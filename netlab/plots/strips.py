@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from netlab.plots.series import LABELS
 from netlab.plots.theme import COLOURS, GRID, TEXT
 
-WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 900, 62, 12, 120, 26, 20
+WIDTH, LEFT, RIGHT, HEIGHT, GAP, LINE = 760, 62, 12, 120, 26, 20
 NAMES_IN_LINE = 4
 DASHES = ("", "2 3", "8 3 2 3", "14 3 2 3", "14 4")
 """Those of `theme.DASHES`."""
