@@ -114,7 +114,7 @@ chapter.check.cost(loss_cost_segments)
 price = chapter.check.cost.take(loss_cost_segments, lambda rate, rtt: nl.theory.aimd_cost_segments(rate * rtt / 12.112))
 losses = chapter.settings.per_loss([5, 10, 20])
 losses["cost, theory"] = [price(rate, 40) for rate in losses["rate (Mbit/s)"]]
-print(losses.round(2).to_string(index=False, col_space=6))
+print(losses.round(2).to_string(index=False, col_space={"cost": 7, "c": 5}))
 cost_prediction.compare(losses["cost"][1], theory=price(10, 40))
 
 # %% [markdown] id="cost-why"

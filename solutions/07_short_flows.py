@@ -225,7 +225,8 @@ experiments.crowd_figure(crowd)
 
 # %% id="slowest" tags=["folded"]
 slowest = int(crowd.flows["completion_s"].idxmax())
-print(experiments.page_packets(crowd, slowest).head(16).to_string(index=False))
+widths = {"from": 5, "flags": 6, "acknowledges": 13}
+print(experiments.page_packets(crowd, slowest).head(16).to_string(index=False, col_space=widths))
 print(f"completion: {1000 * crowd.flows['completion_s'][slowest]:.0f} ms")
 
 # %% [markdown] id="outlier-words" tags=["minutes-12"]

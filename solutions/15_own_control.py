@@ -95,7 +95,7 @@ experiments.windows_figure(fixed)
 # %% id="fixed-table"
 fixed["theory_ms"] = [experiments.rtt_ms(size, 10, 40) for size in fixed["window"]]
 fixed["power"] = 1e3 * fixed["goodput_mbps"] / fixed["rtt_ms"]
-print(fixed.round(2).to_string(index=False))
+print(fixed.round(2).to_string(index=False, col_space=7))
 goodput_prediction.compare(fixed.set_index("window").loc[10, "goodput_mbps"], theory=experiments.goodput_mbps(10))
 rtt_prediction.compare(fixed.set_index("window").loc[200, "rtt_ms"], theory=experiments.rtt_ms(200, 10, 40))
 

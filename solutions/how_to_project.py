@@ -109,7 +109,7 @@ for flows in FLOWS:
         mean, half = nl.interval(used[flows, times])
         rows.append((flows, times, max(1, round(times * rule[flows])), least, mean, half))
 table = pd.DataFrame(rows, columns=["flows", "times", "queue_packets", "bound", "utilization", "half_width"])
-print(table.round(4).to_string(index=False))
+print(table.round(4).to_string(index=False, col_space=7))
 
 # %% [markdown] id="figure-text"
 # ## 5. The figure
