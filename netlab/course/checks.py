@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from types import EllipsisType
+from types import EllipsisType, SimpleNamespace
 from typing import Any, TypeVar
 
 from netlab.base.time_limit import TimeIsUpError, call_within
@@ -32,7 +32,19 @@ from netlab.course.answers import (
 from netlab.course.diagnosis import clear, close, diagnose, direction, named_slip
 from netlab.course.prediction import predict
 
-__all__ = ["Check", "Choice", "Function", "Misconception", "Number", "Result", "Status", "predict", "show_text"]
+__all__ = [
+    "Check",
+    "Choice",
+    "Function",
+    "Misconception",
+    "Number",
+    "Result",
+    "Status",
+    "formula_slips",
+    "predict",
+    "show_text",
+    "slips",
+]
 
 _T = TypeVar("_T")
 GREY = "#757575"
@@ -91,6 +103,20 @@ class Misconception:
     """The wrong figure; for a `Function` check the wrong formula, called like the right one."""
     sentence: str
     """What the mistake was and what to look at."""
+
+
+def slips(*pairs: Any) -> list[Misconception]:
+    """Return misconceptions, given as a wrong answer, its sentence, the next wrong answer, its sentence."""
+    return [Misconception(answer, sentence) for answer, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
+
+
+def formula_slips(*pairs: Any) -> list[Misconception]:
+    """Return misconceptions like `slips`; each wrong formula takes one argument that has all others (`q.rate_mbps`)."""
+
+    def spread(formula: Callable[[Any], float]) -> Callable[..., float]:
+        return lambda **case: formula(SimpleNamespace(**case))
+
+    return [Misconception(spread(formula), sentence) for formula, sentence in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
 class Hint:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from netlab import theory
 from netlab.course import answers, checks, conditions
-from netlab.course.checks import Choice, Function, Misconception, Number, Status
+from netlab.course.checks import Choice, Function, Misconception, Number, Status, formula_slips, slips
 from netlab.course.conditions import Build, Condition
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -470,3 +470,24 @@ def test_a_page_breaks_a_verdicts_lines_where_it_is_narrow_and_a_terminal_gets_t
     assert bundle["text/plain"] == printed and printed.count("\n") > 2
     assert max(map(len, printed.split("\n"))) <= answers.WIDTH
     assert all(line.startswith("  ") for line in printed.split("\n")[1:])
+
+
+def test_slips_are_wrong_answers_each_followed_by_its_sentence() -> None:
+    assert slips(2.0, "Two.", 3.0, "Three.") == [Misconception(2.0, "Two."), Misconception(3.0, "Three.")]
+    with pytest.raises(ValueError, match="shorter"):
+        slips(2.0, "Two.", 3.0)
+
+
+def test_a_wrong_formula_may_take_all_arguments_as_one() -> None:
+    product = Function(
+        name="product",
+        reference=lambda a, b: a * b,
+        cases=[{"a": 3, "b": 5}],
+        unit="",
+        tolerance=0.01,
+        misconceptions=formula_slips(lambda q: q.a + q.b, "This is the sum.", lambda q: q.a / q.b, "A quotient."),
+    )
+    for wrong, sentence in product.mistakes():
+        assert sentence in product.judge(wrong).sentences
+    with pytest.raises(ValueError, match="shorter"):
+        formula_slips(lambda q: q.a, "One.", lambda q: q.b)

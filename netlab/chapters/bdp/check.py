@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from netlab import theory
 from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import Repetition, repetition
@@ -49,65 +49,40 @@ def _rtt() -> Function:
         ],
         unit="ms",
         tolerance=0.0005,
-        misconceptions=[
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    theory.ping_rtt_ms(_path(rates_mbps, delays_ms), payload_bytes) / 2
-                ),
-                "This is one way. The echo comes back over the same links.",
+        misconceptions=formula_slips(
+            lambda q: theory.ping_rtt_ms(_path(q.rates_mbps, q.delays_ms), q.payload_bytes) / 2,
+            "This is one way. The echo comes back over the same links.",
+            lambda q: 2 * sum(q.delays_ms) + _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES),
+            "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
+            lambda q: sum(q.delays_ms) + 2 * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES),
+            "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
+            lambda q: 2 * sum(q.delays_ms),
+            "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
+            "them in a millisecond at 1 Mbit/s.",
+            lambda q: 2 * sum(q.delays_ms) + 2 * _in_transmission_ms(q.rates_mbps, q.payload_bytes),
+            "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
+            lambda q: (
+                2 * sum(q.delays_ms)
+                + 2 * _in_transmission_ms([min(q.rates_mbps)], q.payload_bytes + _PING_HEADERS_BYTES)
             ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    2 * sum(delays_ms) + _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
-                ),
-                "The propagation counts there and back, the transmission only once. The echo is as long as the ping.",
+            "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
+            lambda q: (
+                2 * sum(q.delays_ms)
+                + 2 * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
             ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
-                ),
-                "The transmission counts there and back, the propagation only once. `delays_ms` are one-way delays.",
+            "A byte has 8 bits, and the rates are in bits.",
+            lambda q: (
+                2 * sum(q.delays_ms)
+                + 2 * MS_PER_S * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES)
             ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: 2 * sum(delays_ms),
-                "This is propagation and next to nothing else. Each link also takes the frame's bits one after the other, 1000 of "
-                "them in a millisecond at 1 Mbit/s.",
+            "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
+            lambda q: (
+                2 * sum(q.delays_ms)
+                + 2
+                * _in_transmission_ms(q.rates_mbps, q.payload_bytes + _PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"])
             ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    2 * sum(delays_ms) + 2 * _in_transmission_ms(rates_mbps, payload_bytes)
-                ),
-                "The payload is in, its headers are not: 8 of ICMP, 20 of IP and 14 of Ethernet.",
-            ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    2 * sum(delays_ms) + 2 * _in_transmission_ms([min(rates_mbps)], payload_bytes + _PING_HEADERS_BYTES)
-                ),
-                "The slowest link alone is counted. Every node takes in the whole frame, then sends it again: add up all links.",
-            ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    2 * sum(delays_ms)
-                    + 2 * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES) / BITS_PER_BYTE
-                ),
-                "A byte has 8 bits, and the rates are in bits.",
-            ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    2 * sum(delays_ms)
-                    + 2 * MS_PER_S * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES)
-                ),
-                "The transmission is a thousand times too large: 1 Mbit/s is 1000 bits in a millisecond, not one.",
-            ),
-            Misconception(
-                lambda rates_mbps, delays_ms, payload_bytes: (
-                    2 * sum(delays_ms)
-                    + 2
-                    * _in_transmission_ms(rates_mbps, payload_bytes + _PING_HEADERS_BYTES - theory.FRAMING_BYTES["tc"])
-                ),
-                "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
-            ),
-        ],
+            "ICMP and IP are in; the link also counts the 14 bytes of the Ethernet header.",
+        ),
         hints=[
             "Which of the four delays are left on an empty path whose nodes compute in no time?",
             "One link: delay_ms + (payload + 42) * 8 / (rate_mbps * 1000), in ms. Then add up all links.",
@@ -225,16 +200,14 @@ def _waiting(own: StudentValues) -> Number:
         expected=lambda: whole_ms - empty_ms,
         unit="ms",
         tolerance=0.05,
-        misconceptions=[
-            Misconception(whole_ms, "This is the whole round-trip time. How much of it is there without any queue?"),
-            Misconception(
-                2 * own.delay_ms, "This is the round-trip time of the empty path. How much more did you measure?"
-            ),
-            Misconception(
-                whole_ms - own.delay_ms,
-                "The delay counts there and back: of the round-trip time it takes away twice `delay_ms`.",
-            ),
-        ],
+        misconceptions=slips(
+            whole_ms,
+            "This is the whole round-trip time. How much of it is there without any queue?",
+            2 * own.delay_ms,
+            "This is the round-trip time of the empty path. How much more did you measure?",
+            whole_ms - own.delay_ms,
+            "The delay counts there and back: of the round-trip time it takes away twice `delay_ms`.",
+        ),
         right="By theory the link needs 1514 bytes for 1448 of the window, and what the pipe does not hold waits.",
         hints=[
             "my_run.intervals has a column rtt_ms: the round-trip time as the sender measures it. Take one of the last rows.",
@@ -288,24 +261,16 @@ def _window() -> Function:
         ],
         unit="bytes",
         tolerance=0.01,
-        misconceptions=[
-            Misconception(
-                lambda transfer: theory.bdp_bytes(transfer.rate_mbps, transfer.rtt_ms),
-                "This is the BDP, headers included. The window counts data only: use the goodput.",
-            ),
-            Misconception(
-                lambda transfer: transfer.answer_bytes() / 1000,
-                "This is in kB. Asked for are bytes.",
-            ),
-            Misconception(
-                lambda transfer: LARGEST_WINDOW_BYTES,
-                "This is the largest window allowed. It fills the path, and the queue as well. Which is the smallest?",
-            ),
-            Misconception(
-                lambda transfer: transfer.answer_bytes() * BITS_PER_BYTE,
-                "These are bits. A window is in bytes.",
-            ),
-        ],
+        misconceptions=slips(
+            lambda transfer: theory.bdp_bytes(transfer.rate_mbps, transfer.rtt_ms),
+            "This is the BDP, headers included. The window counts data only: use the goodput.",
+            lambda transfer: transfer.answer_bytes() / 1000,
+            "This is in kB. Asked for are bytes.",
+            lambda transfer: LARGEST_WINDOW_BYTES,
+            "This is the largest window allowed. It fills the path, and the queue as well. Which is the smallest?",
+            lambda transfer: transfer.answer_bytes() * BITS_PER_BYTE,
+            "These are bits. A window is in bytes.",
+        ),
         right="Two transfers are enough: a large window shows the limit, a small one the round-trip time of the empty path.",
         hints=[
             "Two things are unknown, the limit and the round-trip time of the empty path. Which window shows the one, which the other?",

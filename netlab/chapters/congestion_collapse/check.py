@@ -10,7 +10,7 @@ from netlab.chapters.congestion_collapse.settings import (
     SEND_PAIRS,
 )
 from netlab.chapters.congestion_collapse.settings import network as given_network
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import (
     Build,
     Condition,
@@ -90,17 +90,14 @@ class Checks:
             expected=lambda: MIDDLE_MBPS / own.share - MODEST_MBPS,
             unit="Mbit/s",
             tolerance=0.01,
-            misconceptions=[
-                Misconception(
-                    MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
-                    "This is a share of what h1 sends. Asked for is a share of what it gets alone, and that is less than 1 Mbit/s.",
-                ),
-                Misconception(
-                    MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
-                    "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
-                ),
-                Misconception(MIDDLE_MBPS / own.share, "This is what both send together. How much of it is h2's?"),
-            ],
+            misconceptions=slips(
+                MIDDLE_MBPS * _PAYLOAD_SHARE / own.share - 1,
+                "This is a share of what h1 sends. Asked for is a share of what it gets alone, and that is less than 1 Mbit/s.",
+                MIDDLE_MBPS / (own.share * _PAYLOAD_SHARE) - 1,
+                "The shared link pays for headers as well as the exit: it carries 1.5 u of data.",
+                MIDDLE_MBPS / own.share,
+                "This is what both send together. How much of it is h2's?",
+            ),
             right="Nothing of what h2 sends beyond 0.5 Mbit/s arrives anywhere.",
             hints=[
                 "What does h1 get alone? Its exit decides. It must reach the given share of that.",
@@ -157,24 +154,16 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.001,
-            misconceptions=[
-                Misconception(
-                    lambda gap_ms, service_ms, offered_mbps: offered_mbps * (1 - gap_ms / service_ms),
-                    "This is the chance that the place became free at another time: then h2 has taken it.",
-                ),
-                Misconception(
-                    lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
-                    "This is the share of h1's datagrams. Asked for is the goodput: multiply by what h1 offers.",
-                ),
-                Misconception(
-                    lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
-                    "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
-                ),
-                Misconception(
-                    lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
-                    "8 ms lie between h1's datagrams. But places become free every service_ms.",
-                ),
-            ],
+            misconceptions=slips(
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps * (1 - gap_ms / service_ms),
+                "This is the chance that the place became free at another time: then h2 has taken it.",
+                lambda gap_ms, service_ms, offered_mbps: gap_ms / service_ms,
+                "This is the share of h1's datagrams. Asked for is the goodput: multiply by what h1 offers.",
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps / service_ms,
+                "Where is the gap? Twice the gap, twice the chance that the place becomes free in it.",
+                lambda gap_ms, service_ms, offered_mbps: offered_mbps * gap_ms / 8,
+                "8 ms lie between h1's datagrams. But places become free every service_ms.",
+            ),
             hints=[
                 "One place becomes free in each service_ms. When must that happen for h1's datagram to find it still free?",
                 "In the gap_ms before it, after h2's latest datagram. What part of all moments is that?",

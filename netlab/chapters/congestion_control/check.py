@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s, random_loss
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
@@ -44,44 +44,26 @@ class Checks:
             ],
             unit="segments",
             tolerance=0.01,
-            misconceptions=[
-                Misconception(
-                    _times(1 / 4),
-                    "This is half the window for all of the climb. The gap closes on the way: a triangle, not a rectangle.",
-                ),
-                Misconception(
-                    _times(3 / 8),
-                    "This is what is sent during the climb. The exercise asks for what is not sent: the gap above it.",
-                ),
-                Misconception(
-                    _times(1 / 2),
-                    "This is a climb from zero. The loss leaves half of the window.",
-                ),
-                Misconception(
-                    lambda rate_mbps, rtt_ms: _window(rate_mbps, rtt_ms) / 2,
-                    "This is the gap just after the loss, once. How many round trips does it last, and how does it close?",
-                ),
-                Misconception(
-                    lambda rate_mbps, rtt_ms: _cost_segments(rate_mbps, rtt_ms) * theory.MSS_BYTES,
-                    "These are bytes of data. Asked are segments.",
-                ),
-                Misconception(
-                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms, 1448)),
-                    "The window is counted in segments of 1448 bytes. On this link each takes 1514.",
-                ),
-                Misconception(
-                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),
-                    "This takes the way there only. A window is what is in flight in a whole round trip.",
-                ),
-                Misconception(
-                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(8 * _window(rate_mbps, rtt_ms)),
-                    "The window is 8 times too large: are these bits where bytes are meant?",
-                ),
-                Misconception(
-                    lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms) / 1000),
-                    "The window is a thousand times too small: Mbit/s times ms are kilobits.",
-                ),
-            ],
+            misconceptions=slips(
+                _times(1 / 4),
+                "This is half the window for all of the climb. The gap closes on the way: a triangle, not a rectangle.",
+                _times(3 / 8),
+                "This is what is sent during the climb. The exercise asks for what is not sent: the gap above it.",
+                _times(1 / 2),
+                "This is a climb from zero. The loss leaves half of the window.",
+                lambda rate_mbps, rtt_ms: _window(rate_mbps, rtt_ms) / 2,
+                "This is the gap just after the loss, once. How many round trips does it last, and how does it close?",
+                lambda rate_mbps, rtt_ms: _cost_segments(rate_mbps, rtt_ms) * theory.MSS_BYTES,
+                "These are bytes of data. Asked are segments.",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms, 1448)),
+                "The window is counted in segments of 1448 bytes. On this link each takes 1514.",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),
+                "This takes the way there only. A window is what is in flight in a whole round trip.",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(8 * _window(rate_mbps, rtt_ms)),
+                "The window is 8 times too large: are these bits where bytes are meant?",
+                lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms) / 1000),
+                "The window is a thousand times too small: Mbit/s times ms are kilobits.",
+            ),
             right="It grows with the square of the window: twice the rate, four times the price.",
             hints=[
                 "First the window: how many packets of 1514 bytes are in flight when the link is just full?",
@@ -148,16 +130,12 @@ class Checks:
             expected=lambda: _window(own.rate_mbps, rtt_ms),
             unit="packets",
             tolerance=0.1,
-            misconceptions=[
-                Misconception(
-                    bdp_packets * theory.tcp_wire_bytes(),
-                    "These are bytes. A queue is counted in packets here, of 1514 bytes.",
-                ),
-                Misconception(
-                    0.43 * bdp_packets,
-                    "This would do for CUBIC, which keeps 0.7 of its window. Reno keeps half.",
-                ),
-            ],
+            misconceptions=slips(
+                bdp_packets * theory.tcp_wire_bytes(),
+                "These are bytes. A queue is counted in packets here, of 1514 bytes.",
+                0.43 * bdp_packets,
+                "This would do for CUBIC, which keeps 0.7 of its window. Reno keeps half.",
+            ),
             right="A queue of one BDP: the old rule of thumb for routers, and what it is for.",
             hints=[
                 "Just before the loss path and queue are full. How much is in flight just after it?",

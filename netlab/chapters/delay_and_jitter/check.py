@@ -6,7 +6,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
-from netlab.course.checks import Function, Misconception
+from netlab.course.checks import Function, formula_slips
 from netlab.course.conditions import Condition, Measurement, sending, sent
 from netlab.course.own_figures import StudentValues
 from netlab.measure.results import Run
@@ -40,50 +40,26 @@ class Checks:
             ],
             unit="s",
             tolerance=0.001,
-            misconceptions=[
-                Misconception(
-                    lambda goodput_mbps, rtt_s: rtt_s * math.log2(_path_segments(goodput_mbps, rtt_s) / 10),
-                    "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: rtt_s * math.floor(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)),
-                    "In that round the window is still too small: round up, not down.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s))),
-                    "The first window has 10 segments, not 1.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: (
-                        rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) * 8 / 10))
-                    ),
-                    "A segment has 1448 bytes, and a byte has 8 bits.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)),
-                    "The first window fills so short a path: it takes 0 s, not less.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: rtt_s * math.ceil(math.log(_path_segments(goodput_mbps, rtt_s) / 10)),
-                    "`math.log` has the base e. The window doubles, so the base is 2: `math.log2`.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: float(math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10))),
-                    "This is the number of rounds. How long is each?",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: (
-                        rtt_s * (1 + math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 10)))
-                    ),
-                    "One round too many: rounds are counted from 0, and the question is when the round begins.",
-                ),
-                Misconception(
-                    lambda goodput_mbps, rtt_s: (
-                        rtt_s * math.ceil(math.log2(_path_segments(goodput_mbps, rtt_s) / 1e6 / 10))
-                    ),
-                    "The path seems to hold next to nothing: Mbit/s times 10**6 are bit/s.",
-                ),
-            ],
+            misconceptions=formula_slips(
+                lambda q: q.rtt_s * math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10),
+                "The window doubles once in each RTT: the number of rounds is whole. Round it up.",
+                lambda q: q.rtt_s * math.floor(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
+                "In that round the window is still too small: round up, not down.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s))),
+                "The first window has 10 segments, not 1.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) * 8 / 10)),
+                "A segment has 1448 bytes, and a byte has 8 bits.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
+                "The first window fills so short a path: it takes 0 s, not less.",
+                lambda q: q.rtt_s * math.ceil(math.log(_path_segments(q.goodput_mbps, q.rtt_s) / 10)),
+                "`math.log` has the base e. The window doubles, so the base is 2: `math.log2`.",
+                lambda q: float(math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10))),
+                "This is the number of rounds. How long is each?",
+                lambda q: q.rtt_s * (1 + math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 10))),
+                "One round too many: rounds are counted from 0, and the question is when the round begins.",
+                lambda q: q.rtt_s * math.ceil(math.log2(_path_segments(q.goodput_mbps, q.rtt_s) / 1e6 / 10)),
+                "The path seems to hold next to nothing: Mbit/s times 10**6 are bit/s.",
+            ),
             hints=[
                 "How many segments does the path carry in one RTT? How large is the window after k rounds?",
                 "10 * 2**k must reach goodput_mbps * 1e6 * rtt_s / (8 * 1448); find the smallest whole k.",

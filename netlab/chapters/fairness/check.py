@@ -6,7 +6,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.chapters.fairness.settings import far_and_near
-from netlab.course.checks import Misconception, Number
+from netlab.course.checks import Number, slips
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, share_slow_links, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
@@ -61,24 +61,16 @@ class Checks:
             expected=lambda: (root - 0.5) * rtt_ms,
             unit="ms",
             tolerance=0.01,
-            misconceptions=[
-                Misconception(
-                    lambda: root * rtt_ms,
-                    "This is the round-trip time that the short flows need. A part of it comes from the other host.",
-                ),
-                Misconception(
-                    lambda: root * rtt_ms / 2,
-                    "This makes the host's delay longer by that factor. It is the round-trip time that must be.",
-                ),
-                Misconception(
-                    lambda: 1.5 * rtt_ms,
-                    "This doubles the short flows' round-trip time. Twice the loss rate does not halve Reno's rate.",
-                ),
-                Misconception(
-                    lambda: (root - 1) * rtt_ms,
-                    "This is what must be added to h2's delay. Asked for is its whole delay.",
-                ),
-            ],
+            misconceptions=slips(
+                lambda: root * rtt_ms,
+                "This is the round-trip time that the short flows need. A part of it comes from the other host.",
+                lambda: root * rtt_ms / 2,
+                "This makes the host's delay longer by that factor. It is the round-trip time that must be.",
+                lambda: 1.5 * rtt_ms,
+                "This doubles the short flows' round-trip time. Twice the loss rate does not halve Reno's rate.",
+                lambda: (root - 1) * rtt_ms,
+                "This is what must be added to h2's delay. Asked for is its whole delay.",
+            ),
             right="Nobody's fairness was changed for it: the long flow gains because the others were made slower.",
             hints=[
                 "Write G = c / (T * sqrt(p)) for the long flow and for a short one. The long one has twice the p.",

@@ -13,7 +13,7 @@ import pandas as pd
 from netlab import theory
 from netlab.chapters.how_sure.settings import BUDGET_RUNS, QUEUES, candidate
 from netlab.course.answers import answer_in_words
-from netlab.course.checks import Function, Misconception, Number, Result, Status
+from netlab.course.checks import Function, Misconception, Number, Result, Status, slips
 from netlab.course.conditions import Build, Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repeats
@@ -89,56 +89,32 @@ def _interval(own: StudentValues) -> Intervals:
         ],
         unit="",
         tolerance=0.002,
-        misconceptions=[
-            Misconception(
-                _other_half(lambda x: np.std(x, ddof=1)),
-                "This half width is the standard deviation: how far single runs scatter, not how sure their mean is.",
-            ),
-            Misconception(
-                _other_half(lambda x: np.std(x, ddof=1) / math.sqrt(len(x))),
-                "This half width is the standard error. Student's factor is missing: with it the interval is one of 95 %.",
-            ),
-            Misconception(
-                _other_half(lambda x: theory.student_t(len(x)) * np.std(x) / math.sqrt(len(x))),
-                "The standard deviation of a sample divides by one less than the number of values: ddof=1.",
-            ),
-            Misconception(
-                _other_half(lambda x: 1.96 * np.std(x, ddof=1) / math.sqrt(len(x))),
-                "1.96 holds for very many values. For few of them Student's factor is larger.",
-            ),
-            Misconception(
-                _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1) / len(x)),
-                "This divides by the number of values. Divide by its square root.",
-            ),
-            Misconception(
-                _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1)),
-                "This half width does not shrink when there are more values: by what must it be divided?",
-            ),
-            Misconception(
-                _other_half(lambda x: theory.student_t(len(x)) * np.var(x, ddof=1) / math.sqrt(len(x))),
-                "This takes the variance. Its root is the standard deviation.",
-            ),
-            Misconception(
-                _other_half(lambda x: theory.student_t(max(2, len(x) - 1)) * np.std(x, ddof=1) / math.sqrt(len(x))),
-                "This is Student's factor for one value less. nl.theory.student_t takes the number of values as it is.",
-            ),
-            Misconception(
-                lambda values, of: _of(values, _HALF if of == _MEAN else _MEAN),
-                "The two numbers are the other way round: first the mean, then half of the width.",
-            ),
-            Misconception(
-                _other_half(lambda x: 2 * _of(x, _HALF)),
-                "This is the whole width, from one edge to the other. Asked for is half of it.",
-            ),
-            Misconception(
-                lambda values, of: _of(values, _MEAN) + (-1 if of == _MEAN else 1) * _of(values, _HALF),
-                "These are the two edges. Asked for are the mean and half of the width.",
-            ),
-            Misconception(
-                lambda values, of: float(np.median(values)) if of == _MEAN else _of(values, _HALF),
-                "This is the median. The interval is of the mean.",
-            ),
-        ],
+        misconceptions=slips(
+            _other_half(lambda x: np.std(x, ddof=1)),
+            "This half width is the standard deviation: how far single runs scatter, not how sure their mean is.",
+            _other_half(lambda x: np.std(x, ddof=1) / math.sqrt(len(x))),
+            "This half width is the standard error. Student's factor is missing: with it the interval is one of 95 %.",
+            _other_half(lambda x: theory.student_t(len(x)) * np.std(x) / math.sqrt(len(x))),
+            "The standard deviation of a sample divides by one less than the number of values: ddof=1.",
+            _other_half(lambda x: 1.96 * np.std(x, ddof=1) / math.sqrt(len(x))),
+            "1.96 holds for very many values. For few of them Student's factor is larger.",
+            _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1) / len(x)),
+            "This divides by the number of values. Divide by its square root.",
+            _other_half(lambda x: theory.student_t(len(x)) * np.std(x, ddof=1)),
+            "This half width does not shrink when there are more values: by what must it be divided?",
+            _other_half(lambda x: theory.student_t(len(x)) * np.var(x, ddof=1) / math.sqrt(len(x))),
+            "This takes the variance. Its root is the standard deviation.",
+            _other_half(lambda x: theory.student_t(max(2, len(x) - 1)) * np.std(x, ddof=1) / math.sqrt(len(x))),
+            "This is Student's factor for one value less. nl.theory.student_t takes the number of values as it is.",
+            lambda values, of: _of(values, _HALF if of == _MEAN else _MEAN),
+            "The two numbers are the other way round: first the mean, then half of the width.",
+            _other_half(lambda x: 2 * _of(x, _HALF)),
+            "This is the whole width, from one edge to the other. Asked for is half of it.",
+            lambda values, of: _of(values, _MEAN) + (-1 if of == _MEAN else 1) * _of(values, _HALF),
+            "These are the two edges. Asked for are the mean and half of the width.",
+            lambda values, of: float(np.median(values)) if of == _MEAN else _of(values, _HALF),
+            "This is the median. The interval is of the mean.",
+        ),
         right="It is what nl.interval does.",
         hints=[
             "Three things: the mean, the standard deviation of the values, Student's factor for so many values.",
@@ -155,18 +131,14 @@ def _runs(own: StudentValues) -> Number:
         expected=lambda: theory.runs_needed(own.scatter_ms, own.wanted_ms),
         unit="",
         tolerance=0.06,
-        misconceptions=[
-            Misconception(
-                lambda: ratio**2, "This makes the standard error so small. The interval is about twice as wide."
-            ),
-            Misconception(
-                lambda: 2 * ratio, "With this many the half width is too large: it falls with the root of the number."
-            ),
-            Misconception(
-                lambda: (4 * ratio) ** 2,
-                "This makes the whole width so small. Asked for is half of it: how far the interval reaches to each side.",
-            ),
-        ],
+        misconceptions=slips(
+            lambda: ratio**2,
+            "This makes the standard error so small. The interval is about twice as wide.",
+            lambda: 2 * ratio,
+            "With this many the half width is too large: it falls with the root of the number.",
+            lambda: (4 * ratio) ** 2,
+            "This makes the whole width so small. Asked for is half of it: how far the interval reaches to each side.",
+        ),
         right="Half of the width needs four times the runs: certainty is expensive.",
         hints=[
             "Set the half width of the formula equal to the wanted one, and solve for the number of runs.",

@@ -20,7 +20,7 @@ from netlab.chapters.load_and_delay.settings import (
     busy,
     call_service_ms,
 )
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
@@ -101,29 +101,19 @@ class Checks:
             ],
             unit="ms",
             tolerance=0.002,
-            misconceptions=[
-                Misconception(
-                    _with_wait(0.5, own_ms=0.0),
-                    "This is the wait alone. The delay ends when the packet's own last bit has left.",
-                ),
-                Misconception(
-                    _with_wait(1.0),
-                    "This counts the whole time of the packet that is on the link. You come at any moment of it: how much is left on "
-                    "average?",
-                ),
-                Misconception(
-                    _with_wait(1.0, own_ms=0.0),
-                    "This is the wait alone, and it counts the whole time of the packet that is on the link. You come at any moment of it.",
-                ),
-                Misconception(
-                    _headers_forgotten,
-                    "The headers are missing: 42 bytes of each packet are on the link too.",
-                ),
-                Misconception(
-                    _headers_of_time_only,
-                    "The time on the link includes the headers, the load does not: it is the share of the time in which the link is busy.",
-                ),
-            ],
+            misconceptions=slips(
+                _with_wait(0.5, own_ms=0.0),
+                "This is the wait alone. The delay ends when the packet's own last bit has left.",
+                _with_wait(1.0),
+                "This counts the whole time of the packet that is on the link. You come at any moment of it: how much is left on "
+                "average?",
+                _with_wait(1.0, own_ms=0.0),
+                "This is the wait alone, and it counts the whole time of the packet that is on the link. You come at any moment of it.",
+                _headers_forgotten,
+                "The headers are missing: 42 bytes of each packet are on the link too.",
+                _headers_of_time_only,
+                "The time on the link includes the headers, the load does not: it is the share of the time in which the link is busy.",
+            ),
             right="At a load of 0 it is the time on the link, near a load of 1 it has no bound.",
             hints=[
                 "First the time of one packet on the link, sigma: its bytes with 42 bytes of headers, times 8, over the rate.",
@@ -166,16 +156,12 @@ class Checks:
             tolerance=0.4 / int(exactly),
             measured=True,
             harmless=lambda number: number == int(number) and 1 <= number < 1 / _load_of_a_call(service_ms),
-            misconceptions=[
-                Misconception(
-                    int(1 / _load_of_a_call(service_ms)),
-                    "The line can carry so many calls. But then it is nearly always busy: how long do they wait?",
-                ),
-                Misconception(
-                    int(calls_that_fit(own, own.call_bytes)),
-                    "The headers are missing: 42 bytes of each datagram are on the line too.",
-                ),
-            ],
+            misconceptions=slips(
+                int(1 / _load_of_a_call(service_ms)),
+                "The line can carry so many calls. But then it is nearly always busy: how long do they wait?",
+                int(calls_that_fit(own, own.call_bytes)),
+                "The headers are missing: 42 bytes of each datagram are on the line too.",
+            ),
             right="The line has room for more, but not for calls that must be in time.",
             hints=[
                 "Each call brings 50 datagrams a second. How long is one of them on the line? That gives the load of a call.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.chapters.multiplexing.settings import transfer_and_ping
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Misconception, Number, slips
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 
@@ -116,28 +116,20 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.001,
-            misconceptions=[
-                Misconception(
-                    _equal_split_mbps,
-                    "This splits every link evenly among all its flows. But a flow that is stopped elsewhere leaves some of its "
-                    "part here, and the others may rise further.",
+            misconceptions=slips(
+                _equal_split_mbps,
+                "This splits every link evenly among all its flows. But a flow that is stopped elsewhere leaves some of its "
+                "part here, and the others may rise further.",
+                _narrowest_first_mbps,
+                "This begins with the link of the smallest rate. A wide link with many flows may fill before it: compare the "
+                "room per flow.",
+                lambda capacities_mbps, routes, flow: min(capacities_mbps[link] for link in routes[flow]),
+                "This is what the flow gets when it is alone. Who shares its links?",
+                lambda capacities_mbps, routes, flow: (
+                    _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
                 ),
-                Misconception(
-                    _narrowest_first_mbps,
-                    "This begins with the link of the smallest rate. A wide link with many flows may fill before it: compare the "
-                    "room per flow.",
-                ),
-                Misconception(
-                    lambda capacities_mbps, routes, flow: min(capacities_mbps[link] for link in routes[flow]),
-                    "This is what the flow gets when it is alone. Who shares its links?",
-                ),
-                Misconception(
-                    lambda capacities_mbps, routes, flow: (
-                        _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
-                    ),
-                    "This is the data in the fair rate. Asked for is the rate on the links, headers included.",
-                ),
-            ],
+                "This is the data in the fair rate. Asked for is the rate on the links, headers included.",
+            ),
             right="Nobody can get more without taking from one who has less.",
             hints=[
                 "Which link fills first when all rates rise together? The one with the least room per flow.",
@@ -169,28 +161,18 @@ class Checks:
             unit="packets",
             # One packet more would break the promise.
             tolerance=0.999 / room_packets,
-            misconceptions=[
-                Misconception(
-                    _queue_packets(own.most_ms),
-                    "This leaves all of the time to the queue. The empty path takes a part of it, there and back.",
-                ),
-                Misconception(
-                    _queue_packets(own.most_ms - EMPTY_MS / 2),
-                    "The empty path is counted one way. A round trip passes each link twice.",
-                ),
-                Misconception(
-                    _queue_packets(wait_ms, 40),
-                    "This is computed with L1's rate. Which link is the slowest on the way?",
-                ),
-                Misconception(
-                    _queue_packets(wait_ms, 20),
-                    "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
-                ),
-                Misconception(
-                    _queue_packets(wait_ms) * theory.tcp_wire_bytes(),
-                    "These are bytes. A queue is counted in packets here, of 1514 bytes.",
-                ),
-            ],
+            misconceptions=slips(
+                _queue_packets(own.most_ms),
+                "This leaves all of the time to the queue. The empty path takes a part of it, there and back.",
+                _queue_packets(own.most_ms - EMPTY_MS / 2),
+                "The empty path is counted one way. A round trip passes each link twice.",
+                _queue_packets(wait_ms, 40),
+                "This is computed with L1's rate. Which link is the slowest on the way?",
+                _queue_packets(wait_ms, 20),
+                "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
+                _queue_packets(wait_ms) * theory.tcp_wire_bytes(),
+                "These are bytes. A queue is counted in packets here, of 1514 bytes.",
+            ),
             right="A queue is a promise of how long one may have to wait.",
             hints=[
                 "How much of the time is left for the queue, when the empty path has had its part?",

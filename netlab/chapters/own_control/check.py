@@ -28,7 +28,7 @@ from netlab.chapters.own_control.settings import (
     traced,
 )
 from netlab.course.answers import answer_in_words
-from netlab.course.checks import Function, Misconception, Number, Result, Status
+from netlab.course.checks import Function, Number, Result, Status, formula_slips, slips
 from netlab.course.conditions import Build, Condition
 from netlab.course.own_figures import StudentValues
 from netlab.course.printed import last_lines
@@ -259,36 +259,18 @@ class Checks:
             ],
             unit="ms",
             tolerance=0.005,
-            misconceptions=[
-                Misconception(
-                    lambda window_segments, rate_mbps, base_rtt_ms: theory.transmission_delay_ms(
-                        window_segments * FRAME_BYTES, rate_mbps
-                    ),
-                    "A small window does not make the path shorter than it is when it is empty.",
-                ),
-                Misconception(
-                    lambda window_segments, rate_mbps, base_rtt_ms: (
-                        base_rtt_ms + theory.transmission_delay_ms(window_segments * FRAME_BYTES, rate_mbps)
-                    ),
-                    "The window is all that is in flight. A part of it is on the path; only the rest waits in the queue.",
-                ),
-                Misconception(
-                    lambda window_segments, rate_mbps, base_rtt_ms: max(
-                        base_rtt_ms, theory.transmission_delay_ms(window_segments * MSS_BYTES, rate_mbps)
-                    ),
-                    "The link sends the headers too: a full frame has 1514 bytes.",
-                ),
-                Misconception(
-                    lambda window_segments, rate_mbps, base_rtt_ms: max(
-                        base_rtt_ms, theory.transmission_delay_ms(window_segments * FRAME_BYTES, RATE_MBPS)
-                    ),
-                    "This holds for a link of 10 Mbit/s only. Is rate_mbps used?",
-                ),
-                Misconception(
-                    lambda window_segments, rate_mbps, base_rtt_ms: base_rtt_ms,
-                    "This is the RTT of the empty path, where the window fills more than that. Is the frame's time in ms?",
-                ),
-            ],
+            misconceptions=formula_slips(
+                lambda q: theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, q.rate_mbps),
+                "A small window does not make the path shorter than it is when it is empty.",
+                lambda q: q.base_rtt_ms + theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, q.rate_mbps),
+                "The window is all that is in flight. A part of it is on the path; only the rest waits in the queue.",
+                lambda q: max(q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * MSS_BYTES, q.rate_mbps)),
+                "The link sends the headers too: a full frame has 1514 bytes.",
+                lambda q: max(q.base_rtt_ms, theory.transmission_delay_ms(q.window_segments * FRAME_BYTES, RATE_MBPS)),
+                "This holds for a link of 10 Mbit/s only. Is rate_mbps used?",
+                lambda q: q.base_rtt_ms,
+                "This is the RTT of the empty path, where the window fills more than that. Is the frame's time in ms?",
+            ),
             hints=[
                 "Little's law: data in flight = rate times round-trip time.",
                 "The link sends a frame of 1514 bytes in 1514 * 8 / (rate_mbps * 1000) ms.",
@@ -304,23 +286,20 @@ class Checks:
             unit="segments",
             tolerance=max(0.06, 2 / best_segments),
             measured=True,
-            misconceptions=[
-                Misconception(
-                    bdp_bytes / FRAME_BYTES / 2,
-                    "The one-way delay is half of the way: an acknowledgement comes back after the whole RTT.",
-                ),
-                Misconception(
-                    bdp_bytes * BITS_PER_BYTE / FRAME_BYTES,
-                    "The rate is in bits, and segments have bytes.",
-                ),
-                Misconception(bdp_bytes, "These are bytes; a window counts segments."),
-                Misconception(bdp_bytes / 1e3, "These are kB; a window counts segments."),
-                Misconception(bdp_bytes * BITS_PER_BYTE / 1e3, "These are kbit; a window counts segments."),
-                Misconception(
-                    theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES,
-                    f"That is the window of the first link. Yours has {own.rate_mbps} Mbit/s and {own.base_rtt_ms} ms.",
-                ),
-            ],
+            misconceptions=slips(
+                bdp_bytes / FRAME_BYTES / 2,
+                "The one-way delay is half of the way: an acknowledgement comes back after the whole RTT.",
+                bdp_bytes * BITS_PER_BYTE / FRAME_BYTES,
+                "The rate is in bits, and segments have bytes.",
+                bdp_bytes,
+                "These are bytes; a window counts segments.",
+                bdp_bytes / 1e3,
+                "These are kB; a window counts segments.",
+                bdp_bytes * BITS_PER_BYTE / 1e3,
+                "These are kbit; a window counts segments.",
+                theory.bdp_bytes(RATE_MBPS, BASE_RTT_MS) / FRAME_BYTES,
+                f"That is the window of the first link. Yours has {own.rate_mbps} Mbit/s and {own.base_rtt_ms} ms.",
+            ),
             right=(
                 "That is one bandwidth-delay product: a full link and an empty queue (Kleinrock's point). In runs the peak lies "
                 "two segments higher than in theory."

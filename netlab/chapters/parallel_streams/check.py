@@ -6,7 +6,7 @@ from typing import Any, cast
 from netlab import theory
 from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
-from netlab.course.checks import Misconception, Number
+from netlab.course.checks import Number, slips
 from netlab.course.conditions import Condition, Measurement, duration, sending
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
@@ -103,22 +103,16 @@ class Checks:
             expected=lambda: float(settings.needed(own.big_mbps, own.big_rtt_ms, own.big_loss_rate)),
             unit="",
             tolerance=0.005,
-            misconceptions=[
-                Misconception(
-                    filling(own.big_mbps), "The link's rate carries headers, too: of 1514 bytes 1448 are data."
-                ),
-                Misconception(
-                    filling(big_limit_mbps, theory.MATHIS_C),
-                    "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
-                ),
-                Misconception(
-                    filling(big_limit_mbps) * 8, "A segment has bytes, a rate counts bits: a byte has 8 bits."
-                ),
-                Misconception(
-                    filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
-                    "Divide one connection's rate by the square root of the loss rate, not by the loss rate.",
-                ),
-            ],
+            misconceptions=slips(
+                filling(own.big_mbps),
+                "The link's rate carries headers, too: of 1514 bytes 1448 are data.",
+                filling(big_limit_mbps, theory.MATHIS_C),
+                "This is with the constant 1.22 for periodic losses. These are random: 1.31.",
+                filling(big_limit_mbps) * 8,
+                "A segment has bytes, a rate counts bits: a byte has 8 bits.",
+                filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
+                "Divide one connection's rate by the square root of the loss rate, not by the loss rate.",
+            ),
             right="Each further connection brings as much as the first, until the link is full.",
             hints=[
                 "What does one connection get by the formula? How often does that go into what the link carries?",

@@ -22,7 +22,7 @@ from netlab.chapters.reliable_transfer.schedules import (
 )
 from netlab.chapters.reliable_transfer.settings import beside
 from netlab.course.answers import answer_in_words, raised
-from netlab.course.checks import LONGEST_CALL_S, Function, Misconception, Result, Status
+from netlab.course.checks import LONGEST_CALL_S, Function, Result, Status, slips
 from netlab.course.own_figures import StudentValues
 from netlab.course.printed import last_lines
 from netlab.course.repetition import repetition
@@ -152,25 +152,18 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.005,
-            misconceptions=[
-                Misconception(
-                    _without_link, "A large window would be faster than the link. What is the most that it carries?"
-                ),
-                Misconception(
-                    _without_service,
-                    "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
-                ),
-                Misconception(
-                    _headers_as_data, "Goodput is of the payload alone: the headers arrive too, but they are not data."
-                ),
-                Misconception(
-                    _without_headers, "The headers are missing: each datagram has 42 bytes beside its payload."
-                ),
-                Misconception(
-                    _all_sent_first,
-                    "This waits until the whole window is on the link before the round trip begins. The first ACK comes earlier.",
-                ),
-            ],
+            misconceptions=slips(
+                _without_link,
+                "A large window would be faster than the link. What is the most that it carries?",
+                _without_service,
+                "The round trip of a datagram is longer than that of the path: it also takes its own time on the link.",
+                _headers_as_data,
+                "Goodput is of the payload alone: the headers arrive too, but they are not data.",
+                _without_headers,
+                "The headers are missing: each datagram has 42 bytes beside its payload.",
+                _all_sent_first,
+                "This waits until the whole window is on the link before the round trip begins. The first ACK comes earlier.",
+            ),
             right="Window over round-trip time, up to the link's limit: the same law as TCP's.",
             hints=[
                 "In one round trip the window is delivered once. The round trip: the datagram's time on the link, and rtt_ms.",

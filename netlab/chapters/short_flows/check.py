@@ -12,7 +12,7 @@ from netlab import theory
 from netlab.base.headers import MSS_BYTES
 from netlab.base.units import MS_PER_S
 from netlab.chapters.short_flows.settings import PAGES, lossy_pages
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import Repetition, repetition
@@ -61,62 +61,32 @@ def _stairs() -> Function:
         ],
         unit="ms",
         tolerance=0.002,
-        misconceptions=[
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: stairs_ms(
-                    size_bytes * MSS_BYTES / 1460, rtt_ms, initial_window_segments
-                ),
-                "A full segment holds 1448 bytes of data: headers take the rest of the 1500.",
+        misconceptions=formula_slips(
+            lambda q: stairs_ms(q.size_bytes * MSS_BYTES / 1460, q.rtt_ms, q.initial_window_segments),
+            "A full segment holds 1448 bytes of data: headers take the rest of the 1500.",
+            lambda q: (
+                q.rtt_ms * (math.ceil(math.log(q.size_bytes / (q.initial_window_segments * MSS_BYTES) + 1)) + 0.5)
             ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: (
-                    rtt_ms * (math.ceil(math.log(size_bytes / (initial_window_segments * MSS_BYTES) + 1)) + 0.5)
-                ),
-                "math.log is the natural logarithm. Each round doubles the window: math.log2.",
+            "math.log is the natural logarithm. Each round doubles the window: math.log2.",
+            lambda q: stairs_ms(q.size_bytes, q.rtt_ms, 1),
+            "This is for an initial window of one segment. Divide by all that the first window holds.",
+            lambda q: stairs_ms(q.size_bytes * MSS_BYTES, q.rtt_ms, q.initial_window_segments),
+            "The initial window is in segments, of 1448 bytes each.",
+            lambda q: stairs_ms(q.size_bytes, q.rtt_ms, q.initial_window_segments) - q.rtt_ms,
+            "This is a round trip too few. Opening the connection takes one, and a round that is only begun counts as a whole one.",
+            lambda q: stairs_ms(q.size_bytes, q.rtt_ms, q.initial_window_segments) + q.rtt_ms / 2,
+            "This is half a round trip too much. The transfer is over when the last byte arrives, not its acknowledgement; "
+            "and nobody asks for it first.",
+            lambda q: q.rtt_ms * (math.ceil(q.size_bytes / (q.initial_window_segments * MSS_BYTES)) + 0.5),
+            "Here each round sends as much as the first. In slow start each sends twice as much as the one before.",
+            lambda q: (
+                q.rtt_ms
+                * (max(1, math.ceil(math.log2(q.size_bytes / (q.initial_window_segments * MSS_BYTES)) + 1)) + 0.5)
             ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: stairs_ms(size_bytes, rtt_ms, 1),
-                "This is for an initial window of one segment. Divide by all that the first window holds.",
-            ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: stairs_ms(
-                    size_bytes * MSS_BYTES, rtt_ms, initial_window_segments
-                ),
-                "The initial window is in segments, of 1448 bytes each.",
-            ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: (
-                    stairs_ms(size_bytes, rtt_ms, initial_window_segments) - rtt_ms
-                ),
-                "This is a round trip too few. Opening the connection takes one, and a round that is only begun counts as a whole one.",
-            ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: (
-                    stairs_ms(size_bytes, rtt_ms, initial_window_segments) + rtt_ms / 2
-                ),
-                "This is half a round trip too much. The transfer is over when the last byte arrives, not its acknowledgement; "
-                "and nobody asks for it first.",
-            ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: (
-                    rtt_ms * (math.ceil(size_bytes / (initial_window_segments * MSS_BYTES)) + 0.5)
-                ),
-                "Here each round sends as much as the first. In slow start each sends twice as much as the one before.",
-            ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: (
-                    rtt_ms
-                    * (max(1, math.ceil(math.log2(size_bytes / (initial_window_segments * MSS_BYTES)) + 1)) + 0.5)
-                ),
-                "This is a round trip too many. All rounds together bring the data, 1 + 2 + 4 windows, and the last one ends half-way.",
-            ),
-            Misconception(
-                lambda size_bytes, rtt_ms, initial_window_segments: (
-                    rtt_ms * (math.log2(size_bytes / (initial_window_segments * MSS_BYTES) + 1) + 0.5)
-                ),
-                "Rounds are whole: a round that is only begun takes its time, too.",
-            ),
-        ],
+            "This is a round trip too many. All rounds together bring the data, 1 + 2 + 4 windows, and the last one ends half-way.",
+            lambda q: q.rtt_ms * (math.log2(q.size_bytes / (q.initial_window_segments * MSS_BYTES) + 1) + 0.5),
+            "Rounds are whole: a round that is only begun takes its time, too.",
+        ),
         hints=[
             "How many windows of the first size is the page? And how many are 1, 1 + 2, 1 + 2 + 4 of them?",
             "math.ceil(math.log2(windows + 1)) rounds, where windows = size_bytes / (initial_window_segments * 1448).",
@@ -132,28 +102,18 @@ def _window(own: StudentValues) -> Number:
         expected=lambda: smallest_window(size_bytes, ROUNDS),
         unit="segments",
         tolerance=0.01,
-        misconceptions=[
-            Misconception(
-                lambda: smallest_window(size_bytes, 1),
-                "This sends the page in one round. The deadline leaves time for more.",
-            ),
-            Misconception(
-                lambda: smallest_window(size_bytes, ROUNDS + 1),
-                "With this window the page takes a round more than there is time for. Did you count the handshake?",
-            ),
-            Misconception(
-                lambda: math.ceil(size_bytes / MSS_BYTES / ROUNDS),
-                "This divides the page into equal rounds. The second round sends twice as much as the first.",
-            ),
-            Misconception(
-                lambda: smallest_window(size_bytes, ROUNDS) - 1,
-                "With this window the last bytes are left over and need a round of their own: round up.",
-            ),
-            Misconception(
-                lambda: smallest_window(size_bytes, ROUNDS) + 1,
-                "One segment less does it, too. (1 kB is 1000 bytes here.)",
-            ),
-        ],
+        misconceptions=slips(
+            lambda: smallest_window(size_bytes, 1),
+            "This sends the page in one round. The deadline leaves time for more.",
+            lambda: smallest_window(size_bytes, ROUNDS + 1),
+            "With this window the page takes a round more than there is time for. Did you count the handshake?",
+            lambda: math.ceil(size_bytes / MSS_BYTES / ROUNDS),
+            "This divides the page into equal rounds. The second round sends twice as much as the first.",
+            lambda: smallest_window(size_bytes, ROUNDS) - 1,
+            "With this window the last bytes are left over and need a round of their own: round up.",
+            lambda: smallest_window(size_bytes, ROUNDS) + 1,
+            "One segment less does it, too. (1 kB is 1000 bytes here.)",
+        ),
         right="The next cell runs it.",
         hints=[
             "How many rounds fit into the deadline, when the handshake takes one round trip and the last round half of one?",

@@ -2,7 +2,7 @@
 
 from netlab import theory
 from netlab.chapters.start_here.settings import DELAYS_MS, three_hosts
-from netlab.course.checks import Misconception, Number
+from netlab.course.checks import Number, slips
 from netlab.course.own_figures import StudentValues
 
 
@@ -20,18 +20,18 @@ def _rtt() -> Number:
         expected=lambda: theory.ping_rtt_ms(three_hosts().path_hops("h2", "h3")),
         unit="ms",
         tolerance=0.01,
-        misconceptions=[
-            Misconception(
-                one_way_ms,
-                f"{one_way_ms} ms is the way from h2 to h3 once, without the way back. (It is also the round trip between h1 and h2.)",
-            ),
-            Misconception(2 * DELAYS_MS["h3"], "One link is missing: the way from h2 to h3 has two."),
-            Misconception(2 * DELAYS_MS["h2"], "One link is missing: the way from h2 to h3 has two."),
-            Misconception(
-                2 * (DELAYS_MS["h1"] + DELAYS_MS["h3"]), "This is the way from h1 to h3. Asked for is h2 to h3."
-            ),
-            Misconception(2 * sum(DELAYS_MS.values()), "The ping does not pass the link of h1."),
-        ],
+        misconceptions=slips(
+            one_way_ms,
+            f"{one_way_ms} ms is the way from h2 to h3 once, without the way back. (It is also the round trip between h1 and h2.)",
+            2 * DELAYS_MS["h3"],
+            "One link is missing: the way from h2 to h3 has two.",
+            2 * DELAYS_MS["h2"],
+            "One link is missing: the way from h2 to h3 has two.",
+            2 * (DELAYS_MS["h1"] + DELAYS_MS["h3"]),
+            "This is the way from h1 to h3. Asked for is h2 to h3.",
+            2 * sum(DELAYS_MS.values()),
+            "The ping does not pass the link of h1.",
+        ),
         right="Every check answers like this: it says whether you are right, and what to remember.",
         hints=[
             "Look at the drawing: over which links does the ping go?",

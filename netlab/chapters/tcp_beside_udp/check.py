@@ -5,7 +5,7 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
@@ -58,36 +58,22 @@ class Checks:
             expected=lambda: settings.video_mbps(own.update_mb, own.update_minutes),
             unit="Mbit/s",
             tolerance=0.005,
-            misconceptions=[
-                Misconception(
-                    settings.video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
-                    "This is what both UDP flows may send together. The sensor has its part of it.",
-                ),
-                Misconception(
-                    RATE_MBPS - goodput_mbps - SENSOR_MBPS,
-                    "No header is paid for: neither UDP's 42 of 1042 bytes nor TCP's 66 of 1514.",
-                ),
-                Misconception(
-                    RATE_MBPS - goodput_mbps,
-                    "This is the link less the update. The sensor sends too, and headers take room.",
-                ),
-                Misconception(
-                    (RATE_MBPS - goodput_mbps / _DATA_SHARE) - SENSOR_MBPS,
-                    "UDP's headers are not paid for: 1000 bytes of data take 1042 of the link.",
-                ),
-                Misconception(
-                    _video_with(own, goodput_mbps * _DATA_SHARE),
-                    "TCP's headers are not paid for: 1448 bytes of data take 1514 of the link.",
-                ),
-                Misconception(
-                    _video_with(own, goodput_mbps / 8),
-                    "The update is in megabytes: a byte has 8 bits.",
-                ),
-                Misconception(
-                    _video_with(own, goodput_mbps * 2**20 / 1e6),
-                    "A megabyte is 1,000,000 bytes here, not 1024 * 1024.",
-                ),
-            ],
+            misconceptions=slips(
+                settings.video_mbps(own.update_mb, own.update_minutes) + SENSOR_MBPS,
+                "This is what both UDP flows may send together. The sensor has its part of it.",
+                RATE_MBPS - goodput_mbps - SENSOR_MBPS,
+                "No header is paid for: neither UDP's 42 of 1042 bytes nor TCP's 66 of 1514.",
+                RATE_MBPS - goodput_mbps,
+                "This is the link less the update. The sensor sends too, and headers take room.",
+                (RATE_MBPS - goodput_mbps / _DATA_SHARE) - SENSOR_MBPS,
+                "UDP's headers are not paid for: 1000 bytes of data take 1042 of the link.",
+                _video_with(own, goodput_mbps * _DATA_SHARE),
+                "TCP's headers are not paid for: 1448 bytes of data take 1514 of the link.",
+                _video_with(own, goodput_mbps / 8),
+                "The update is in megabytes: a byte has 8 bits.",
+                _video_with(own, goodput_mbps * 2**20 / 1e6),
+                "A megabyte is 1,000,000 bytes here, not 1024 * 1024.",
+            ),
             right="A program that sends with UDP has to do this sum; TCP does it by itself, packet by packet.",
             hints=[
                 "Which goodput must TCP have, in Mbit/s? Then turn exercise 1 round.",
@@ -106,30 +92,18 @@ class Checks:
             ],
             unit="ms",
             tolerance=0.001,
-            misconceptions=[
-                Misconception(
-                    lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate / (1 - loss_rate),
-                    "Here all timers are equally long. Each one is twice as long as the one before.",
-                ),
-                Misconception(
-                    lambda first_timer_ms, loss_rate: first_timer_ms / (1 - 2 * loss_rate),
-                    "The series begins too early: the first timer runs only if the segment is lost.",
-                ),
-                Misconception(
-                    lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate,
-                    "This is the first timer alone. What is sent again may be lost again.",
-                ),
-                Misconception(
-                    lambda first_timer_ms, loss_rate: (
-                        first_timer_ms * loss_rate * (1 - loss_rate) / (1 - 2 * loss_rate)
-                    ),
-                    "The k-th timer runs when the segment was lost k times at least; what comes after does not matter.",
-                ),
-                Misconception(
-                    lambda first_timer_ms, loss_rate: 2 * first_timer_ms * loss_rate / (1 - 2 * loss_rate),
-                    "The first timer is first_timer_ms long; only the second one is twice as long.",
-                ),
-            ],
+            misconceptions=slips(
+                lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate / (1 - loss_rate),
+                "Here all timers are equally long. Each one is twice as long as the one before.",
+                lambda first_timer_ms, loss_rate: first_timer_ms / (1 - 2 * loss_rate),
+                "The series begins too early: the first timer runs only if the segment is lost.",
+                lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate,
+                "This is the first timer alone. What is sent again may be lost again.",
+                lambda first_timer_ms, loss_rate: first_timer_ms * loss_rate * (1 - loss_rate) / (1 - 2 * loss_rate),
+                "The k-th timer runs when the segment was lost k times at least; what comes after does not matter.",
+                lambda first_timer_ms, loss_rate: 2 * first_timer_ms * loss_rate / (1 - 2 * loss_rate),
+                "The first timer is first_timer_ms long; only the second one is twice as long.",
+            ),
             right="Near a loss rate of one half it grows beyond all bounds.",
             hints=[
                 "The first timer runs with the chance p, the second one with p * p, and is twice as long. Add them up.",

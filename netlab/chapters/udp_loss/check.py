@@ -10,7 +10,7 @@ from netlab.chapters.udp_loss.settings import (
     PAYLOAD_BYTES,
     PROBES,
 )
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
 from netlab.course.own_figures import StudentValues
 from netlab.measure.results import Run
@@ -82,42 +82,22 @@ def _limit() -> Function:
         ],
         unit="Mbit/s",
         tolerance=0.001,
-        misconceptions=[
-            Misconception(
-                lambda rate_mbps, payload_bytes, framing_bytes: (
-                    rate_mbps * payload_bytes / (payload_bytes + framing_bytes)
-                ),
-                "The IP header (20 bytes) and the UDP header (8 bytes) travel too; the framing is not all.",
+        misconceptions=formula_slips(
+            lambda q: q.rate_mbps * q.payload_bytes / (q.payload_bytes + q.framing_bytes),
+            "The IP header (20 bytes) and the UDP header (8 bytes) travel too; the framing is not all.",
+            lambda q: q.rate_mbps * q.payload_bytes / (q.payload_bytes + _HEADERS_BYTES),
+            "The IP and UDP headers are in; framing_bytes is not yet.",
+            lambda q: q.payload_bytes / (q.payload_bytes + _HEADERS_BYTES + q.framing_bytes),
+            "This is the part of a frame that is data. Asked for are Mbit/s: which part of which rate?",
+            lambda q: q.rate_mbps,
+            "This is the rate itself: no header has been paid for yet.",
+            lambda q: q.rate_mbps * (q.payload_bytes + _HEADERS_BYTES + q.framing_bytes) / q.payload_bytes,
+            "The fraction is upside down: no more data can arrive than the link carries in all.",
+            lambda q: (
+                q.rate_mbps * (q.payload_bytes + _HEADERS_BYTES) / (q.payload_bytes + _HEADERS_BYTES + q.framing_bytes)
             ),
-            Misconception(
-                lambda rate_mbps, payload_bytes, framing_bytes: (
-                    rate_mbps * payload_bytes / (payload_bytes + _HEADERS_BYTES)
-                ),
-                "The IP and UDP headers are in; framing_bytes is not yet.",
-            ),
-            Misconception(
-                lambda rate_mbps, payload_bytes, framing_bytes: (
-                    payload_bytes / (payload_bytes + _HEADERS_BYTES + framing_bytes)
-                ),
-                "This is the part of a frame that is data. Asked for are Mbit/s: which part of which rate?",
-            ),
-            Misconception(
-                lambda rate_mbps, payload_bytes, framing_bytes: rate_mbps,
-                "This is the rate itself: no header has been paid for yet.",
-            ),
-            Misconception(
-                lambda rate_mbps, payload_bytes, framing_bytes: (
-                    rate_mbps * (payload_bytes + _HEADERS_BYTES + framing_bytes) / payload_bytes
-                ),
-                "The fraction is upside down: no more data can arrive than the link carries in all.",
-            ),
-            Misconception(
-                lambda rate_mbps, payload_bytes, framing_bytes: (
-                    rate_mbps * (payload_bytes + _HEADERS_BYTES) / (payload_bytes + _HEADERS_BYTES + framing_bytes)
-                ),
-                "This is the rate of IP packets. The application gets only the payload in them.",
-            ),
-        ],
+            "This is the rate of IP packets. The application gets only the payload in them.",
+        ),
         hints=[
             "Of all the bits that pass the link, which part is payload?",
             "One datagram takes payload + 8 (UDP) + 20 (IP) + framing bytes from the link's rate.",
@@ -202,28 +182,18 @@ def _counted(own: StudentValues) -> Number:
         expected=lambda: theory.udp_wire_bytes(payload, "tc"),
         unit="bytes",
         tolerance=0.002,
-        misconceptions=[
-            Misconception(
-                theory.udp_wire_bytes(payload, "ethernet"),
-                "This is what a real wire carries. Turn the formula round and put in the goodput that you measured.",
-            ),
-            Misconception(
-                payload + _HEADERS_BYTES,
-                "This is the IP packet. The measured goodput says that the link counted a little more.",
-            ),
-            Misconception(
-                theory.udp_wire_bytes(payload, "tc") - payload,
-                "These are the headers. Asked for are they and the payload together.",
-            ),
-            Misconception(
-                payload**2 / theory.udp_wire_bytes(payload, "tc"),
-                "The fraction is upside down: a datagram takes more bytes than its payload.",
-            ),
-            Misconception(
-                theory.FRAMING_BYTES["tc"],
-                "This is the framing alone. Asked for is all that one datagram took from the rate.",
-            ),
-        ],
+        misconceptions=slips(
+            theory.udp_wire_bytes(payload, "ethernet"),
+            "This is what a real wire carries. Turn the formula round and put in the goodput that you measured.",
+            payload + _HEADERS_BYTES,
+            "This is the IP packet. The measured goodput says that the link counted a little more.",
+            theory.udp_wire_bytes(payload, "tc") - payload,
+            "These are the headers. Asked for are they and the payload together.",
+            payload**2 / theory.udp_wire_bytes(payload, "tc"),
+            "The fraction is upside down: a datagram takes more bytes than its payload.",
+            theory.FRAMING_BYTES["tc"],
+            "This is the framing alone. Asked for is all that one datagram took from the rate.",
+        ),
         right="Take away the payload and 28 bytes for IP and UDP: what is left is one line of the table of frame parts.",
         hints=[
             "Turn the formula of exercise 1 round: the goodput is known, the bytes per datagram are not.",
@@ -240,16 +210,12 @@ def _search() -> Function:
         cases=[{"probe": PaperProbe(rate_mbps)} for rate_mbps in (30.0, 5.0, 2.2, 55.0)],
         unit="Mbit/s",
         tolerance=0.01,
-        misconceptions=[
-            Misconception(
-                lambda probe: theory.udp_goodput_limit_mbps(probe.rate_mbps, PAYLOAD_BYTES),
-                "This is the goodput at the bottleneck. Its rate is larger: put the headers back in.",
-            ),
-            Misconception(
-                lambda probe: _FASTEST_MBPS,
-                "This is the fastest rate that the path may have, or the rate that you offered. What came out at the other end?",
-            ),
-        ],
+        misconceptions=slips(
+            lambda probe: theory.udp_goodput_limit_mbps(probe.rate_mbps, PAYLOAD_BYTES),
+            "This is the goodput at the bottleneck. Its rate is larger: put the headers back in.",
+            lambda probe: _FASTEST_MBPS,
+            "This is the fastest rate that the path may have, or the rate that you offered. What came out at the other end?",
+        ),
         right="What comes out of a bottleneck has its rate, and a burst that fits into the queue loses nothing.",
         hints=[
             "Goodput tells you the limit as soon as you offer more than it. What makes such a probe lose datagrams?",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from netlab import theory
 from netlab.chapters.wifi.settings import LONGEST_BYTES, two_senders
-from netlab.course.checks import Function, Misconception, Number
+from netlab.course.checks import Function, Number, slips
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 
@@ -56,59 +56,42 @@ class Checks:
             ],
             unit="Mbit/s",
             tolerance=0.001,
-            misconceptions=[
-                Misconception(
-                    _wrong_mbps(fixed_us=_FIXED_US - 67.5), "The backoff is missing: 7.5 slots of 9 µs on average."
-                ),
-                Misconception(
-                    _wrong_mbps(fixed_us=_FIXED_US - 60),
-                    "The backoff is counted in slots, 7.5 on average. A slot takes 9 µs.",
-                ),
-                *(
-                    Misconception(_wrong_mbps(fixed_us=_FIXED_US - part_us), f"A row of the table is missing: {name}.")
-                    for name, part_us in {"DIFS": 28, "the preamble": 20, "the signal extension": 6, "SIFS": 10}.items()
-                ),
-                Misconception(
-                    lambda payload_bytes, rate_mbps: (
-                        (1 + 64 / payload_bytes) * udp_ceiling_mbps(payload_bytes, rate_mbps)
-                    ),
-                    "This counts the headers as application data.",
-                ),
-                Misconception(
-                    _wrong_mbps(fixed_us=_FIXED_US - 44),
-                    "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
-                ),
-                Misconception(
-                    _wrong_mbps(fixed_us=_FIXED_US - 34),
-                    "The last row of the table is missing: the ACK frame takes its time too.",
-                ),
-                Misconception(_wrong_mbps(symbol_us=1), "The number of symbols is in; each of them takes 4 µs."),
-                Misconception(
-                    _wrong_mbps(headers_bytes=0),
-                    "The headers are missing: 64 bytes travel in the frame beside the payload.",
-                ),
-                Misconception(
-                    _wrong_mbps(headers_bytes=36),
-                    "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
-                ),
-                Misconception(_wrong_mbps(whole=False), "A symbol is sent whole: round their number up."),
-                Misconception(
-                    _wrong_mbps(fixed_us=_FIXED_US + 67.5),
-                    "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
-                ),
-                Misconception(
-                    lambda payload_bytes, rate_mbps: udp_ceiling_mbps(payload_bytes, 54),
-                    "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
-                ),
-                Misconception(
-                    _wrong_mbps(byte_bits=1),
-                    "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
-                ),
-                Misconception(
-                    lambda payload_bytes, rate_mbps: rate_mbps,
-                    "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
-                ),
-            ],
+            misconceptions=slips(
+                _wrong_mbps(fixed_us=_FIXED_US - 67.5),
+                "The backoff is missing: 7.5 slots of 9 µs on average.",
+                _wrong_mbps(fixed_us=_FIXED_US - 60),
+                "The backoff is counted in slots, 7.5 on average. A slot takes 9 µs.",
+                _wrong_mbps(fixed_us=_FIXED_US - 28),
+                "A row of the table is missing: DIFS.",
+                _wrong_mbps(fixed_us=_FIXED_US - 20),
+                "A row of the table is missing: the preamble.",
+                _wrong_mbps(fixed_us=_FIXED_US - 6),
+                "A row of the table is missing: the signal extension.",
+                _wrong_mbps(fixed_us=_FIXED_US - 10),
+                "A row of the table is missing: SIFS.",
+                lambda payload_bytes, rate_mbps: (1 + 64 / payload_bytes) * udp_ceiling_mbps(payload_bytes, rate_mbps),
+                "This counts the headers as application data.",
+                _wrong_mbps(fixed_us=_FIXED_US - 44),
+                "The receiver acknowledges every frame: SIFS and the ACK frame take their time too.",
+                _wrong_mbps(fixed_us=_FIXED_US - 34),
+                "The last row of the table is missing: the ACK frame takes its time too.",
+                _wrong_mbps(symbol_us=1),
+                "The number of symbols is in; each of them takes 4 µs.",
+                _wrong_mbps(headers_bytes=0),
+                "The headers are missing: 64 bytes travel in the frame beside the payload.",
+                _wrong_mbps(headers_bytes=36),
+                "UDP and IP have headers as well: 28 bytes beside the 36 of the wireless frame.",
+                _wrong_mbps(whole=False),
+                "A symbol is sent whole: round their number up.",
+                _wrong_mbps(fixed_us=_FIXED_US + 67.5),
+                "The backoff is counted in full, with 15 slots. It is 0 to 15, so 7.5 on average.",
+                lambda payload_bytes, rate_mbps: udp_ceiling_mbps(payload_bytes, 54),
+                "The frame is sent at `rate_mbps`, whatever that is. This takes 54 Mbit/s for every rate.",
+                _wrong_mbps(byte_bits=1),
+                "The frame's length is in bytes here. A symbol holds bits: a byte has 8.",
+                lambda payload_bytes, rate_mbps: rate_mbps,
+                "This is the rate of the bits in a frame. Most of the time on the medium has none of your bits.",
+            ),
             hints=[
                 "Add up the times of one row of the table, in µs; then 8 * payload_bytes bits come in that time.",
                 "Only the data frame depends on the payload: 26 µs, and 4 µs for each symbol.",
@@ -122,16 +105,12 @@ class Checks:
             unit="bytes",
             # One byte less does not get enough.
             tolerance=0.4 / smallest_bytes,
-            misconceptions=[
-                Misconception(
-                    LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(LONGEST_BYTES, own.air_mbps),
-                    "This takes goodput and payload as proportional. Look at the figure: they are not.",
-                ),
-                Misconception(
-                    LONGEST_BYTES * own.target_mbps / own.air_mbps,
-                    "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
-                ),
-            ],
+            misconceptions=slips(
+                LONGEST_BYTES * own.target_mbps / udp_ceiling_mbps(LONGEST_BYTES, own.air_mbps),
+                "This takes goodput and payload as proportional. Look at the figure: they are not.",
+                LONGEST_BYTES * own.target_mbps / own.air_mbps,
+                "This is a share of the largest payload; the time that does not depend on the payload is not in it.",
+            ),
             harmless=lambda size: 1 <= size <= LONGEST_BYTES and size == int(size),
             right="A formula found it; a run only confirms it.",
             hints=[
