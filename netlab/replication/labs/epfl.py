@@ -29,7 +29,7 @@ GENTLE_RED = {"min_packets": 10, "max_packets": 90, "probability": 0.05}
 NEAR_MS = 300
 UNLIMITED: dict[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
 LONG_QUEUE = (
-    "their queue counted segments of two frames as one packet (they captured 2986 bytes), so it held up to twice as much: "
+    "their queue counted segments of two frames as one packet (2986 bytes on the wire), so it held up to twice as much: "
     "a second run with 2000 packets"
 )
 MORE_MARKS = "with thresholds of 22 and 24 packets a second run"
