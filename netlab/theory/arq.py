@@ -26,6 +26,9 @@ def go_back_n_mbps(
     is the timeout and (1 - 1 / window) of a round trip. Holds for independent losses of data; ACKs, which tell of all pieces so far,
     make up for each other. Misleads where the window's own queue makes the round trip as long as the timeout.
 
+    Returns: Mbit/s, shaped as `window`.
+    Source: D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: frames per time in go back n.
+
     Parameters
     ----------
     window : float or array
@@ -38,15 +41,6 @@ def go_back_n_mbps(
         The timer's time in ms; without it, what is lost goes again after one round trip, as textbooks have it.
     payload_bytes : int
         Bytes of a datagram's payload, all of them data.
-
-    Returns
-    -------
-    float or array
-        Mbit/s, shaped as `window`.
-
-    References
-    ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 2: frames per time in go back n.
 
     Examples
     --------

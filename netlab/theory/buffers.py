@@ -19,19 +19,13 @@ def many_flows_queue_packets(rate_mbps: float, rtt_ms: float, flows: int, frame_
     Reno's kind whose losses are independent of each other. Misleads for few flows, which lose together and then need a whole
     bandwidth-delay product, and where a flow's share is under 2 segments, so that timeouts decide.
 
+    Returns: Places in packets.
+    Source: G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004.
+
     Parameters
     ----------
     rtt_ms : float
         Mean round-trip time with an empty queue, in ms, above 0.
-
-    Returns
-    -------
-    float
-        Places in packets.
-
-    References
-    ----------
-    G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, ACM SIGCOMM 2004.
 
     Examples
     --------

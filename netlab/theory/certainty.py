@@ -18,22 +18,16 @@ def student_t(values: int, probability: float = USUAL_PROBABILITY) -> float:
     Holds for independent values that are not far from normally distributed. Misleads where they depend on each other, such as
     pieces of one run: then they are worth fewer values than they are.
 
+    Returns: The factor; it falls towards 1.96 (for 95 %) as values become many.
+    Source: Student, "The Probable Error of a Mean", Biometrika 6, 1908. M. Abramowitz, I. Stegun, Handbook of Mathematical
+    Functions, 1964, 26.7.3 and 26.7.4.
+
     Parameters
     ----------
     values : int
         How many values the mean is of, 2 or more.
     probability : float
         Of the interval to hold the true mean, above 0 and below 1.
-
-    Returns
-    -------
-    float
-        The factor; it falls towards 1.96 (for 95 %) as values become many.
-
-    References
-    ----------
-    Student, "The Probable Error of a Mean", Biometrika 6, 1908. M. Abramowitz, I. Stegun, Handbook of Mathematical
-    Functions, 1964, 26.7.3 and 26.7.4.
 
     Examples
     --------
@@ -64,6 +58,9 @@ def runs_needed(scatter: float, half_width: float) -> int:
     Holds for independent runs whose scatter is known, such as from a pilot. Misleads after a pilot of very few runs, whose own
     scatter is a guess.
 
+    Returns: Two runs or more.
+    Source: As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 13 (with 1.96 for t).
+
     Parameters
     ----------
     scatter : float
@@ -71,19 +68,10 @@ def runs_needed(scatter: float, half_width: float) -> int:
     half_width : float
         Half of the interval's width that is wanted, above 0, in the same unit.
 
-    Returns
-    -------
-    int
-        Two runs or more.
-
     Raises
     ------
     TheoryError
         If a parameter is out of range, or more than 100 000 runs are needed.
-
-    References
-    ----------
-    As `student_t`; R. Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 13 (with 1.96 for t).
 
     Examples
     --------

@@ -24,21 +24,15 @@ def acceptance_ratio(arriving_mbps: ArrayLike, capacity_mbps: float) -> float:
     Holds for unresponsive flows over a long time. Misleads for synchronized flows; see
     `udp_shares_mbps`.
 
+    Returns: Fraction in (0, 1].
+    Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
+
     Parameters
     ----------
     arriving_mbps : array
         Rates that arrive, headers included, in Mbit/s, 0 or more.
     capacity_mbps : float
         The link's rate in Mbit/s, above 0.
-
-    Returns
-    -------
-    float
-        Fraction in (0, 1].
-
-    References
-    ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -57,19 +51,13 @@ def two_router_collapse_mbps(offered_mbps: ArrayLike, shared_mbps: float, exits_
     Holds for constant-rate senders. It is the smallest picture of congestion collapse: what a narrow exit
     drops has already taken its share of the common link from the others.
 
+    Returns: Delivered rate of each flow, headers included, in Mbit/s.
+    Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
+
     Parameters
     ----------
     offered_mbps : array
         Rate of each flow as it arrives, headers included, in Mbit/s, 0 or more.
-
-    Returns
-    -------
-    array
-        Delivered rate of each flow, headers included, in Mbit/s.
-
-    References
-    ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -91,20 +79,14 @@ def two_router_fair_queue_mbps(offered_mbps: ArrayLike, shared_mbps: float, exit
     `fq_codel`). It protects a modest flow up to its fair share of the common link, and knows nothing of what
     the exits will drop. Misleads where one sender opens several flows: each of them gets a share.
 
+    Returns: Delivered rate of each flow, headers included, in Mbit/s.
+    Source: S. Floyd, K. Fall, Promoting the use of end-to-end congestion control in the Internet, IEEE/ACM
+    Transactions on Networking 7(4), 1999.
+
     Parameters
     ----------
     offered_mbps : array
         Rate of each flow as it arrives, headers included, in Mbit/s, above 0.
-
-    Returns
-    -------
-    array
-        Delivered rate of each flow, headers included, in Mbit/s.
-
-    References
-    ----------
-    S. Floyd, K. Fall, Promoting the use of end-to-end congestion control in the Internet, IEEE/ACM
-    Transactions on Networking 7(4), 1999.
 
     Examples
     --------
@@ -131,6 +113,10 @@ def fifo_network(
     Holds for constant-rate senders over a long time: each link accepts the same share of every flow that
     reaches it, and the shares are the fixed point of that rule. Misleads for flows that adapt, such as TCP.
 
+    Returns: Delivered rate by flow in Mbit/s and acceptance ratio by link.
+    Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021
+    (the ring, whose delivered rate falls as c**2/x when each source sends x into links of rate c).
+
     Parameters
     ----------
     routes : mapping of flow to sequence of links
@@ -140,20 +126,10 @@ def fifo_network(
     tolerance : float
         Largest relative change of any acceptance ratio in the last round, above 0.
 
-    Returns
-    -------
-    FifoNetwork
-        Delivered rate by flow in Mbit/s and acceptance ratio by link.
-
     Raises
     ------
     TheoryError
         If a flow or link is unknown, a rate is out of range or no fixed point is found.
-
-    References
-    ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021
-    (the ring, whose delivered rate falls as c**2/x when each source sends x into links of rate c).
 
     Examples
     --------

@@ -15,14 +15,8 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
     are in step and a queue that marks by its length at this moment: less may do. Misleads where senders send in
     bursts that are longer, and says nothing about senders that halve.
 
-    Returns
-    -------
-    float
-        Threshold in packets.
-
-    References
-    ----------
-    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, section 3.4, as RFC 8257, section 3.1,
+    Returns: Threshold in packets.
+    Source: M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010, section 3.4, as RFC 8257, section 3.1,
     has it.
 
     Examples
@@ -45,21 +39,15 @@ def dctcp_queue_packets(
     sqrt(2 N (BDP + K)) / 2. Holds for synchronized flows with the same round-trip time; a lower end below 0 says that
     the link runs empty. Misleads for few packets, where bursts decide, and when senders start.
 
+    Returns: Lower and upper end in packets.
+    Source: M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010.
+
     Parameters
     ----------
     threshold_packets : float
         K, 0 or more.
     flows : int
         N, 1 or more.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper end in packets.
-
-    References
-    ----------
-    M. Alizadeh et al., Data Center TCP (DCTCP), ACM SIGCOMM 2010.
 
     Examples
     --------

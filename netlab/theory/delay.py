@@ -37,24 +37,18 @@ def bottleneck(path: Sequence[AnyHop]) -> int:
     Holds for one flow alone. Misleads when others share the path: a fast link with many flows can leave each
     of them less than a slow link with one; see `max_min_mbps`.
 
+    Returns: Index into `path`.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.4.
+
     Parameters
     ----------
     path : sequence of Hop
         At least one link.
 
-    Returns
-    -------
-    int
-        Index into `path`.
-
     Raises
     ------
     TheoryError
         If the path is empty.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.4.
 
     Examples
     --------
@@ -72,21 +66,15 @@ def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
     Holds with the round-trip time of the empty path. Misleads with a round-trip time measured under load,
     which has the queue in it and grows with the window.
 
+    Returns: Bytes.
+    Source: D. Borman et al., RFC 7323, 2014, section 1.1.
+
     Parameters
     ----------
     rate_mbps : float
         The bottleneck's rate in Mbit/s, above 0.
     rtt_ms : float
         Round-trip time without queueing, in ms, 0 or more.
-
-    Returns
-    -------
-    float
-        Bytes.
-
-    References
-    ----------
-    D. Borman et al., RFC 7323, 2014, section 1.1.
 
     Examples
     --------
@@ -104,14 +92,8 @@ def transmission_delay_ms(packet_bytes: float, rate_mbps: float) -> float:
     Holds for every packet of a busy link. Misleads for a packet that finds a token bucket full: the bucket
     lets it pass at once, and only the next one waits.
 
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
+    Returns: Milliseconds.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
 
     Examples
     --------
@@ -129,21 +111,15 @@ def propagation_delay_ms(distance_km: float, speed_km_per_s: float = 200_000.0) 
     Holds for a straight cable; in fibre and copper light is about a third slower than in vacuum. Misleads as
     a guess for the Internet, where the cables' way is often twice the map's.
 
+    Returns: Milliseconds.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
+
     Parameters
     ----------
     distance_km : float
         Kilometres, 0 or more.
     speed_km_per_s : float
         Signal speed, above 0; 200 000 in fibre.
-
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
 
     Examples
     --------
@@ -160,19 +136,13 @@ def queueing_delay_ms(backlog_bytes: float, rate_mbps: float) -> float:
 
     Holds for a FIFO queue. Misleads for fair queues, where only the packet's own flow stands before it.
 
+    Returns: Milliseconds.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.2.
+
     Parameters
     ----------
     backlog_bytes : float
         Bytes in the queue, as the link counts them, 0 or more.
-
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.2.
 
     Examples
     --------
@@ -191,6 +161,9 @@ def nodal_delay_ms(
     Holds for a FIFO queue on a wired link. Misleads on links that share their medium, such as Wi-Fi, where
     waiting for the medium is a fifth part.
 
+    Returns: Milliseconds.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
+
     Parameters
     ----------
     hop : Hop
@@ -199,15 +172,6 @@ def nodal_delay_ms(
         Bytes that stand in the queue before the packet, 0 or more.
     processing_ms : float
         What the node itself takes, in ms, 0 or more; microseconds in practice.
-
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 1.4.1.
 
     Examples
     --------
@@ -226,20 +190,14 @@ def path_delay_ms(path: Sequence[AnyHop], packet_bytes: float) -> float:
     Holds when every node takes in the whole packet before it sends it on. Misleads under load (queues) and
     for cut-through switches.
 
+    Returns: Milliseconds.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section
+    1.4.3.
+
     Parameters
     ----------
     path : sequence of Hop
         The links in the order of travel.
-
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section
-    1.4.3.
 
     Examples
     --------
@@ -260,20 +218,14 @@ def ping_rtt_ms(
     Holds for a path without other traffic whose addresses are resolved. Misleads for the first echo of a real
     network, which also waits for ARP.
 
+    Returns: Milliseconds.
+    Source: J. Postel, RFC 792, 1981 (echo); J. Kurose, K. Ross, Computer Networking, 8th ed., Pearson, 2021, section
+    1.4.
+
     Parameters
     ----------
     payload_bytes : int
         Echo data, 0 to 65507; 56 is what `ping` sends.
-
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Postel, RFC 792, 1981 (echo); J. Kurose, K. Ross, Computer Networking, 8th ed., Pearson, 2021, section
-    1.4.
 
     Examples
     --------
@@ -293,14 +245,8 @@ def segment_rtt_ms(
     Holds when each segment leaves alone and is acknowledged at once. Misleads a little as the cycle of a real
     transfer: Linux sends several segments together, which wait for each other, and acknowledges every second.
 
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4 and 3.4.2.
+    Returns: Milliseconds.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4 and 3.4.2.
 
     Examples
     --------

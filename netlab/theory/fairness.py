@@ -20,19 +20,13 @@ def max_min_mbps(
     Holds as what fair queueing at every link tends to. Misleads as a forecast for TCP, which gives less to
     flows with long round-trip times and many bottlenecks.
 
-    Returns
-    -------
-    dict of flow to float
-        Rate of each flow in Mbit/s, headers included.
+    Returns: Rate of each flow in Mbit/s, headers included.
+    Source: D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 6.5.2.
 
     Raises
     ------
     TheoryError
         If a flow or link is unknown, a rate is out of range, or nothing limits a flow.
-
-    References
-    ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, section 6.5.2.
 
     Examples
     --------
@@ -67,20 +61,14 @@ def proportional_fair_mbps(
     get less than under max-min fairness, but not nothing. Misleads as a forecast for Reno, which is nearer to
     `reno_optimum_mbps`.
 
-    Returns
-    -------
-    dict of flow to float
-        Rate of each flow in Mbit/s, headers included.
+    Returns: Rate of each flow in Mbit/s, headers included.
+    Source: F. Kelly, A. Maulloo, D. Tan, Rate control for communication networks: shadow prices, proportional
+    fairness and stability, Journal of the Operational Research Society 49(3), 1998.
 
     Raises
     ------
     TheoryError
         If a flow or link is unknown, a rate is out of range or nothing limits a flow.
-
-    References
-    ----------
-    F. Kelly, A. Maulloo, D. Tan, Rate control for communication networks: shadow prices, proportional
-    fairness and stability, Journal of the Operational Research Society 49(3), 1998.
 
     Examples
     --------
@@ -105,6 +93,10 @@ def alpha_fair_mbps(
     Alpha 1 is proportional fairness (w log x), 2 the shortest total time of equal transfers, towards infinity
     max-min fairness; the smaller alpha, the more a flow over many links gives way.
 
+    Returns: Rate of each flow in Mbit/s, headers included.
+    Source: J. Mo, J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking
+    8(5), 2000.
+
     Parameters
     ----------
     alpha : float
@@ -112,20 +104,10 @@ def alpha_fair_mbps(
     weights : mapping of flow to float, optional
         Weight of each flow, above 0, in any one unit; all the same when left out.
 
-    Returns
-    -------
-    dict of flow to float
-        Rate of each flow in Mbit/s, headers included.
-
     Raises
     ------
     TheoryError
         If a flow or link is unknown, a figure is out of range or nothing limits a flow.
-
-    References
-    ----------
-    J. Mo, J. Walrand, Fair end-to-end window-based congestion control, IEEE/ACM Transactions on Networking
-    8(5), 2000.
 
     Examples
     --------
@@ -162,20 +144,14 @@ def reno_optimum_mbps(
     Holds where each link drops every flow's packets at the same small rate. Misleads with drop-tail queues,
     which drop from bursts and from those that arrive at the wrong moment, and for CUBIC on long paths.
 
-    Returns
-    -------
-    dict of flow to float
-        Rate of each flow in Mbit/s, headers included.
+    Returns: Rate of each flow in Mbit/s, headers included.
+    Source: F. Kelly, Mathematical modelling of the Internet, in: Mathematics Unlimited, Springer, 2001.
+    S. Low, F. Paganini, J. Doyle, Internet congestion control, IEEE Control Systems Magazine 22(1), 2002.
 
     Raises
     ------
     TheoryError
         If a flow or link is unknown, a figure is out of range or nothing limits a flow.
-
-    References
-    ----------
-    F. Kelly, Mathematical modelling of the Internet, in: Mathematics Unlimited, Springer, 2001.
-    S. Low, F. Paganini, J. Doyle, Internet congestion control, IEEE Control Systems Magazine 22(1), 2002.
 
     Examples
     --------
@@ -200,20 +176,14 @@ def cubic_optimum_mbps(
     packets at the same small rate. Misleads with drop-tail queues, as `reno_optimum_mbps` does, and on short
     paths, where CUBIC is as Reno is.
 
-    Returns
-    -------
-    dict of flow to float
-        Rate of each flow in Mbit/s, headers included.
+    Returns: Rate of each flow in Mbit/s, headers included.
+    Source: L. Xu et al., RFC 9438, 2023, section 5, put into the family of J. Mo, J. Walrand, Fair end-to-end
+    window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
 
     Raises
     ------
     TheoryError
         If a flow or link is unknown, a figure is out of range or nothing limits a flow.
-
-    References
-    ----------
-    L. Xu et al., RFC 9438, 2023, section 5, put into the family of J. Mo, J. Walrand, Fair end-to-end
-    window-based congestion control, IEEE/ACM Transactions on Networking 8(5), 2000.
 
     Examples
     --------
@@ -247,6 +217,11 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
     the same moments: 2 for Reno, 1 for CUBIC. Real queues lie between. Misleads where the link is not full all the time
     (then the ratio may hold, not the sum), and for CUBIC on short paths, where it is as Reno is.
 
+    Returns: Share of each flow in Mbit/s.
+    Source: T. Lakshman, U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and
+    random loss, IEEE/ACM Transactions on Networking 5(3), 1997 (Reno: between 1 and 2). L. Xu et al., RFC 9438,
+    2023, section 3.3 (1 for CUBIC) and section 5 (its rate at a given loss rate, from which 1/4 follows).
+
     Parameters
     ----------
     limit_mbps : float
@@ -255,17 +230,6 @@ def rtt_shares_mbps(limit_mbps: float, rtts_ms: ArrayLike, exponent: float) -> A
         Round-trip times under load, queueing included, in ms, above 0.
     exponent : float
         0 (equal shares) to 4.
-
-    Returns
-    -------
-    array
-        Share of each flow in Mbit/s.
-
-    References
-    ----------
-    T. Lakshman, U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and
-    random loss, IEEE/ACM Transactions on Networking 5(3), 1997 (Reno: between 1 and 2). L. Xu et al., RFC 9438,
-    2023, section 3.3 (1 for CUBIC) and section 5 (its rate at a given loss rate, from which 1/4 follows).
 
     Examples
     --------
@@ -289,25 +253,19 @@ def jain_index(rates: ArrayLike) -> float:
     Holds for flows that deserve the same. Misleads for flows with different bottlenecks or demands: an
     allocation can be max-min fair and still score below 1.
 
+    Returns: Index in [1/n, 1].
+    Source: R. Jain, D. Chiu, W. Hawe, A quantitative measure of fairness and discrimination for resource allocation
+    in shared computer systems, DEC Research Report TR-301, 1984.
+
     Parameters
     ----------
     rates : array
         Rate of each flow in any one unit, 0 or more, not all 0.
 
-    Returns
-    -------
-    float
-        Index in [1/n, 1].
-
     Raises
     ------
     TheoryError
         If there is no rate, a negative one, or only zeros.
-
-    References
-    ----------
-    R. Jain, D. Chiu, W. Hawe, A quantitative measure of fairness and discrimination for resource allocation
-    in shared computer systems, DEC Research Report TR-301, 1984.
 
     Examples
     --------

@@ -34,24 +34,18 @@ def udp_wire_bytes(payload_bytes: int, framing: Framing = "tc") -> int:
     exceeds the MTU of 1500 bytes. Misleads below 18 bytes of payload, where a real wire pads the frame and
     `tc` does not.
 
+    Returns: Bytes per datagram.
+    Source: J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3.
+
     Parameters
     ----------
     framing : {"tc", "ethernet"}
         "tc" counts 14 bytes, the Ethernet header; "ethernet" 38, with preamble, check sequence and gap.
 
-    Returns
-    -------
-    int
-        Bytes per datagram.
-
     Raises
     ------
     TheoryError
         If the payload does not fit a datagram or the framing is unknown.
-
-    References
-    ----------
-    J. Postel, RFC 768, 1980; J. Postel, RFC 791, 1981, section 3.1; IEEE 802.3.
 
     Examples
     --------
@@ -69,24 +63,18 @@ def tcp_wire_bytes(mss_bytes: int = MSS_BYTES, framing: Framing = "tc") -> int:
     Holds for segments with timestamps and no other option, as Linux sends them. Misleads where a capture
     shows segments above the MTU: those are split before the wire, and each piece carries its own headers.
 
+    Returns: Bytes per segment.
+    Source: W. Eddy, RFC 9293, 2022, section 3.1; D. Borman et al., RFC 7323, 2014, section 3.2.
+
     Parameters
     ----------
     mss_bytes : int
         Application bytes in a segment, 1 to 1448 for an MTU of 1500; up to 8948 for jumbo frames.
 
-    Returns
-    -------
-    int
-        Bytes per segment.
-
     Raises
     ------
     TheoryError
         If the segment size is out of range or the framing is unknown.
-
-    References
-    ----------
-    W. Eddy, RFC 9293, 2022, section 3.1; D. Borman et al., RFC 7323, 2014, section 3.2.
 
     Examples
     --------
@@ -103,14 +91,8 @@ def udp_goodput_limit_mbps(rate_mbps: float, payload_bytes: int = 1000, framing:
     Holds for a link that is never idle. Misleads for fragmented datagrams (more than 1472 bytes) on an
     overloaded link: one lost fragment loses them whole.
 
-    Returns
-    -------
-    float
-        Goodput in Mbit/s.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
+    Returns: Goodput in Mbit/s.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
     6.4.
 
     Examples
@@ -129,20 +111,14 @@ def tcp_goodput_limit_mbps(rate_mbps: float, mss_bytes: int = MSS_BYTES, framing
     transfers (slow start), for windows below the bandwidth-delay product and where losses keep the window
     small.
 
+    Returns: Goodput in Mbit/s.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
+    3.5.
+
     Parameters
     ----------
     mss_bytes : int
         Application bytes in a segment; 1448 for an MTU of 1500 with timestamps.
-
-    Returns
-    -------
-    float
-        Goodput in Mbit/s.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, sections 1.4.4 and
-    3.5.
 
     Examples
     --------

@@ -17,6 +17,9 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
     Holds for arrivals at random moments (a Poisson process), one link, a queue that never overflows, and a run that is long against
     `relaxation_ms`. Misleads for packets that come in bursts (they wait longer) or by a clock (shorter), and for short runs.
 
+    Returns: Milliseconds, shaped as `load`.
+    Source: D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 3.
+
     Parameters
     ----------
     load : float or array
@@ -26,15 +29,6 @@ def mean_wait_ms(load: Value, service_ms: float, variation: float = 0.0) -> Valu
     variation : float
         Variance of the sizes over their mean squared, 0 or more: 0 for equal sizes (M/D/1), 1 for exponentially distributed
         ones (M/M/1).
-
-    Returns
-    -------
-    float or array
-        Milliseconds, shaped as `load`.
-
-    References
-    ----------
-    D. Bertsekas, R. Gallager, Data Networks, 2nd ed., Prentice Hall, 1992, chapter 3.
 
     Examples
     --------
@@ -57,19 +51,13 @@ def relaxation_ms(load: Value, service_ms: float, variation: float = 0.0) -> Val
     variance goes where each run has the same number of packets, as `netlab.Udp` sends it. Holds near full load and for times much
     longer than this. Misleads for low loads, where it is shorter than a packet.
 
+    Returns: Milliseconds, shaped as `load`.
+    Source: W. Whitt, Planning queueing simulations, Management Science 35(11), 1989: a queue near full load as reflected Brownian motion.
+
     Parameters
     ----------
     load, service_ms, variation
         As for `mean_wait_ms`.
-
-    Returns
-    -------
-    float or array
-        Milliseconds, shaped as `load`.
-
-    References
-    ----------
-    W. Whitt, Planning queueing simulations, Management Science 35(11), 1989: a queue near full load as reflected Brownian motion.
 
     Examples
     --------

@@ -27,14 +27,8 @@ def slow_start_fill_s(rate_mbps: float, rtt_ms: float, mss_bytes: int = MSS_BYTE
     carries in one RTT. Holds when nothing is lost before, when neither end limits the window, and when slow start does not
     end early (CUBIC leaves it when the delay grows). Misleads for short RTTs, where queueing is a part of them.
 
-    Returns
-    -------
-    float
-        Time in s, a whole number of RTTs; 0 where the first window fills the path.
-
-    References
-    ----------
-    M. Allman, V. Paxson, E. Blanton, RFC 5681, 2009, section 3.1; J. Chu et al., RFC 6928, 2013, section 2.
+    Returns: Time in s, a whole number of RTTs; 0 where the first window fills the path.
+    Source: M. Allman, V. Paxson, E. Blanton, RFC 5681, 2009, section 3.1; J. Chu et al., RFC 6928, 2013, section 2.
 
     Examples
     --------
@@ -55,19 +49,13 @@ def slow_start_goodput_mbps(
     Round k (from 0) brings 10 * 2**k segments, or what the link carries in one RTT. Holds and misleads as
     `slow_start_fill_s`.
 
+    Returns: Goodput in Mbit/s.
+    Source: As `slow_start_fill_s`.
+
     Parameters
     ----------
     active_s : float
         Time in s since the first data arrived, above 0.
-
-    Returns
-    -------
-    float
-        Goodput in Mbit/s.
-
-    References
-    ----------
-    As `slow_start_fill_s`.
 
     Examples
     --------
@@ -98,19 +86,13 @@ def slow_start_rounds(
     it at a connection's start. Misleads once the window fills the path: then the rate limits, not the rounds; and within a few segments
     of a stair's edge, where an acknowledgement that is delayed can cost a round.
 
+    Returns: Rounds, 1 or more.
+    Source: M. Allman, V. Paxson, E. Blanton, RFC 5681, 2009, section 3.1; J. Chu et al., RFC 6928, 2013, section 2.
+
     Parameters
     ----------
     initial_window_segments : int
         Segments that go before the first acknowledgement, 1 or more.
-
-    Returns
-    -------
-    int
-        Rounds, 1 or more.
-
-    References
-    ----------
-    M. Allman, V. Paxson, E. Blanton, RFC 5681, 2009, section 3.1; J. Chu et al., RFC 6928, 2013, section 2.
 
     Examples
     --------
@@ -141,6 +123,10 @@ def short_flow_ms(
     fast link this is ``rtt_ms * (rounds + 1/2)``, a staircase in the size. Holds when nothing is lost, on an empty path, and when
     slow start does not end early. A page that the client has to ask for takes half a round trip more.
 
+    Returns: Time in ms.
+    Source: J. Kurose, K. Ross, Computer Networking, third edition, 2004 (TCP delay modeling; there with a request and an initial
+    window of 1).
+
     Parameters
     ----------
     rate_mbps : float
@@ -149,16 +135,6 @@ def short_flow_ms(
         Round-trip time of an empty path in ms, above 0, without transmission.
     initial_window_segments, mss_bytes
         As for `slow_start_rounds`.
-
-    Returns
-    -------
-    float
-        Time in ms.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking, third edition, 2004 (TCP delay modeling; there with a request and an initial
-    window of 1).
 
     Examples
     --------

@@ -41,19 +41,13 @@ def window_limit_mbps(window_bytes: Value, rtt_ms: float) -> Value:
     Holds while the link is faster than this. Misleads above the link's own limit, and where the buffer that
     was asked for is not the window: Linux doubles `SO_RCVBUF` and keeps a part of it for its own bookkeeping.
 
+    Returns: Goodput in Mbit/s, shaped as `window_bytes`.
+    Source: D. Borman et al., RFC 7323, 2014, section 1.1.
+
     Parameters
     ----------
     rtt_ms : float
         Round-trip time in ms, above 0.
-
-    Returns
-    -------
-    float or array
-        Goodput in Mbit/s, shaped as `window_bytes`.
-
-    References
-    ----------
-    D. Borman et al., RFC 7323, 2014, section 1.1.
 
     Examples
     --------
@@ -73,19 +67,13 @@ def windowed_goodput_mbps(
     Holds for long transfers without loss. Misleads near the knee, where a window that is no whole number of
     segments and the acknowledgements' own time cost a few per cent.
 
+    Returns: Goodput in Mbit/s, shaped as `window_bytes`.
+    Source: J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 3.4.2.
+
     Parameters
     ----------
     rate_mbps : float
         The bottleneck's rate in Mbit/s, above 0.
-
-    Returns
-    -------
-    float or array
-        Goodput in Mbit/s, shaped as `window_bytes`.
-
-    References
-    ----------
-    J. Kurose, K. Ross, Computer Networking: A Top-Down Approach, 8th ed., Pearson, 2021, section 3.4.2.
 
     Examples
     --------
@@ -104,6 +92,10 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
     nor the link in the way. Misleads under heavier loss, where timeouts rule (see `pftk_mbps`), on fast long
     paths for CUBIC and at any loss for BBR, which do not halve their window at a loss.
 
+    Returns: Rate in Mbit/s, shaped as `loss_rate`.
+    Source: M. Mathis, J. Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance
+    algorithm, ACM Computer Communication Review 27(3), 1997.
+
     Parameters
     ----------
     rtt_ms : float
@@ -114,16 +106,6 @@ def mathis_mbps(mss_bytes: int, rtt_ms: float, loss_rate: Value, c: float = MATH
         For periodic loss sqrt(3/2) = `MATHIS_C`, for random loss `MATHIS_RANDOM_C`. Both for a sender that counts
         the segments acknowledged, as Linux does (RFC 3465); one that counts delayed acknowledgements has 1/sqrt(2)
         of it.
-
-    Returns
-    -------
-    float or array
-        Rate in Mbit/s, shaped as `loss_rate`.
-
-    References
-    ----------
-    M. Mathis, J. Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance
-    algorithm, ACM Computer Communication Review 27(3), 1997.
 
     Examples
     --------
@@ -145,21 +127,15 @@ def cubic_mbps(mss_bytes: int, rtt_ms: Value, loss_rate: Value) -> Value:
     region). Holds for losses at equal distances, in packets, with neither window nor link in the way; for
     random losses the constant is larger, the exponents are the same. Misleads where timeouts rule.
 
+    Returns: Rate in Mbit/s, shaped as `rtt_ms` and `loss_rate` together.
+    Source: L. Xu et al., RFC 9438, 2023, section 5, and its table 1 for values.
+
     Parameters
     ----------
     rtt_ms : float or array
         Round-trip time under load, in ms, above 0.
     loss_rate : float or array
         Chance that a segment is lost, in (0, 1].
-
-    Returns
-    -------
-    float or array
-        Rate in Mbit/s, shaped as `rtt_ms` and `loss_rate` together.
-
-    References
-    ----------
-    L. Xu et al., RFC 9438, 2023, section 5, and its table 1 for values.
 
     Examples
     --------
@@ -183,22 +159,16 @@ def aimd_cost_segments(window_segments: Value, decrease: float = 0.5) -> Value:
     Misleads with a queue of one BDP, which makes the loss free, and for CUBIC on long paths, whose climb goes
     by the clock.
 
+    Returns: Segments, shaped as `window_segments`.
+    Source: The area of a tooth, as M. Mathis, J. Semke, J. Mahdavi and T. Ott count it in The macroscopic behavior of the TCP
+    congestion avoidance algorithm, ACM Computer Communication Review 27(3), 1997.
+
     Parameters
     ----------
     window_segments : float or array
         Window at the loss, in segments, above 0.
     decrease : float
         What the loss leaves of the window, from 0 to 1.
-
-    Returns
-    -------
-    float or array
-        Segments, shaped as `window_segments`.
-
-    References
-    ----------
-    The area of a tooth, as M. Mathis, J. Semke, J. Mahdavi and T. Ott count it in The macroscopic behavior of the TCP
-    congestion avoidance algorithm, ACM Computer Communication Review 27(3), 1997.
 
     Examples
     --------
@@ -228,6 +198,10 @@ def pftk_mbps(
     it; there `mathis_mbps` is nearer.
     It counts segments sent, not delivered.
 
+    Returns: Rate in Mbit/s, shaped as `loss_rate`.
+    Source: J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modeling TCP throughput: a simple model and its empirical
+    validation, ACM SIGCOMM 1998: the approximate full model.
+
     Parameters
     ----------
     rtt_ms : float
@@ -240,16 +214,6 @@ def pftk_mbps(
         Segments that let the window grow as one does, 1 or more: 1 for Linux, which counts what is
         acknowledged (RFC 3465), however many segments an acknowledgement covers; 2 for a sender that counts
         delayed acknowledgements, as in the paper.
-
-    Returns
-    -------
-    float or array
-        Rate in Mbit/s, shaped as `loss_rate`.
-
-    References
-    ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modeling TCP throughput: a simple model and its empirical
-    validation, ACM SIGCOMM 1998: the approximate full model.
 
     Examples
     --------
@@ -296,6 +260,10 @@ def backoff_mbps(
     three segments often repairs a loss without the timer, so that the flow is twice as fast at 0.4 and three times
     at 0.3. Holds for means over many minutes only, for single waits may take two.
 
+    Returns: Rate in Mbit/s, shaped as `loss_rate`.
+    Source: V. Paxson, M. Allman, J. Chu, M. Sargent, Computing TCP's retransmission timer, RFC 6298, 2011, rules 2.5
+    and 5.5; the mean is a geometric series.
+
     Parameters
     ----------
     rtt_ms : float
@@ -305,16 +273,6 @@ def backoff_mbps(
     longest_rto_ms : float
         Where doubling stops, in ms, `rto_ms` or more; 120 s in Linux, at least 60 s in the RFC, infinite is
         allowed.
-
-    Returns
-    -------
-    float or array
-        Rate in Mbit/s, shaped as `loss_rate`.
-
-    References
-    ----------
-    V. Paxson, M. Allman, J. Chu, M. Sargent, Computing TCP's retransmission timer, RFC 6298, 2011, rules 2.5
-    and 5.5; the mean is a geometric series.
 
     Examples
     --------
@@ -362,6 +320,10 @@ def parallel_streams_mbps(
     Holds while the losses come from elsewhere than the streams themselves. Misleads once they fill the link:
     then they cause the losses, and the sum stays at the link's limit.
 
+    Returns: Sum over the streams in Mbit/s, shaped as `streams`.
+    Source: T. Hacker, B. Athey, B. Noble, The end-to-end performance effects of parallel TCP sockets on a lossy
+    wide-area network, IPDPS 2002 (the sum over the streams of each one's bound by Mathis).
+
     Parameters
     ----------
     streams : float or array
@@ -374,16 +336,6 @@ def parallel_streams_mbps(
         The most that the link gives, as goodput in Mbit/s, above 0.
     c : float
         The constant of `mathis_mbps`: `MATHIS_RANDOM_C` is the one for random loss, `MATHIS_C` that of the paper.
-
-    Returns
-    -------
-    float or array
-        Sum over the streams in Mbit/s, shaped as `streams`.
-
-    References
-    ----------
-    T. Hacker, B. Athey, B. Noble, The end-to-end performance effects of parallel TCP sockets on a lossy
-    wide-area network, IPDPS 2002 (the sum over the streams of each one's bound by Mathis).
 
     Examples
     --------

@@ -19,19 +19,13 @@ def udp_goodput_mbps(
     Holds for any offered rate once the first datagram has arrived. Misleads for bursty senders: those lose
     datagrams below the limit too, when a burst exceeds the queue.
 
+    Returns: Goodput in Mbit/s, shaped as `offered_mbps`.
+    Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
+
     Parameters
     ----------
     rate_mbps : float
         The bottleneck's rate in Mbit/s, above 0.
-
-    Returns
-    -------
-    float or array
-        Goodput in Mbit/s, shaped as `offered_mbps`.
-
-    References
-    ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -58,6 +52,10 @@ def udp_loss_rate(
     stops is late, not lost. Without them it is the limit of a long run, which misleads for short runs with
     long queues.
 
+    Returns: Loss rate in [0, 1], shaped as `offered_mbps`.
+    Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021;
+    the queue's term is the conservation of datagrams: sent = served + queued + dropped.
+
     Parameters
     ----------
     rate_mbps : float
@@ -66,16 +64,6 @@ def udp_loss_rate(
         Datagrams that the bottleneck's queue holds, 0 or more.
     duration_s : float
         How long the sender sends, in s, above 0.
-
-    Returns
-    -------
-    float or array
-        Loss rate in [0, 1], shaped as `offered_mbps`.
-
-    References
-    ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021;
-    the queue's term is the conservation of datagrams: sent = served + queued + dropped.
 
     Examples
     --------
@@ -103,6 +91,9 @@ def udp_shares_mbps(
     pattern where one always finds the free place, and for queues counted in bytes when datagrams differ in
     size.
 
+    Returns: Goodput in Mbit/s, one per flow.
+    Source: J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
+
     Parameters
     ----------
     offered_mbps : array
@@ -111,15 +102,6 @@ def udp_shares_mbps(
         The bottleneck's rate in Mbit/s, above 0.
     payload_bytes : int or array
         Application bytes in a datagram, one for all or one per flow.
-
-    Returns
-    -------
-    array
-        Goodput in Mbit/s, one per flow.
-
-    References
-    ----------
-    J.-Y. Le Boudec, Rate adaptation, congestion control and fairness: a tutorial, EPFL, 2021.
 
     Examples
     --------
@@ -149,21 +131,15 @@ def held_shares_mbps(
     where a full queue drops, see `udp_shares_mbps`, and where a flow's packets come in bursts and so wait longer
     or shorter than others'.
 
+    Returns: Goodput of each flow in Mbit/s.
+    Source: J. Little, A proof for the queuing formula L = lambda W, Operations Research 9(3), 1961.
+
     Parameters
     ----------
     held_packets : array
         Packets that each flow keeps in the queue on average, above 0.
     payload_bytes, wire_bytes : array
         Application bytes in a packet of each flow, and what it takes from the rate, above 0.
-
-    Returns
-    -------
-    array
-        Goodput of each flow in Mbit/s.
-
-    References
-    ----------
-    J. Little, A proof for the queuing formula L = lambda W, Operations Research 9(3), 1961.
 
     Examples
     --------

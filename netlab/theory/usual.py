@@ -1,6 +1,7 @@
 """What the formulas' help says again and again, written once: usual parameters, and what a formula raises.
 
-A docstring names the parameters that are its own. `complete` adds the others, in the order of the call.
+A docstring names the parameters that are its own, and after `Returns:` and `Source:` what comes back and who says so. `complete` makes
+sections of these, and adds the other parameters in the order of the call.
 """
 
 import inspect
@@ -37,24 +38,34 @@ PARAMETERS = {
 }
 """A parameter's kind and what it is."""
 RAISES = "TheoryError\n    If a parameter is out of range."
+TYPES = {"Value": "float or array", "ndarray": "array", "dict": "dict of flow to float", "tuple": "tuple of float"}
+"""What is said of a result, by its annotation; any other is named as it is."""
 _HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 
 def complete(formula: Callable[..., Any]) -> None:
-    """Give a formula's docstring the usual parameters and errors that it leaves out."""
+    """Give a formula's docstring its sections, with the usual parameters and errors that it leaves out."""
     text = inspect.getdoc(formula)
     if text is None:  # python -OO
         return
+    signature = inspect.signature(formula)
     head, *parts = _HEADING.split(text)
+    head, _, short = head.partition("Returns: ")
+    returns, _, source = short.rstrip().partition("\nSource: ")
     sections = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
     own: dict[str, str] = {}
     for entry in filter(None, re.split(r"\n(?=\S)", sections.pop("Parameters", ""))):
         names = entry.partition("\n")[0].partition(" : ")[0].split(", ")
         own |= {names[0]: entry} | dict.fromkeys(names[1:], "")
-    parameters = [own[name] if name in own else _usual(name) for name in inspect.signature(formula).parameters]
-    returns = sections.pop("Returns")
-    raises = sections.pop("Raises", RAISES)
-    ordered = {"Parameters": "\n".join(filter(None, parameters)), "Returns": returns, "Raises": raises, **sections}
+    parameters = [own[name] if name in own else _usual(name) for name in signature.parameters]
+    kind = signature.return_annotation.__name__
+    ordered = {
+        "Parameters": "\n".join(filter(None, parameters)),
+        "Returns": f"{TYPES.get(kind, kind)}\n    {returns}",
+        "Raises": sections.pop("Raises", RAISES),
+        "References": source,
+        **sections,
+    }
     formula.__doc__ = head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{body}" for name, body in ordered.items()) + "\n"
 
 

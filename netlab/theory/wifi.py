@@ -36,25 +36,19 @@ def wifi_exchange_us(packet_bytes: int, options: Mapping[str, Any] | None = None
     station that always has a next frame, with nobody else on the air and no frame lost. Misleads for a station that sends
     now and then: it does not wait for its backoff.
 
+    Returns: Time in us.
+    Source: IEEE 802.11-2016, clauses 10.3.3, 10.3.4 and 17.4.3; J. Jun, P. Peddabachagari, M. Sichitiu, Theoretical maximum
+    throughput of IEEE 802.11 and its applications, IEEE NCA, 2003.
+
     Parameters
     ----------
     packet_bytes : int
         The IP packet, 20 to 1500 bytes.
 
-    Returns
-    -------
-    float
-        Time in us.
-
     Raises
     ------
     TheoryError
         If the packet or an option is out of range.
-
-    References
-    ----------
-    IEEE 802.11-2016, clauses 10.3.3, 10.3.4 and 17.4.3; J. Jun, P. Peddabachagari, M. Sichitiu, Theoretical maximum
-    throughput of IEEE 802.11 and its applications, IEEE NCA, 2003.
 
     Examples
     --------
@@ -74,24 +68,18 @@ def wifi_udp_limit_mbps(payload_bytes: int, options: Mapping[str, Any] | None = 
     Holds for a sender that always has a datagram waiting, alone on the medium. Misleads where others send too (see
     `wifi_saturation`) and where frames are lost on the air.
 
+    Returns: Goodput in Mbit/s.
+    Source: Jun et al., 2003: payload over the time of one exchange; with the timing of ERP-OFDM.
+
     Parameters
     ----------
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
 
-    Returns
-    -------
-    float
-        Goodput in Mbit/s.
-
     Raises
     ------
     TheoryError
         If the payload or an option is out of range.
-
-    References
-    ----------
-    Jun et al., 2003: payload over the time of one exchange; with the timing of ERP-OFDM.
 
     Examples
     --------
@@ -118,6 +106,11 @@ def wifi_tcp_limit_mbps(
     costs a collision, another DIFS and a longer backoff. Holds for a window that keeps the sender's queue filled and for no loss.
     Misleads where the receiver acknowledges more often than assumed, as after a loss: count its frames.
 
+    Returns: Goodput in Mbit/s.
+    Source: The simple budget: J. Jun et al., 2003, for TCP. The other: the conservation of idle slots, and `collisions_per_ack`.
+    R. Bruno, M. Conti, E. Gregori, Throughput analysis and measurements in IEEE 802.11 WLANs with TCP and UDP traffic flows,
+    IEEE Transactions on Mobile Computing 7 (2), 2008, treat more stations.
+
     Parameters
     ----------
     mss_bytes : int
@@ -127,21 +120,10 @@ def wifi_tcp_limit_mbps(
     contention : bool
         False leaves out what two ends do to each other.
 
-    Returns
-    -------
-    float
-        Goodput in Mbit/s.
-
     Raises
     ------
     TheoryError
         If the segment or an option is out of range.
-
-    References
-    ----------
-    The simple budget: J. Jun et al., 2003, for TCP. The other: the conservation of idle slots, and `collisions_per_ack`.
-    R. Bruno, M. Conti, E. Gregori, Throughput analysis and measurements in IEEE 802.11 WLANs with TCP and UDP traffic flows,
-    IEEE Transactions on Mobile Computing 7 (2), 2008, treat more stations.
 
     Examples
     --------
@@ -216,22 +198,16 @@ def wifi_saturation(stations: int, payload_bytes: int, options: Mapping[str, Any
     backoff stand still in a busy slot only on average, and never gives a frame up, so for two stations it says
     2 % too much (measured: 30.2 Mbit/s where it has 30.7).
 
+    Returns: Goodput of all in Mbit/s, and the share of the frames that collide.
+    Source: G. Bianchi, Performance analysis of the IEEE 802.11 distributed coordination function, IEEE Journal on Selected Areas in
+    Communications 18 (3), 2000: the fixed point of two probabilities, and the throughput that follows.
+
     Parameters
     ----------
     stations : int
         Senders, 1 to 200.
     payload_bytes : int
         Application bytes in a datagram, 1 to 1472.
-
-    Returns
-    -------
-    Saturation
-        Goodput of all in Mbit/s, and the share of the frames that collide.
-
-    References
-    ----------
-    G. Bianchi, Performance analysis of the IEEE 802.11 distributed coordination function, IEEE Journal on Selected Areas in
-    Communications 18 (3), 2000: the fixed point of two probabilities, and the throughput that follows.
 
     Examples
     --------
