@@ -27,6 +27,7 @@ NETWORK = nl.topologies.dumbbell()
         (lambda: nl.run(NETWORK, nl.Tcp("h1", "h3")), "traffic must be a list"),
         (lambda: nl.run(NETWORK, [nl.Tcp("h1", "h3", congestion="CUBIC")]), "did you mean cubic?"),
         (lambda: nl.Link("h1", "h2", rate=5), "did you mean rate_mbps?"),
+        (lambda: nl.topologies.dumbbell(pair=1), "did you mean pairs?"),
         (lambda: nl.repeat(NETWORK, [nl.Ping("h1", "h3")], seed=5), "did you mean seeds?"),  # type: ignore[call-arg]
     ],
 )

@@ -4,6 +4,7 @@ Its fields hold for both directions unless `reverse` (from `b` towards `a`) says
 unlimited, zero or the kernel's default.
 """
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -278,7 +279,7 @@ class Link:  # noqa: PLW1641 (compares by value and holds a dict: no hash)
 
 
 def takes_link_fields(function: _C) -> _C:
-    """Show a link's fields, each with its default, in the signature of what takes any of them."""
+    """Show a link's fields, each with its default, in the signature of what takes any of them; refuse other names."""
     signature = inspect.signature(function)
     own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
     names = {item.name for item in own}
@@ -287,8 +288,20 @@ def takes_link_fields(function: _C) -> _C:
         for item in inspect.signature(LinkShape).parameters.values()
         if item.name not in names
     ]
-    function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
-    return function
+    taken = signature.replace(parameters=[*own, *more])
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        wrong = [name for name in named if name not in taken.parameters]
+        if wrong:
+            raise ScenarioError(
+                [f"{function.__name__}: unknown field: {one_of(n, [*taken.parameters])}" for n in wrong]
+            )
+        return function(*arguments, **named)
+
+    called: Any = function if inspect.isclass(function) else checked
+    called.__signature__ = taken
+    return cast("_C", called)
 
 
 takes_link_fields(Link)

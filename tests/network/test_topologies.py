@@ -118,7 +118,7 @@ def test_a_chain_needs_a_delay_for_each_rate(rates: list[float], delays: list[fl
 
 
 def test_an_unknown_field_is_named() -> None:
-    with pytest.raises(ScenarioError, match="link r1-r2: unknown field: got 'bw'; allowed: rate_mbps, delay_ms"):
+    with pytest.raises(ScenarioError, match="dumbbell: unknown field: got 'bw'; allowed: pairs, rate_mbps, delay_ms"):
         nl.topologies.dumbbell(1, bw=5)
 
 
