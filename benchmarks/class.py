@@ -1,11 +1,12 @@
-"""Grade a class as an instructor does: how long it takes, and whether a second time and a busy machine give the same.
+"""Grade a class as an instructor does, and hold its contest: how long it takes, and whether a second time and a busy machine give the same.
 
-    python benchmarks/class.py [--submissions N] [--jobs N] [--only speed|again|busy|many] [--students N]
+    python benchmarks/class.py [--submissions N] [--jobs N] [--only speed|again|busy|many|contest] [--students N] [--hand-ins N]
 
 speed: 30 submissions of "UDP loss", each with figures of its own, every experiment made anew; the goal is 180 s on two idle cores.
 again: the class of the tests (right, wrong, broken, hostile), graded twice: all files of both gradings are compared.
 many:  300 students with figures of their own, a tenth of them hostile, within an hour: who lost points or a row, and the peak memory.
 busy:  the same class beside eight processes that never rest: the table of points is compared.
+contest: 40 hand-ins, fixed windows and the opponents' own classes with other numbers, a tenth of which fail; some race a second time.
 The last line is "all as it must be", or what is not; the exit code follows it.
 """
 
@@ -13,12 +14,15 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import os
+import random
 import resource
 import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -27,6 +31,8 @@ from harness import busy, used_s
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from netlab.contest import board, contest, race  # noqa: E402
+from netlab.contest.opponents import OPPONENTS  # noqa: E402
 from netlab.course import authoring  # noqa: E402
 from netlab.grading import grade, master, merged, reports  # noqa: E402
 from netlab.grading.grade import Graded  # noqa: E402
@@ -43,13 +49,32 @@ ANSWERS = {
 }
 """Kinds of submissions: what differs from the solution (None: as it was handed out), and the points for answers in code."""
 
+CONTEST_SEED, AGAIN = "benchmark", 4
+OWN = [inspect.getsource(opponent) for opponent in OPPONENTS.values()]
+ENDS = (2, 12), (0.5, 2.0), (0.4, 0.9)
+FIXED = """
+class Fixed:
+    def on_start(self, flow):
+        flow.cwnd_segments = {window}
+
+    def on_ack(self, ack):
+        pass
+"""
+FAILING = (
+    "class Typo:\n    def on_acks(self, ack):\n        pass\n",
+    "class Raises:\n    def on_ack(self, ack):\n        return ack.rtt\n",
+    "class Loops:\n    def on_ack(self, ack):\n        while True:\n            pass\n",
+    "My control looks at the delay.\n",
+)
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--only", choices=("speed", "again", "busy", "many"))
+    parser.add_argument("--only", choices=("speed", "again", "busy", "many", "contest"))
     parser.add_argument("--students", type=int, default=300)
+    parser.add_argument("--hand-ins", type=int, default=40)
     options = parser.parse_args()
     # A shell starts what it puts into the background with Ctrl-C ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -63,6 +88,8 @@ def main() -> int:
             wrong += class_again(place, options.jobs, options.only)
         if options.only == "many":
             wrong += many(place, options.students, options.jobs)
+        if options.only == "contest":
+            wrong += contests(place, options.hand_ins, options.jobs)
     print("all as it must be" if not wrong else "\n".join(f"WRONG: {each}" for each in wrong))
     return 1 if wrong else 0
 
@@ -122,6 +149,50 @@ def many(place: Path, number: int, jobs: int) -> list[str]:
         flush=True,
     )
     return wrong + ([f"{wall_s:.0f} s is more than an hour"] if wall_s > MANY_S else [])
+
+
+def hand_ins(number: int) -> dict[str, str]:
+    """So many hand-ins, the same each time."""
+    chance = random.Random(1)  # noqa: S311 (no secret)
+    found = {}
+    for each in range(number):
+        window, queued, gain, kept = chance.choice((4, 8, 16, 32, 64, 128)), *(chance.uniform(*ends) for ends in ENDS)
+        source = (FIXED.format(window=window), *OWN)[each % 4]
+        for before, after in {
+            ": Any": "",
+            "SMALLEST_SEGMENTS": "4",
+            "QUEUED_SEGMENTS = 4.0": f"QUEUED_SEGMENTS = {queued:.1f}",
+            "GAIN = 10, 1.1": f"GAIN = 10, {gain:.2f}",
+            "0.75 *": f"{kept:.2f} *",
+        }.items():
+            source = source.replace(before, after)
+        found[f"student-{each:02d}"] = FAILING[each // 10 % len(FAILING)] if each % 10 == 9 else source
+    return found
+
+
+def contests(place: Path, number: int, jobs: int) -> list[str]:
+    """A class in the contest, and some of it a second time: the scores are the same to the digit."""
+    wrong = []
+    (place / "in").mkdir()
+    for student, source in hand_ins(number).items():
+        (place / "in" / f"{student}.py").write_text(source)
+    began_s = time.monotonic()
+    held = contest.hold([place / "in"], place / "board", seed=CONTEST_SEED, jobs=jobs)
+    wall_s = time.monotonic() - began_s
+    board.write(held, place / "board")
+    statuses = [row["status"] for row in held.rows if row["status"] in (race.RACED, race.FAILED, race.NOT_TAKEN)]
+    print(f"contest: {len(held.rows)} hand-ins: {wall_s:.0f} s; {Counter(statuses)}")
+    for row in [*held.rows[:5], *held.landmarks]:
+        print(f"  {row['student']:12} {row['class']:10} {row['total']:6.2f}")
+    if len(statuses) != number:
+        wrong.append("a hand-in has no row, or one that was no fault of its own")
+    if some := [row for row in held.rows if row["status"] == race.RACED][:AGAIN]:
+        paths = [place / "in" / f"{row['student']}.py" for row in some]
+        again = contest.hold(paths, place / "again", seed=CONTEST_SEED, jobs=jobs)
+        scores = {row["student"]: row["scores"] for row in again.rows}
+        others = [row["student"] for row in some if scores[row["student"]] != row["scores"]]
+        wrong += [f"{student} has other scores the second time" for student in others]
+    return wrong
 
 
 def submission(chapter: master.Master, token: str, changes: dict[str, str | None]) -> str:
