@@ -3,13 +3,12 @@
 import os
 import socket
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from netlab.agent.namespaces import visit
 from netlab.base.errors import RunError
 from netlab.netlink import wire
 from netlab.netlink.ip_lines import Interfaces
-from netlab.netlink.qdiscs import Index
 from netlab.netlink.wire import batch
 
 SOL_NETLINK = 270
@@ -74,17 +73,3 @@ def _more(body: bytes) -> str:
     said = dict(wire.attributes(body[ERROR.size + wire.HEADER.size :])).get(NLMSGERR_ATTR_MSG, b"")
     text = said.rstrip(b"\0").decode(errors="replace")
     return f" ({text})" if text else ""
-
-
-def tell(pid: int, messages: Callable[[Index], Iterable[tuple[str, bytes]]]) -> None:
-    """Tell the kernel messages in the namespace of process `pid`, whose interfaces have the numbers that are there now.
-
-    Raises RunError when the kernel refuses one.
-    """
-    routing = Routing(pid)
-    try:
-        with visit(pid):
-            ready = list(messages(socket.if_nametoindex))
-        routing.tell(ready)
-    finally:
-        routing.close()

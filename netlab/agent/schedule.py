@@ -7,12 +7,13 @@ queue empties into that at the highest rate. Interfaces stay up, so addresses, r
 import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from netlab.agent import shaping
 from netlab.base.units import NS_PER_S
 from netlab.netlink.ip_lines import Interfaces, ip_line
-from netlab.netlink.qdiscs import Attached, Queueing, Removed
+from netlab.netlink.qdiscs import Attached, Queueing, removed
 from netlab.protocol.plan import Change, Hop, Plan, Shape, TraceSteps
 
 # A machine's own `tbf` fills its bucket at every change of its rate: in a second, a bucket of 10 ms is one per cent. And it looks at the
@@ -22,11 +23,10 @@ REAL_CLOCK_OUTAGE_MBPS = 0.1
 
 
 class Step(NamedTuple):
-    """What a node is told: a line of `ip`, or a part of its queueing, which may be there already and is `changed`."""
+    """What a node is told: a line of `ip`, or a part of its queueing."""
 
     node: str
     what: str | Queueing
-    changed: bool = False
 
     @property
     def line(self) -> str:
@@ -35,11 +35,7 @@ class Step(NamedTuple):
 
     def message(self, interfaces: Interfaces) -> bytes:
         """The netlink message that does it."""
-        if isinstance(self.what, str):
-            return ip_line(self.what, interfaces)
-        if isinstance(self.what, Attached):
-            return self.what.message(interfaces, changed=self.changed)
-        return self.what.message(interfaces)
+        return ip_line(self.what, interfaces) if isinstance(self.what, str) else self.what.message(interfaces)
 
 
 def transition(
@@ -49,14 +45,14 @@ def transition(
 
     What a wire draws follows from `seed`; one that draws already goes on with that.
     """
-    wire = [Step(hop["dst"], *step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
+    wire = [Step(hop["dst"], step) for step in _wire_steps(hop["dst_interface"], old, new, was_up, is_up, clock, seed)]
     before, after = (_queue(hop["interface"], *state, clock) for state in ((old, was_up), (new, is_up)))
     if before and after:
         # RED is told its rate too, for the time in which nothing is sent. Told anew, it would forget its average.
         same_rate = cast("Shape", {**new, "rate_mbps": old["rate_mbps"]})
         if _queue(hop["interface"], same_rate, True, clock)[1] == before[1]:
             after[1] = before[1]
-    queue = [Step(hop["src"], *step) for step in _replaced(hop["interface"], before, after)]
+    queue = [Step(hop["src"], step) for step in _replaced(hop["interface"], before, after)]
     # What a queue lets go when its link is cut must find the wire cut.
     return queue + wire if is_up else wire + queue
 
@@ -68,11 +64,11 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached]
     return [shaping.draining(interface, shape, clock), *found[1:]]
 
 
-def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> list[tuple[Queueing, bool]]:
+def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> list[Queueing]:
     if [one.qdisc.kind for one in before] != [one.qdisc.kind for one in after]:
-        return [*([(Removed(interface), False)] if before else []), *((one, False) for one in after)]
+        return [*([removed(interface)] if before else []), *after]
     return [
-        (new, True)
+        replace(new, changed=True)
         for old, new in zip(before, after, strict=True)
         # A `tbf` that changes sets the limit of a fifo inside it, too.
         if new != old or (new.inner and before[0] != after[0] and new.qdisc.kind in ("pfifo", "bfifo"))
@@ -81,27 +77,26 @@ def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> 
 
 def _wire_steps(
     arriving: str, old: Shape, new: Shape, was_up: bool, is_up: bool, clock: str, seed: int | None
-) -> list[tuple[str | Queueing, bool]]:
+) -> list[str | Queueing]:
     device = shaping.wire_device(arriving)
     before, after = (
         [shaping.wire_qdisc(device, shape, clock, seed)] if shaping.has_wire(shape) else [] for shape in (old, new)
     )
-    switch: list[tuple[str | Queueing, bool]] = [(f"link set dev {device} {'up' if is_up else 'down'}", False)]
+    switch = f"link set dev {device} {'up' if is_up else 'down'}"
     if not before and was_up:
         if not after and is_up:
             return []
-        added: list[tuple[str | Queueing, bool]] = [(f"link add name {device} type ifb", False)]
-        made = ((one, False) for one in (*after, *shaping.redirection(arriving, device)))
-        return [*added, *(switch if is_up else []), *made]
+        made = [*([switch] if is_up else []), *after, *shaping.redirection(arriving, device)]
+        return [f"link add name {device} type ifb", *made]
     if not after and is_up:
-        return [(Removed(arriving, ingress=True), False), (f"link del dev {device}", False)]
+        return [removed(arriving, arriving=True), f"link del dev {device}"]
     if before and after and before != after:
         # What a `netem` is not told stays as it was.
         after = [shaping.wire_qdisc(device, new, clock, None if shaping.draws(old) else seed, every_option=True)]
-    changed: list[tuple[str | Queueing, bool]] = [*_replaced(device, before, after)]
+    changed = _replaced(device, before, after)
     if was_up == is_up:
-        return changed
-    return [*changed, *switch] if is_up else [*switch, *changed]
+        return [*changed]
+    return [*changed, switch] if is_up else [switch, *changed]
 
 
 class _Waiting(NamedTuple):

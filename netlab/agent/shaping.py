@@ -26,7 +26,7 @@ from netlab.base.headers import (
     TCP_HEADER_BYTES,
 )
 from netlab.base.units import BITS_PER_BYTE, mbps_to_bps, ms_to_us
-from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, netem, tbf
+from netlab.netlink.qdiscs import Attached, Queueing, ingress, netem, redirected, tbf
 from netlab.network import queues
 from netlab.protocol.plan import Hop, Item, Shape
 
@@ -162,7 +162,7 @@ def _framing(shape: Shape) -> tuple[int, int]:
 
 def redirection(interface: str, device: str) -> list[Queueing]:
     """What leads all that arrives at `interface` over the wire `device`."""
-    return [Ingress(interface), Filter(interface, device)]
+    return [ingress(interface), redirected(interface, device)]
 
 
 def wire_device(interface: str) -> str:

@@ -67,79 +67,64 @@ class Attached:
     interface: str
     qdisc: Qdisc
     inner: bool = False
+    changed: bool = False
+    """Whether it is there, and gets new options."""
 
     @property
     def line(self) -> str:
         """The line of `tc` that makes it."""
         place = "parent 1: handle 2:" if self.inner else "root handle 1:"
-        return f"qdisc add dev {self.interface} {place} {self.qdisc.words}"
+        return f"qdisc {'change' if self.changed else 'add'} dev {self.interface} {place} {self.qdisc.words}"
 
-    def message(self, index: Index, *, changed: bool = False) -> bytes:
+    def message(self, index: Index) -> bytes:
         """The message that makes it, or that gives new options to the one that is there."""
         parent, handle = (ROOT_HANDLE, QUEUE_HANDLE) if self.inner else (TC_H_ROOT, ROOT_HANDLE)
-        return placed(index(self.interface), handle, parent, self.qdisc, 0 if changed else NLM_F_CREATE | NLM_F_EXCL)
+        flags = 0 if self.changed else NLM_F_CREATE | NLM_F_EXCL
+        return placed(index(self.interface), handle, parent, self.qdisc, flags)
 
 
-@dataclass(frozen=True)
-class Ingress:
+class Line(NamedTuple):
+    """Another line of `tc`, and what makes its message."""
+
+    line: str
+    message: Callable[[Index], bytes]
+
+
+Queueing = Attached | Line
+
+
+def ingress(interface: str) -> Line:
     """The hook for what arrives at an interface."""
-
-    interface: str
-
-    @property
-    def line(self) -> str:
-        """The line of `tc` that makes it."""
-        return f"qdisc add dev {self.interface} ingress"
-
-    def message(self, index: Index) -> bytes:
-        """The message that makes it."""
-        body = wire.TCMSG.pack(0, index(self.interface), INGRESS_HANDLE, TC_H_INGRESS, 0)
-        return message(wire.RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, body + text(wire.TCA_KIND, "ingress"))
+    hook, flags = Qdisc("ingress", "ingress", b""), NLM_F_CREATE | NLM_F_EXCL
+    return Line(
+        f"qdisc add dev {interface} ingress",
+        lambda index: placed(index(interface), INGRESS_HANDLE, TC_H_INGRESS, hook, flags),
+    )
 
 
-@dataclass(frozen=True)
-class Filter:
-    """Takes all that arrives at an interface with an `Ingress` and, given a device, sends it out through that one."""
+def redirected(interface: str, device: str | None = None) -> Line:
+    """Take all that arrives at an interface with an `ingress` and, given a device, send it out through that one."""
 
-    interface: str
-    device: str | None = None
-
-    @property
-    def line(self) -> str:
-        """The line of `tc` that makes it."""
-        action = "" if self.device is None else f" action mirred egress redirect dev {self.device}"
-        return f"filter add dev {self.interface} parent ffff: protocol all prio 1 matchall{action}"
-
-    def message(self, index: Index) -> bytes:
-        """The message that makes it."""
+    def message_of(index: Index) -> bytes:
         action = b""
-        if self.device is not None:
-            redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(self.device))
-            action = attribute(
-                2, attribute(1, text(1, "mirred"), attribute(2 | wire.NLA_F_NESTED, attribute(2, redirect)))
-            )
+        if device is not None:
+            redirect = _MIRRED.pack(0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, index(device))
+            own = text(1, "mirred"), attribute(2 | wire.NLA_F_NESTED, attribute(2, redirect))
+            action = attribute(2, attribute(1, *own))
         # The protocol is in network order, below the priority.
-        body = wire.TCMSG.pack(0, index(self.interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
-        body += text(wire.TCA_KIND, "matchall") + attribute(TCA_OPTIONS, action)
-        return message(wire.RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, body)
+        place = wire.TCMSG.pack(0, index(interface), 0, INGRESS_HANDLE, 1 << 16 | ETH_P_ALL << 8)
+        options = text(wire.TCA_KIND, "matchall") + attribute(TCA_OPTIONS, action)
+        return message(wire.RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, place + options)
+
+    action = "" if device is None else f" action mirred egress redirect dev {device}"
+    return Line(f"filter add dev {interface} parent ffff: protocol all prio 1 matchall{action}", message_of)
 
 
-@dataclass(frozen=True)
-class Removed:
+def removed(interface: str, *, arriving: bool = False) -> Line:
     """No more qdiscs on an interface: on its way out, or for what arrives."""
-
-    interface: str
-    ingress: bool = False
-
-    @property
-    def line(self) -> str:
-        """The line of `tc` that does it."""
-        return f"qdisc del dev {self.interface} {'ingress' if self.ingress else 'root'}"
-
-    def message(self, index: Index) -> bytes:
-        """The message that does it."""
-        handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if self.ingress else (0, TC_H_ROOT)
-        return placed(index(self.interface), handle, parent, None)
+    handle, parent = (INGRESS_HANDLE, TC_H_INGRESS) if arriving else (0, TC_H_ROOT)
+    where = "ingress" if arriving else "root"
+    return Line(f"qdisc del dev {interface} {where}", lambda index: placed(index(interface), handle, parent, None))
 
 
 def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int = 0) -> bytes:
@@ -148,9 +133,6 @@ def placed(index: int, handle: int, parent: int, qdisc: Qdisc | None, flags: int
     if qdisc is None:
         return message(wire.RTM_DELQDISC, 0, place)
     return message(wire.RTM_NEWQDISC, flags, place + text(wire.TCA_KIND, qdisc.kind) + qdisc.options)
-
-
-Queueing = Attached | Ingress | Filter | Removed
 
 
 def number(word: str, kind: int, value: int, unit: str = "") -> Option:

@@ -20,16 +20,17 @@ from netlab.network.queues import DISCIPLINES
 pytestmark = pytest.mark.pocket
 
 PROGRAM = """
-import json, os, subprocess, sys
+import json, os, socket, subprocess, sys
 sys.path[:0] = PATHS
-from netlab.agent import routing
+from netlab.agent.routing import Routing
 from netlab.agent.shaping import queue_qdiscs, wire_qdisc
 from netlab.base.errors import RunError
-from netlab.netlink.qdiscs import Removed
+from netlab.netlink.qdiscs import removed
 
+routing = Routing(os.getpid())
 subprocess.run("ip link add x0 type ifb; ip link add x1 type ifb", shell=True, check=True)
 def tell(each):
-    routing.tell(os.getpid(), lambda index: [(each.line, each.message(index))])
+    routing.tell([(each.line, each.message(socket.if_nametoindex))])
 refused = []
 for shape, clock in json.loads(sys.stdin.read()):
     for device, made in ("x0", queue_qdiscs("x0", shape, clock)), ("x1", [wire_qdisc("x1", shape, clock)]):
@@ -39,7 +40,7 @@ for shape, clock in json.loads(sys.stdin.read()):
         except RunError as error:
             refused.append(str(error))
         if made:
-            tell(Removed(device))
+            tell(removed(device))
 print(json.dumps(refused))
 """
 

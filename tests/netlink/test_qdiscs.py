@@ -2,6 +2,7 @@
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import netlab as nl
 from netlab.agent.shaping import shape_network
 from netlab.netlink import links
-from netlab.netlink.qdiscs import Attached, Filter, Ingress, Queueing, Removed, netem, red, tbf
+from netlab.netlink.qdiscs import Attached, Queueing, ingress, netem, red, redirected, removed, tbf
 from netlab.netlink.wire import batch, message
 from netlab.network import queues
 from netlab.network.queues import QueueSpec
@@ -53,8 +54,8 @@ QDISCS: list[Queueing] = [
     Attached("lo", netem(LIMIT, delay_us=0, jitter_us=2000)),
     Attached("lo", netem(LIMIT, delay_us=10_000, loss_rate=0.02, duplicate_rate=0.01, rate_bps=5_000_000)),
     Attached("lo", netem(LIMIT, burst_loss=(0.01, 0.3, 1.0, 0.0), rate_bps=5_000_000)),
-    Ingress("lo"),
-    Filter("lo", "lo"),
+    ingress("lo"),
+    redirected("lo", "lo"),
     queue("fq"),
     queue("fq", flow_packets=50, flow_rate_mbps=4.798, pacing=False),
     queue("sfq"),
@@ -96,12 +97,12 @@ def test_a_qdisc_becomes_the_message_that_tc_sends(qdisc: Queueing) -> None:
 def test_a_qdisc_is_changed_in_place_and_removed() -> None:
     """RTM_NEWQDISC (36) without the flags that make one, and RTM_DELQDISC (37), as rtnetlink(7) has them."""
     made = Attached("lo", tbf(10**6, 2018, 10**9))
-    new, changed = made.message(lambda name: 7), made.message(lambda name: 7, changed=True)
+    new, changed = made.message(lambda name: 7), replace(made, changed=True).message(lambda name: 7)
     assert struct.unpack_from("=HH", new, 4) == (36, 0x601)
     assert struct.unpack_from("=HH", changed, 4) == (36, 1)
     assert new[8:] == changed[8:]
-    assert struct.unpack_from("=HH16xIII", Removed("lo").message(lambda name: 7), 4)[:1] == (37,)
-    assert Removed("lo", ingress=True).line == "qdisc del dev lo ingress"
+    assert struct.unpack_from("=HH16xIII", removed("lo").message(lambda name: 7), 4)[:1] == (37,)
+    assert removed("lo", arriving=True).line == "qdisc del dev lo ingress"
 
 
 def test_every_queue_discipline_of_the_scenarios_has_a_message() -> None:

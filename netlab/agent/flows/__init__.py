@@ -16,12 +16,7 @@ from netlab.agent.network import Network
 from netlab.base.errors import RunError, ThroughputError, one_of
 from netlab.protocol.plan import AgentPlan, Item
 
-RUNNERS: dict[str, type[Flow[Any]]] = {
-    "tcp": TcpFlow,
-    "udp": UdpFlow,
-    "ping": PingFlow,
-    "command": CommandFlow,
-}
+RUNNERS: dict[str, type[Flow[Any]]] = {"tcp": TcpFlow, "udp": UdpFlow, "ping": PingFlow, "command": CommandFlow}
 FIRST_PORT = 5001
 
 __all__ = ["RUNNERS", "Flow", "FlowContext", "make_flows", "runner_of"]
