@@ -62,32 +62,10 @@ _MODULES = {
 }
 
 __all__ = [
-    "Capture",
-    "Change",
-    "Command",
-    "Link",
-    "Ping",
-    "Program",
-    "Run",
-    "Scenario",
-    "Tcp",
-    "Topology",
-    "Trace",
-    "Udp",
-    "checks",
-    "interval",
-    "lasting",
-    "live",
-    "plots",
-    "preflight",
-    "progress",
-    "repeat",
-    "run",
-    "sweep",
-    "theory",
-    "topologies",
-    "widgets",
-]
+    "Capture", "Change", "Command", "Link", "Ping", "Program", "Run", "Scenario", "Tcp", "Topology", "Trace", "Udp",
+    "checks", "interval", "lasting", "live", "plots", "preflight", "progress", "repeat", "run", "sweep", "theory",
+    "topologies", "widgets",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -12,15 +12,6 @@ from netlab.captures.pcapng import SUFFIX, Origin
 from netlab.captures.table import PACKET_COLUMNS, read_packets
 
 __all__ = [
-    "DEFAULT_SNAP_BYTES",
-    "PACKET_COLUMNS",
-    "SUFFIX",
-    "Capture",
-    "Origin",
-    "finish",
-    "finish_run",
-    "nodes_by_address",
-    "parse_filter",
-    "read",
-    "read_packets",
-]
+    "DEFAULT_SNAP_BYTES", "PACKET_COLUMNS", "SUFFIX", "Capture", "Origin", "finish", "finish_run", "nodes_by_address",
+    "parse_filter", "read", "read_packets",
+]  # fmt: skip

@@ -17,23 +17,9 @@ from netlab.captures.frames import ACK, ARP, SYN, Heads, Mask
 from netlab.captures.pcapng import Captured, read_pcapng
 
 PACKET_COLUMNS = (
-    "t_s",
-    "node",
-    "interface",
-    "departs",
-    "src",
-    "dst",
-    "protocol",
-    "src_port",
-    "dst_port",
-    "seq",
-    "ack",
-    "flags",
-    "window_bytes",
-    "ecn",
-    "length_bytes",
-    "payload_bytes",
-)
+    "t_s", "node", "interface", "departs", "src", "dst", "protocol", "src_port", "dst_port", "seq", "ack", "flags",
+    "window_bytes", "ecn", "length_bytes", "payload_bytes",
+)  # fmt: skip
 """A row for each packet at each end.
 
 `t_s` counts from the run's start; `departs` says whether it leaves this end or arrives at it. `ecn` has the two bits of the

@@ -20,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "build", help="build the pocket and the library kernel, unless they are there (about 5 minutes)"
     )
     build.add_argument(
-        "--source",
-        type=Path,
-        help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one",
+        "--source", type=Path, help="a linux-*.tar.xz, linux-source package or kernel tree; else apt fetches one"
     )
     build.add_argument("--newest", action="store_true", help="ask apt for a newer source even if a kernel is there")
     build.add_argument(

@@ -247,10 +247,7 @@ def apply(tree: Path, wanted: list[Edit] | None = None) -> str:
             raise KernelError(f"{_unknown_source(edit)} Its text was found {count} times instead of once.")
         written[path] = after
         changes += difflib.unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
-            f"a/{edit.path}",
-            f"b/{edit.path}",
+            before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{edit.path}", f"b/{edit.path}"
         )
     for path, text in written.items():
         path.write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -11,12 +11,7 @@ from netlab.base.errors import KernelError
 from netlab.kernel import programs
 from netlab.kernel.fragment import Version
 
-DECOMPRESSORS = {
-    ".xz": ["xz", "-dc", "-T0"],
-    ".gz": ["gzip", "-dc"],
-    ".bz2": ["bzip2", "-dc"],
-    ".zst": ["zstd", "-dc"],
-}
+DECOMPRESSORS = {".xz": ["xz", "-dc", "-T0"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"], ".zst": ["zstd", "-dc"]}
 ARCHIVE = re.compile(r"(?:^|/)linux-[^/]*\.tar\.(?:xz|gz|bz2|zst)$")
 OLDEST = (6, 1)
 # Before it User-Mode Linux kept a program's registers in a fixed room, which those of AMX outgrow: it panics.

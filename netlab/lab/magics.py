@@ -58,10 +58,7 @@ def host(line: str, cell: str | None = None) -> None:
     name, _, command = line.strip().partition(" ")
     lab = current()
     if not name:
-        print(
-            f"Name a host, such as %host {next(iter(lab))} ip address. There are: {', '.join(lab)}.",
-            file=sys.stderr,
-        )
+        print(f"Name a host, such as %host {next(iter(lab))} ip address. There are: {', '.join(lab)}.", file=sys.stderr)
         return
     lines = command if cell is None else f"{command}\n{cell}"
     try:

@@ -20,80 +20,28 @@ import pandas as pd
 from netlab import captures
 from netlab.base.errors import NetlabError
 from netlab.measure.artifacts import Artifacts, beside
+from netlab.protocol.plan import QueueSample
 
 # `run.pings.plot(...)` draws with Plotly, which is there; a student who has chosen another way of drawing keeps it.
 if pd.get_option("plotting.backend") == "matplotlib":
     pd.set_option("plotting.backend", "plotly")
 
 FLOW_COLUMNS = (
-    "flow",
-    "kind",
-    "src",
-    "dst",
-    "congestion",
-    "streams",
-    "start_s",
-    "duration_s",
-    "completion_s",
-    "sent_bytes",
-    "received_bytes",
-    "goodput_mbps",
-    "throughput_mbps",
-    "loss_rate",
-    "retransmits",
-    "timeouts",
-    "marks",
-    "rtt_ms",
-    "rtt_min_ms",
-    "rtt_max_ms",
-    "jitter_ms",
-    "delay_ms",
-    "delay_min_ms",
-    "delay_max_ms",
-    "sent_datagrams",
-    "received_datagrams",
-    "duplicates",
-    "reordered",
-    "receiver_drops",
-    "error",
-)
+    "flow", "kind", "src", "dst", "congestion", "streams", "start_s", "duration_s", "completion_s", "sent_bytes",
+    "received_bytes", "goodput_mbps", "throughput_mbps", "loss_rate", "retransmits", "timeouts", "marks", "rtt_ms",
+    "rtt_min_ms", "rtt_max_ms", "jitter_ms", "delay_ms", "delay_min_ms", "delay_max_ms", "sent_datagrams",
+    "received_datagrams", "duplicates", "reordered", "receiver_drops", "error",
+)  # fmt: skip
 INTERVAL_COLUMNS = (
-    "flow",
-    "t_s",
-    "goodput_mbps",
-    "cwnd_segments",
-    "ssthresh_segments",
-    "rtt_ms",
-    "retransmits",
-    "delivery_rate_mbps",
-    "ca_state",
-    "loss_rate",
-)
+    "flow", "t_s", "goodput_mbps", "cwnd_segments", "ssthresh_segments", "rtt_ms", "retransmits",
+    "delivery_rate_mbps", "ca_state", "loss_rate",
+)  # fmt: skip
 STREAM_COLUMNS = (
-    "flow",
-    "stream",
-    "received_bytes",
-    "goodput_mbps",
-    "throughput_mbps",
-    "retransmits",
-    "timeouts",
-    "rtt_ms",
-    "rtt_min_ms",
-    "rtt_max_ms",
-    "first_s",
-    "last_s",
-)
+    "flow", "stream", "received_bytes", "goodput_mbps", "throughput_mbps", "retransmits", "timeouts", "rtt_ms",
+    "rtt_min_ms", "rtt_max_ms", "first_s", "last_s",
+)  # fmt: skip
 STREAM_INTERVAL_COLUMNS = ("flow", "stream", *INTERVAL_COLUMNS[1:-1])
-QUEUE_COLUMNS = (
-    "t_s",
-    "interface",
-    "backlog_bytes",
-    "backlog_packets",
-    "drops",
-    "marks",
-    "sent_bytes",
-    "sent_packets",
-)
+QUEUE_COLUMNS = tuple(QueueSample.__annotations__)
 PING_COLUMNS = ("flow", "t_s", "seq", "rtt_ms")
 COMMAND_COLUMNS = ("flow", "host", "command", "t_s", "exit_code", "stdout", "stderr")
 
@@ -281,22 +229,9 @@ def _failure(row: Mapping[Any, Any]) -> str:
     return f"A command on {row['host']} failed with exit code {row['exit_code']:g}: {row['command']}: {said or 'no output'}"
 
 
-TEXT = frozenset(
-    {
-        "flow",
-        "kind",
-        "src",
-        "dst",
-        "congestion",
-        "interface",
-        "ca_state",
-        "host",
-        "command",
-        "stdout",
-        "stderr",
-        "error",
-    }
-)
+TEXT = frozenset((
+    "flow", "kind", "src", "dst", "congestion", "interface", "ca_state", "host", "command", "stdout", "stderr", "error",
+))  # fmt: skip
 
 
 def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, others: bool = False) -> pd.DataFrame:

@@ -5,15 +5,7 @@ from typing import Any, cast
 
 from netlab.base.errors import ScenarioError
 from netlab.base.values import is_integer, is_number, plain, read_list, shown
-from netlab.network.link import (
-    Link,
-    LinkShape,
-    difference,
-    field_problems,
-    in_json,
-    overridden,
-    takes_link_fields,
-)
+from netlab.network.link import Link, LinkShape, difference, field_problems, in_json, overridden, takes_link_fields
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.protocol import plan

@@ -22,11 +22,7 @@ _HELLO_EVERY_S = 0.2
 
 
 def run_test(
-    host: str,
-    port: int,
-    request: TestRequest,
-    *,
-    on_rows: Callable[[list[Figures]], None] | None = None,
+    host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Figures]], None] | None = None
 ) -> dict[str, Any]:
     """Test against a server; returns `sum`, `streams`, `intervals` and `settings`, as ``netlab perf --json`` prints
     them.

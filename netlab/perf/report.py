@@ -43,11 +43,7 @@ def describe(request: TestRequest) -> str:
 
 
 def combine(
-    request: TestRequest,
-    client: Mapping[int, Record],
-    server: Mapping[int, Record],
-    *,
-    same_clock: bool = True,
+    request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
     """Join the figures of both ends of every stream, as `Endpoint.figures` gives them: the sum over all, and a record
     for each, from 1.
@@ -171,11 +167,7 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
         ("goodput_mbps", "goodput (Mbit/s)"),
     ]
     if request.protocol == "tcp":
-        columns += [
-            ("retransmits", "retransmits"),
-            ("rtt", "RTT min/mean/max (ms)"),
-            ("cwnd_segments", "cwnd (segm.)"),
-        ]
+        columns += [("retransmits", "retransmits"), ("rtt", "RTT min/mean/max (ms)"), ("cwnd_segments", "cwnd (segm.)")]
     else:
         columns += [
             ("datagrams", "sent dgrams"),

@@ -60,13 +60,7 @@ class BatchReader:
             )
         self._fresh_messages = bytes(self._messages)
         self._recvmmsg = libc.recvmmsg
-        self._recvmmsg.argtypes = [
-            ctypes.c_int,
-            ctypes.c_void_p,
-            ctypes.c_uint,
-            ctypes.c_int,
-            ctypes.c_void_p,
-        ]
+        self._recvmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p]
 
     def read(self) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
         """Take what is waiting, never wait: stream id, number and time of sending of each datagram, its size, its arrival.

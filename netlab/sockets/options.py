@@ -25,11 +25,7 @@ def available_congestion_controls() -> list[str]:
 
 
 def tune_tcp(
-    sock: socket.socket,
-    *,
-    congestion: str | None = None,
-    window_bytes: int | None = None,
-    mss_bytes: int | None = None,
+    sock: socket.socket, *, congestion: str | None = None, window_bytes: int | None = None, mss_bytes: int | None = None
 ) -> None:
     """Set a TCP socket's congestion control, largest receive window and largest segment (of payload and TCP options).
 

@@ -26,19 +26,9 @@ KINDS: dict[str, type[Traffic]] = {
 }
 
 __all__ = [
-    "KINDS",
-    "Command",
-    "Flow",
-    "Ping",
-    "Program",
-    "Tcp",
-    "Traffic",
-    "Udp",
-    "class_names",
-    "is_known",
-    "read",
+    "KINDS", "Command", "Flow", "Ping", "Program", "Tcp", "Traffic", "Udp", "class_names", "is_known", "read",
     "unique_labels",
-]
+]  # fmt: skip
 
 
 def is_known(item: object) -> bool:
