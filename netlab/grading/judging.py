@@ -37,6 +37,8 @@ from netlab.grading.sandbox import CPU_S, Ending, Outcome, Sandbox
 from netlab.grading.submission import Wanted
 from netlab.grading.text import one_line
 
+MOST_SAID = 2_000
+"""Characters of a sentence: a forged scenario may have as many mistakes as fit into a message."""
 PRELUDE = "import math\n\nimport numpy as np\nimport pandas as pd\n\nimport netlab as nl\n"
 
 
@@ -166,6 +168,7 @@ class Examination:
         found = {}
         for each in wanted:
             mark = self._mark(each, taken[each.key], outcomes.get(each.key), faults.get(each.key))
+            mark.sentences = [one_line(sentence, MOST_SAID) for sentence in mark.sentences]
             _explain_missing_names(mark, added)
             found[each.key] = mark
         return found
@@ -173,7 +176,9 @@ class Examination:
     def _mark(self, wanted: Wanted, answer: Answer, outcome: Outcome | None, alone: Outcome | None) -> Marked:
         exercise = self._exercises[wanted.key]
         source = answer["source"]
-        mark = Marked(wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["not attempted."], answer=source or "")
+        mark = Marked(
+            wanted.key, NOT_ATTEMPTED, 0, exercise.points, ["Nothing was answered in its cell."], answer=source or ""
+        )
         if source is None:
             mark.status, mark.sentences = MISSING, ["The answer cell is missing."]
         elif not answer["attempted"]:

@@ -233,7 +233,7 @@ def feedback_html(graded: Graded, result: Mapping[str, Any], *, show_expected: b
                 {"label": part["label"], "points": _number(part["points"]), "of": _number(part["of"])}
                 for part in mark["parts"]
             ],
-            "read": headings.get(mark["key"], "") if mark["status"] not in (marking.PASSED, marking.REVIEW) else "",
+            "read": headings.get(mark["key"], "") if mark["status"] in (marking.FAILED, marking.NOT_ATTEMPTED) else "",
         }
         for mark in result["exercises"]
     ]

@@ -39,13 +39,13 @@ def read(path: Path) -> dict[tuple[str, str], Read]:
 
     found = {}
     for row in rows:
-        text = cell(row, "points").replace(",", ".")
+        place, text = (one_line(cell(row, "student")), cell(row, "exercise")), cell(row, "points").replace(",", ".")
         if not text:
             continue
         try:
             points = float(text)
         except ValueError:
-            raise NetlabError(f"{path}:{rows.line_num}: points must be a number, got {text[:40]!r}.") from None
-        place = (one_line(cell(row, "student")), cell(row, "exercise"))
+            # The line would help nobody: an answer has many, and a spreadsheet counts rows.
+            raise NetlabError(f"{path}: {', '.join(place)}: points must be a number, got {text[:40]!r}.") from None
         found[place] = Read(points, one_line(cell(row, "comment"), 1000), cell(row, "words"))
     return found

@@ -109,6 +109,20 @@ def test_a_number_below_the_least_is_refused_and_the_least_is_taken(
     assert cli.main([*words, "--jobs", "1", "--cpu-seconds", "0.5"]) == 0
 
 
+def test_points_that_are_none_are_named_by_student_and_exercise(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line would help nobody: an answer has many of them."""
+    review = tmp_path / "r.csv"
+    for points, said in (
+        ("two", "anna, why-words: points must be a number, got 'two'"),
+        ("7", "must be from 0 to 2, got 7"),
+    ):
+        review.write_text(f"student,exercise,points,words\nanna,why-words,{points},x\n")
+        assert cli.main([*words, "--review", str(review)]) == 1
+        assert said in capsys.readouterr().err
+
+
 def test_points_for_words_do_not_outlive_the_words(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

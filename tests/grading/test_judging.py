@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from netlab.base.errors import NetlabError
 from netlab.course.checks import Number
-from netlab.grading import marking
+from netlab.course.conditions import Build, Condition
+from netlab.grading import judging, marking
+from netlab.grading.examiner import Exercise
+from netlab.grading.sandbox import Ending, Outcome
+from tests.grading import classroom
 
 
 class Frame:
@@ -16,3 +26,42 @@ def test_an_answer_is_shown_without_its_place_in_memory() -> None:
     assert marking.shown(Frame(), check).endswith("Frame>")
     assert "0x" not in marking.shown([Frame(), {"x": Frame()}], check)
     assert marking.shown(1000.0, check) == "1000 bytes"
+
+
+def test_each_condition_has_its_share_of_the_points() -> None:
+    conditions = [
+        Condition(lambda items, number=number: number in items, f"It must have {number}.", "", len) for number in (1, 2)
+    ]
+    check = Build(name="list", kind=list, conditions=conditions)
+    check.key = "list"
+
+    def given(answer: Any, *shares: float) -> marking.Marked:
+        mark = marking.Marked("list", "", 0, sum(shares))
+        marking.grade(mark, Exercise(points=sum(shares), shares=shares), check, answer, SimpleNamespace(), "1")  # type: ignore[arg-type]
+        return mark
+
+    assert (given([1, 2], 1, 2).points, given([2], 1, 2).points, given([], 1, 2).points) == (3, 2, 0)
+    assert [part["label"] for part in given([2], 1, 2).parts] == ["It must have 1.", "It must have 2."]
+    with pytest.raises(NetlabError, match="3 shares, and its check 2 conditions"):
+        given([1], 1, 1, 1)
+
+
+def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forged scenario may have as many mistakes as fit into a message, and each would be named on the student's page."""
+    forged = {"value": {"run": {"topology": {"hosts": ["x"] * 20_000}, "traffic": [], "duration_s": 1}}}
+
+    class Forging:
+        def __init__(self, *_settings: object) -> None: ...
+
+        def work(self, _exercises: object, _answer: object) -> list[Outcome]:
+            return [Outcome(Ending.ANSWERED, forged)]
+
+    monkeypatch.setattr(judging, "Sandbox", Forging)
+    with classroom.sample_chapter() as chapter:
+        edition = chapter.edition("")
+        wanted = [each for each in edition.wanted if each.key == "overload_run"]
+        taken = {"overload_run": {"source": "x", "answer": "x", "attempted": True, "given": []}}
+        job = judging.Job("anna", None, chapter.source)
+        mark = judging.Examination(job, edition, chapter.examiner().exercises).marks(wanted, taken)["overload_run"]
+    assert mark.status == marking.FAILED and mark.points == 0
+    assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MOST_SAID

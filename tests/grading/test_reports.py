@@ -149,6 +149,17 @@ def test_what_is_written_for_students_has_no_right_figure_unless_it_is_asked_for
         assert ("4.798 Mbit/s" in (tmp_path / "feedback" / "ben.html").read_text()) == there
 
 
+def test_only_what_was_answered_wrong_or_not_at_all_is_to_be_read_again(
+    graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that is not there or cannot be read nobody knows what its student has to read."""
+    monkeypatch.setattr(reports, "_headings", lambda _graded: dict.fromkeys(classroom.OF, "The limit"))
+    anna, ben, cleo = (reports.feedback_html(graded, result) for result in graded.results)
+    wrong = [mark for mark in graded.results[1]["exercises"] if mark["status"] in ("failed", "not attempted")]
+    assert ben.count("To read again") == len(wrong) > 0
+    assert "Nothing was answered in its cell." in anna and "To read again" not in cleo
+
+
 def test_the_instructors_first_page_counts_what_was_handed_in(graded: Graded) -> None:
     page = " ".join(reports.class_html(graded).split())
     assert "3 students; 2 handed in. Points: 0 to 6 of 11, median 1." in page
