@@ -8,6 +8,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from netlab.agent.artifacts import ArtifactStore
 from netlab.base import scratch
 from netlab.base.errors import RunError, ScenarioError
 from netlab.engines.base import run_folder, take_artifacts
-from netlab.measure.artifacts import NoArtifactError
+from netlab.measure.artifacts import Artifacts, NoArtifactError
 from netlab.runs.cache import RunCache
 from tests.stand_ins import Fake
 
@@ -153,6 +154,21 @@ def test_a_file_that_is_gone_is_told_when_it_is_asked_for(engine: Leaves, tmp_pa
         nl.Run.from_dict(run.to_dict()).artifacts.unsaved["b.pcap"]
         == "its file was not read along with the run's tables"
     )
+
+
+def test_a_run_keeps_the_names_of_its_files_and_of_those_that_are_not_there() -> None:
+    """Also where it has only the one kind or the other, and nothing where it has neither."""
+    run = nl.run(scenario(), engine=Fake(), progress=False)
+    assert "artifacts" not in run.to_dict()
+    missing = replace(run, artifacts=Artifacts(unsaved={"c.txt": "it was not written"}))
+    assert nl.Run.from_dict(missing.to_dict()).artifacts.unsaved == {"c.txt": "it was not written"}
+
+
+def test_a_run_whose_files_are_all_there_names_them(tmp_path: Path) -> None:
+    run = nl.run(scenario(), engine=Fake(), progress=False)
+    (tmp_path / "a.txt").write_text("a")
+    there = replace(run, artifacts=Artifacts(tmp_path))
+    assert list(nl.Run.from_dict(there.to_dict()).artifacts.unsaved) == ["a.txt"]
 
 
 def test_a_run_without_files_leaves_no_directory(tmp_path: Path) -> None:

@@ -133,6 +133,19 @@ def test_two_routers_has_the_five_links_of_the_published_figure() -> None:
     assert [rates[link] for link in network.routes(PAIRS)["h2-h3"]] == [10, 1.5, 0.5]
 
 
+def test_slow_middle_is_the_network_of_the_published_lab() -> None:
+    """Both ways 40 ms: 10, 20 and 10; only the link in the middle is slow, and has the room that was asked for."""
+    network = nl.topologies.slow_middle(queue_bytes=9000)
+    assert not network.problems()
+    for src, dst in (("h1", "h2"), ("h2", "h1")):
+        ways = [way.shape for way in network.path_hops(src, dst)]
+        assert [(way.rate_mbps, way.delay_ms, way.queue_bytes) for way in ways] == [
+            (5, 10, None),
+            (1, 20, 9000),
+            (5, 10, None),
+        ]
+
+
 def test_two_routers_may_leave_access_open_and_queue_fairly() -> None:
     network = nl.topologies.two_routers(access_mbps=(None, None), aqm="fq_codel", aqm_options={"target_ms": 15})
     assert not network.problems()
