@@ -81,7 +81,7 @@ def test_on_a_terminal_a_script_that_computes_shows_its_text_and_ends_at_ctrl_c(
     try:
         assert wait_for(lambda: has_said(b"computing")), said
         os.write(ours, b"\x03")
-        assert wait_for(lambda: has_said(b"KeyboardInterrupt")), said
+        assert wait_for(lambda: has_said(b"KeyboardInterrupt")), (said, process.poll())
         assert wait_for(lambda: process.poll() is not None)
     finally:
         process.kill()
