@@ -292,7 +292,7 @@ def takes_link_fields(function: _C) -> _C:
 
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
-        wrong = [name for name in named if name not in taken.parameters]
+        wrong = [name for name in named if name not in {*taken.parameters, "reverse"}]
         if wrong:
             raise ScenarioError(
                 [f"{function.__name__}: unknown field: {one_of(n, [*taken.parameters])}" for n in wrong]

@@ -120,6 +120,7 @@ def test_a_chain_needs_a_delay_for_each_rate(rates: list[float], delays: list[fl
 def test_an_unknown_field_is_named() -> None:
     with pytest.raises(ScenarioError, match="dumbbell: unknown field: got 'bw'; allowed: pairs, rate_mbps, delay_ms"):
         nl.topologies.dumbbell(1, bw=5)
+    assert nl.topologies.dumbbell(1, loss_rate=0.01, reverse={"loss_rate": 0}).links[-1].backward.loss_rate == 0
 
 
 PAIRS = [("h1", "h4"), ("h2", "h3")]
