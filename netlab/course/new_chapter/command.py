@@ -18,6 +18,7 @@ MOST_CHAPTERS = 99
 # What each template of skeleton/ becomes; a folder must be new.
 FILES = {
     "source.txt": "solutions/@NUMBER@_@NAME@.py",
+    "examiner.txt": "solutions/examiners/@NAME@.py",
     "init.txt": "netlab/chapters/@NAME@/__init__.py",
     "settings.txt": "netlab/chapters/@NAME@/settings.py",
     "check.txt": "netlab/chapters/@NAME@/check.py",
@@ -26,12 +27,19 @@ FILES = {
     "test_panel.txt": "tests/chapters/@NAME@/test_panel.py",
     "test_measured.txt": "tests/chapters/@NAME@/test_measured.py",
 }
-PLACES = ("solutions/@NUMBER@_@NAME@.py", "netlab/chapters/@NAME@", "tests/chapters/@NAME@")
+PLACES = (
+    "solutions/@NUMBER@_@NAME@.py",
+    "solutions/examiners/@NAME@.py",
+    "netlab/chapters/@NAME@",
+    "tests/chapters/@NAME@",
+)
 
 NEXT = """Next, in {root}:
   .venv/bin/python -m pytest tests/chapters -k {name}
   .venv/bin/python -m netlab.course.authoring {stem}
-Both pass as it is. Then put your own in place of each part of {source}; docs/adding.md says how."""
+  .venv/bin/python -m pytest --nbval --nbval-current-env solutions/{stem}.ipynb
+  .venv/bin/python -m pytest tests/grading/test_examiners.py -k {name}
+All pass as it is. Then put your own in place of each part of {source}; docs/adding.md says how."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +79,9 @@ def create(name: str, root: Path, title: str | None = None) -> list[Path]:
     title : str, optional
         As the notebook shows it, at most 40 characters; by default made from the name.
     """
-    missing = [place for place in ("solutions", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()]
+    missing = [
+        place for place in ("solutions/examiners", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()
+    ]
     if missing:
         raise NetlabError(f"{root} has no {' and no '.join(missing)}: not a netlab clone; cd into one or pass --root.")
     _require_good_name(name)

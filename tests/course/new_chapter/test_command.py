@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 # What a chapter's tests and the linters need of a clone.
 PARTS = (
     "netlab", "tests/chapters", "tests/__init__.py", "tests/conftest.py", "tests/drawn.py", "tests/figures.py", "tests/outputs.py",
-    "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py",
+    "conftest.py", "pyproject.toml", "solutions/01_udp_loss.py", "solutions/examiners",
 )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def clone(tmp_path: Path) -> Path:
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     """The folders of a clone, one chapter in them."""
-    for folder in ("solutions", "netlab/chapters/udp_loss", "tests/chapters/udp_loss"):
+    for folder in ("solutions/examiners", "netlab/chapters/udp_loss", "tests/chapters/udp_loss"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "solutions/07_udp_loss.py").touch()
     (tmp_path / "tests/chapters/checking.py").touch()
@@ -59,12 +59,15 @@ def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", ["a", "l" * LONGEST_NAME])
 def test_what_is_written_is_formatted_and_lints(clone: Path, name: str) -> None:
     written = create(name, clone)
-    assert [str(path.relative_to(clone)) for path in written[:2]] == [
+    assert [str(path.relative_to(clone)) for path in written[:3]] == [
         f"solutions/02_{name}.py",
+        f"solutions/examiners/{name}.py",
         f"netlab/chapters/{name}/__init__.py",
     ]
     for arguments in (["ruff", "check"], ["ruff", "format", "--check"]):
-        done = command(clone, "-m", *arguments, f"netlab/chapters/{name}", f"tests/chapters/{name}")
+        done = command(
+            clone, "-m", *arguments, f"netlab/chapters/{name}", f"tests/chapters/{name}", "solutions/examiners"
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -106,6 +109,14 @@ def test_its_notebooks_are_built_and_its_measurement_agrees(clone: Path) -> None
     assert built.returncode == 0, built.stdout + built.stderr
     assert (clone / "notebooks/02_example.ipynb").exists()
     assert "✓ goodput limit" in (clone / "solutions/02_example.ipynb").read_text()
+    program = (
+        "import pathlib; from netlab.grading import master; chapter = master.find('example', pathlib.Path()); "
+        "print(sorted(chapter.examiner().exercises), sorted(each.key for each in chapter.edition().wanted))"
+    )
+    marked = command(clone, "-c", program)
+    assert marked.stdout.split("] ") == ["['limit', 'why-words'", "['limit', 'why-words']\n"], (
+        marked.stdout + marked.stderr
+    )
     measured = command(clone, "-m", "pytest", "-q", "tests/chapters/example/test_measured.py", "-p", "no:cacheprovider")
     assert measured.returncode == 0, measured.stdout + measured.stderr
 
