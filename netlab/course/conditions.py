@@ -33,15 +33,19 @@ class Condition:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return False
 
-    def complaint(self, answer: object) -> str:
-        """What must be, what is there, and where to look."""
+    def there(self, answer: object) -> str | None:
+        """What is there instead, in words; None where the object lacks what the condition looks at."""
         try:
             found = self.seen(answer)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            found = ""
+            return None
         if is_number(found):
             found = with_unit(float(cast("float", found)), "")
-        words = found if isinstance(found, str) else shown(found)
+        return found if isinstance(found, str) else shown(found)
+
+    def complaint(self, answer: object) -> str:
+        """What must be, what is there, and where to look."""
+        words = self.there(answer)
         return " ".join(part for part in (self.sentence, words and f"Seen: {words.rstrip('.')}.", self.look_at) if part)
 
 
@@ -66,7 +70,9 @@ class Build(Check):
             return self._result(Status.PASSED, f"all {len(self.conditions)} conditions hold.", self.right)
         do = "does" if len(missing) == 1 else "do"
         head = f"{len(missing)} of {len(self.conditions)} conditions {do} not hold yet."
-        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in missing))
+        # Others may look at what the first one misses: a flow that was not sent has no payload.
+        told = [condition for condition in missing if condition is missing[0] or condition.there(answer) is not None]
+        return self._result(Status.FAILED, head, *(condition.complaint(answer) for condition in told))
 
 
 @dataclass(kw_only=True, repr=False)
@@ -101,7 +107,7 @@ class Measurement(Build):
         return result
 
 
-def sent(run: Run, **words: Any) -> list[dict[str, Any]]:
+def sent(run: Any, **words: Any) -> list[dict[str, Any]]:
     """What a run sent whose words are these (`kind="udp", src="h1"`), as its scenario has it, in that order."""
     return [item for item in run.scenario["traffic"] if all(item.get(name) == value for name, value in words.items())]
 
@@ -131,12 +137,25 @@ def share_slow_links(run: Run, settled_s: float) -> bool:
     )
 
 
-def sending(run: Run) -> str:
-    """What a run sent, in a few words: "tcp h1 to h3, ping h1 to h3"."""
-    items = [
-        f"{item['kind']} {item['src']} to {item['dst']}" if "src" in item else f"{item['kind']} on {item.get('host')}"
-        for item in sent(run)
-    ]
+_TOLD = {
+    "payload_bytes": (None, "with {} bytes"),
+    "congestion": (None, "with {}"),
+    "streams": (1, "in {} streams"),
+    "window_bytes": (None, "window_bytes={}"),
+    "num_bytes": (None, "num_bytes={}"),
+    "start_s": (0, "from {:g} s"),
+    "duration_s": (None, "for {:g} s"),
+}
+"""What is said of a flow where it is not as usual."""
+
+
+def sending(run: Any) -> str:
+    """What a run, or another with a `scenario`, sent, in a few words: "tcp h1 to h3 with cubic, ping h1 to h3 with 56 bytes"."""
+    items = []
+    for item in sent(run):
+        ends = f"{item['src']} to {item['dst']}" if "src" in item else f"on {item.get('host')}"
+        more = [text.format(item[name]) for name, (usual, text) in _TOLD.items() if item.get(name, usual) != usual]
+        items.append(" ".join([item["kind"], ends, *more]))
     return ", ".join(items)
 
 

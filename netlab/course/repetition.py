@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from netlab.course.answers import answer_in_words, with_unit
 from netlab.course.checks import Result, Status
-from netlab.course.conditions import Build, Condition
+from netlab.course.conditions import Build, Condition, sending
 from netlab.plots import Comparison
 from netlab.runs.replications import interval
 from netlab.runs.scenario import Scenario
@@ -28,9 +28,6 @@ _PARTS = ("the table of nl.repeat", "an interval", "a figure", 'a word such as "
 # A mean may be rounded to four digits, a half width to two.
 _MEAN_OFF, _HALF_OFF = 0.0006, 0.051
 _FIGURE_OFF = 0.002
-
-_TOLD = {"payload_bytes": " bytes", "congestion": ""}
-"""What else is said of a flow that was repeated, and its unit."""
 
 Values = Callable[[pd.DataFrame], "pd.Series[float]"]
 
@@ -105,6 +102,15 @@ class Repetition(Build):
         figure = answer[2] if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else None
         if isinstance(figure, (go.Figure, Comparison)) and "IPython" in sys.modules:
             sys.modules["IPython"].display.display(figure)
+
+    def judge(self, answer: object) -> Result:
+        """Return the verdict on `answer`; of one that is not whole, what is missing."""
+        result = super().judge(answer)
+        given = answer if isinstance(answer, (list, tuple)) and len(answer) == len(_PARTS) else ()
+        missing = [part for part, one in zip(_PARTS, given, strict=False) if one is ...]
+        if result.status is Status.NOT_ATTEMPTED and 0 < len(missing) < len(_PARTS):
+            return self._result(result.status, f"not finished yet: {' and '.join(missing)} still to come.")
+        return result
 
     def _judge(self, answer: object) -> Result:
         found = answer if isinstance(answer, Repeated) else _repeated(answer)
@@ -249,13 +255,8 @@ def repeats(table: pd.DataFrame, wanted: Scenario) -> bool:
 
 def _what(found: Repeated) -> str:
     rates = [link["rate_mbps"] for link in found.scenario["topology"]["links"] if link.get("rate_mbps") is not None]
-    flows = [
-        f"{item['kind']} {item.get('src', '')} to {item.get('dst', '')}"
-        + "".join(f" with {item[name]}" + unit for name, unit in _TOLD.items() if item.get(name))
-        for item in found.scenario["traffic"]
-    ]
     links = f"links of {rates} Mbit/s; " if rates else ""
-    return f"{', '.join(flows)}; {links}{found.scenario['duration_s']:g} s"
+    return f"{sending(found)}; {links}{found.scenario['duration_s']:g} s"
 
 
 def _agrees(given: tuple[float, float], wanted: tuple[float, float]) -> bool:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,14 @@ class Run:
     settings: dict[str, Any]
     more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     artifacts: Artifacts = field(default_factory=Artifacts)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            tables = {table: value for table, value in vars(self).items() if isinstance(value, pd.DataFrame)}
+            found = [f"run.{table}[{column!r}]" for table in tables for column in tables[table] if name in str(column)]
+            has = f"; there is {', '.join(found[:4])}" if found else f"; its tables are {', '.join(tables)}"
+            raise AttributeError(f"a run has no attribute {name!r}{has}")
 
     @property
     def scenario(self) -> dict[str, Any]:

@@ -102,6 +102,8 @@ def test_what_is_not_worked_on_yet_is_not_attempted(check: Repetition) -> None:
     for missing in range(4):
         unfinished = [*answer[:missing], ..., *answer[missing + 1 :]]
         assert check.judge(unfinished).status is Status.NOT_ATTEMPTED
+    assert "not finished yet: a figure and a word" in check.judge([*answer[:2], ..., ...]).sentences[0]
+    assert check.judge([...] * 4).sentences == ("not attempted yet.",)
 
 
 @pytest.mark.parametrize("check", CHECKS)

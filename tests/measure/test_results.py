@@ -99,6 +99,16 @@ def test_a_run_describes_itself() -> None:
     assert run.scenario == SETTINGS["scenario"]
 
 
+def test_a_run_says_where_a_guessed_quantity_is() -> None:
+    run = make_run(flows=[{"flow": "a", "rtt_ms": 20.0}])
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'rtt'; there is run.flows\['rtt_ms'\], run.flows\['rtt_min_ms'\]"
+    ):
+        _ = run.rtt  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no attribute 'speed'; its tables are flows, intervals"):
+        _ = run.speed  # type: ignore[attr-defined]
+
+
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text("an older run")

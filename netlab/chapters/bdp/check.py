@@ -128,10 +128,10 @@ def _overfull(own: StudentValues) -> Measurement:
         conditions=[
             Condition(
                 lambda run: (
-                    [(flow["kind"], flow["src"], flow["dst"]) for flow in run.scenario["traffic"]]
-                    == [("tcp", "h1", "h2")]
+                    [(flow["kind"], flow["src"], flow["dst"], flow.get("streams")) for flow in run.scenario["traffic"]]
+                    == [("tcp", "h1", "h2", 1)]
                 ),
-                "One TCP flow must go from h1 to h2, and nothing else may be sent.",
+                "One TCP flow of one connection must go from h1 to h2, and nothing else may be sent.",
                 "Look at the list of traffic that you gave to `nl.run`.",
                 sending,
             ),
@@ -161,7 +161,9 @@ def _overfull(own: StudentValues) -> Measurement:
                 f"A router must be on the way, and the queue before the slow link must have room for {_LEAST_QUEUE_PACKETS} packets.",
                 "`nl.Link` has `queue_packets`. The slow link is the one behind the router.",
                 lambda run: (
-                    f"{len(_hops(run))} links on the way, queue_packets={[shape.queue_packets for shape in _slow(run)]}"
+                    f"queue_packets={[shape.queue_packets for shape in _slow(run)]}"
+                    if len(_hops(run)) > 1
+                    else "no router on the way"
                 ),
             ),
             Condition(

@@ -7,7 +7,7 @@ from netlab import theory
 from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab.chapters.queues.settings import call_beside_download
-from netlab.course.conditions import Condition, Measurement, lasts, sent, share_slow_links, slow_links
+from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
 from netlab.course.own_figures import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
@@ -68,7 +68,9 @@ class Checks:
                 ),
                 "The slow link must have the rate and the round-trip time that the exercise asks for.",
                 "Look at rate_mbps and base_rtt_ms of your network.",
-                lambda run: f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms",
+                lambda run: (
+                    _senders(run) and f"{_slow_link(run)['rate_mbps']:g} Mbit/s, {run.flows['rtt_min_ms'].min():.4g} ms"
+                ),
             ),
             lasts(SHORTEST_S, "Look at duration_s."),
         ]
@@ -79,8 +81,8 @@ class Checks:
                 Condition(
                     lambda run: _senders(run) == {"cubic"},
                     "All flows must be TCP to h3, by CUBIC, to the end and without window_bytes, and nothing may be sent beside them.",
-                    "Look at congestion=.",
-                    lambda run: ", ".join(str(item.get("congestion", item["kind"])) for item in sent(run)),
+                    "Look at the list of traffic that you gave to `nl.run`.",
+                    sending,
                 ),
                 Condition(
                     lambda run: run.queues["marks"].max() > 0,
@@ -115,8 +117,8 @@ class Checks:
                 Condition(
                     lambda run: _senders(run) == {"dctcp"},
                     "All flows must be TCP to h3, by DCTCP, to the end and without window_bytes, and nothing may be sent beside them.",
-                    "Look at congestion=.",
-                    lambda run: ", ".join(str(item.get("congestion", item["kind"])) for item in sent(run)),
+                    "Look at the list of traffic that you gave to `nl.run`.",
+                    sending,
                 ),
                 Condition(
                     lambda run: (

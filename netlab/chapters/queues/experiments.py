@@ -248,7 +248,7 @@ _NAMED_AT = {
     "RED": "bottom right",
     "PIE": "middle left",
     "CoDel": "top right",
-    "CoDel, ECN": "middle left",
+    "CoDel, ECN": "top left",
     "fq_codel": "bottom left",
     "CAKE": "bottom center",
     "DualPI2, DCTCP": "bottom right",
@@ -292,8 +292,8 @@ def compared_figure(found: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(
         title_text="Median time of a page, to the slowest (s)",
         type="log",
-        tickvals=[0.1, 0.2, 0.5, 1, 2, 5],
-        range=[-1.25, 0.8],
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10],
+        range=[-1.25, 1.05],
     )
     figure.update_yaxes(title_text="Link in use (%)", range=[88, 101.5])
     return figure

@@ -188,7 +188,7 @@ def _counted(own: StudentValues) -> Number:
             payload + _HEADERS_BYTES,
             "This is the IP packet. The measured goodput says that the link counted a little more.",
             theory.udp_wire_bytes(payload, "tc") - payload,
-            "These are the headers. Asked for are they and the payload together.",
+            "These are the headers alone. Add the payload that they carry.",
             payload**2 / theory.udp_wire_bytes(payload, "tc"),
             "The fraction is upside down: a datagram takes more bytes than its payload.",
             theory.FRAMING_BYTES["tc"],

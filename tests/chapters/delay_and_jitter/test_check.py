@@ -63,7 +63,10 @@ def test_there_are_figures_for_a_thousand_students() -> None:
     [
         (run("tc qdisc add dev h1-eth0 root netem delay 100ms limit 2000"), "with a delay of 400 ms"),
         (run("sleep 1"), "with a delay of 400 ms"),
-        (run(src="h2", dst="h1"), "One UDP flow must go from h1 to h2. Seen: command on h1, udp h2 to h1."),
+        (
+            run(src="h2", dst="h1"),
+            "One UDP flow must go from h1 to h2. Seen: command on h1, udp h2 to h1 with 1470 bytes",
+        ),
         (run(payload_bytes=1000), "in datagrams of 1470 bytes"),
         (run(received=100), "5000 datagrams or more must arrive. Seen: 100 arrived."),
         (run(delay_ms=0.1), "The datagrams must be delayed by 400 ms. Seen: 0.1 ms on average."),

@@ -16,10 +16,12 @@ from netlab.runs.scenario import Scenario
 from tests.chapters.checking import passes, said
 
 
-def stand_in(topology: Topology, *, congestion: str = "cubic", seconds: float = 20, **figures: Any) -> Run:
+def stand_in(
+    topology: Topology, *, congestion: str = "cubic", seconds: float = 20, start_s: float = 0, **figures: Any
+) -> Run:
     """A run that nobody made."""
     seen = {"goodput_mbps": 18.9, "marks": 12, "retransmits": 0, "rtt_ms": 33.0, "rtt_min_ms": 30.6, **figures}
-    traffic = [Tcp("h1", "h3", congestion=congestion)]
+    traffic = [Tcp("h1", "h3", congestion=congestion, start_s=start_s)]
     label = traffic[0].label
     intervals = pd.DataFrame(
         {
@@ -56,6 +58,7 @@ def test_marks_without_losses_pass_and_each_condition_is_looked_for(opened: Simp
         "the round-trip time that the exercise asks for": stand_in(opened.other),
         "20 s or more": stand_in(opened.marks, seconds=10),
         "by CUBIC": stand_in(opened.marks, congestion="dctcp"),
+        "Seen: tcp h1 to h3 with cubic from 6 s.": stand_in(opened.marks, start_s=6),
         "must have marked": stand_in(opened.marks, marks=0),
         "No segment may have been sent again": stand_in(opened.marks, retransmits=1),
         "88 % of the link's limit": stand_in(opened.marks, goodput_mbps=15.0),
