@@ -90,12 +90,11 @@ class Panel:
         self._message = ipywidgets.HTML()
         for control in self.controls.values():
             control.observe(self._moved, names="value")
-        row = {"flex_flow": "row wrap", "align_items": "center"}
         boxes = [control for control in self.controls.values() if isinstance(control, ipywidgets.Checkbox)]
         self.box = ipywidgets.VBox(
             [
-                ipywidgets.Box([control for control in self.controls.values() if control not in boxes], layout=row),
-                *([ipywidgets.Box(boxes, layout=row)] if boxes else []),
+                ipywidgets.VBox([control for control in self.controls.values() if control not in boxes]),
+                *([ipywidgets.Box(boxes, layout={"flex_flow": "row wrap"})] if boxes else []),
                 self._bar,
                 self._message,
                 self._chart,
