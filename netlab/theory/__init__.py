@@ -6,6 +6,7 @@ two it was.
 """
 
 import inspect
+from types import ModuleType
 from typing import Any
 
 from netlab.base.errors import unknown_name
@@ -78,78 +79,11 @@ from netlab.theory.udp import held_shares_mbps, udp_goodput_mbps, udp_loss_rate,
 from netlab.theory.usual import complete
 from netlab.theory.wifi import Saturation, wifi_exchange_us, wifi_saturation, wifi_tcp_limit_mbps, wifi_udp_limit_mbps
 
+_OTHERS = {"Any", "ModuleType", "complete", "unknown_name"}
 __all__ = [
-    "FRAMING_BYTES",
-    "ICMP_HEADER_BYTES",
-    "IP_HEADER_BYTES",
-    "MATHIS_C",
-    "MATHIS_RANDOM_C",
-    "MSS_BYTES",
-    "MTU_BYTES",
-    "RTT_EXPONENTS",
-    "TCP_HEADER_BYTES",
-    "UDP_HEADER_BYTES",
-    "AnyHop",
-    "FifoNetwork",
-    "Framing",
-    "Hop",
-    "Saturation",
-    "TheoryError",
-    "acceptance_ratio",
-    "aimd_cost_segments",
-    "alpha_fair_mbps",
-    "backoff_mbps",
-    "bdp_bytes",
-    "bottleneck",
-    "cubic_mbps",
-    "cubic_optimum_mbps",
-    "dctcp_queue_packets",
-    "dctcp_threshold_packets",
-    "fifo_network",
-    "go_back_n_mbps",
-    "held_shares_mbps",
-    "jain_index",
-    "late_share",
-    "many_flows_queue_packets",
-    "many_flows_utilization",
-    "mathis_mbps",
-    "max_min_mbps",
-    "mean_wait_ms",
-    "nodal_delay_ms",
-    "parallel_streams_mbps",
-    "path_delay_ms",
-    "pftk_mbps",
-    "ping_rtt_ms",
-    "propagation_delay_ms",
-    "proportional_fair_mbps",
-    "queueing_delay_ms",
-    "relaxation_ms",
-    "reno_optimum_mbps",
-    "rtt_shares_mbps",
-    "runs_needed",
-    "segment_rtt_ms",
-    "selective_repeat_mbps",
-    "short_flow_ms",
-    "slow_start_fill_s",
-    "slow_start_goodput_mbps",
-    "slow_start_rounds",
-    "student_t",
-    "tcp_goodput_limit_mbps",
-    "tcp_wire_bytes",
-    "transmission_delay_ms",
-    "two_router_collapse_mbps",
-    "two_router_fair_queue_mbps",
-    "udp_goodput_limit_mbps",
-    "udp_goodput_mbps",
-    "udp_loss_rate",
-    "udp_shares_mbps",
-    "udp_wire_bytes",
-    "wifi_exchange_us",
-    "wifi_saturation",
-    "wifi_tcp_limit_mbps",
-    "wifi_udp_limit_mbps",
-    "window_limit_mbps",
-    "windowed_goodput_mbps",
+    name
+    for name, value in sorted(globals().items())
+    if not (name.startswith("_") or name in _OTHERS or isinstance(value, ModuleType))
 ]
 
 for _name in __all__:
