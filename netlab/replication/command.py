@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run everything and write the reports; 0 when every covered row has its figure.
+    """Run everything and write the reports; 0 when every row has its figure.
 
     Raises NetlabError when the directory cannot be written, a run fails, or this machine lacks something.
     """

@@ -16,15 +16,6 @@ Read = Callable[[Run], float]
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """Why a figure misses theory or ours misses theirs: a sentence with `{value}`, and the run that tests it."""
-
-    sentence: str
-    scenario: Scenario
-    read: Read
-
-
-@dataclass(frozen=True)
 class Measurement:
     """How one row is measured here."""
 
@@ -34,10 +25,14 @@ class Measurement:
     """From its run to the value."""
     theory: float | None = None
     """What netlab's formulas say."""
+    why: str = ""
+    """Why the figure misses theory or ours misses theirs: a sentence with `{value}`, in the row's unit, of a second run."""
+    again: Scenario | None = None
+    """That run."""
+    read_again: Read | None = None
+    """From that run to its value, where it is another quantity than the row's."""
     holds: bool = True
     """Whether the formula's conditions are met; if not, it is shown but not counted."""
-    explanation: Explanation | None = None
-    """A second measurement that explains a difference."""
 
 
 Measurements = Mapping[tuple[str, str], Measurement]

@@ -26,7 +26,7 @@ def summary(result: Replication) -> str:
     """What was done, in how long, and how close it came: one or two sentences."""
     ours, theirs, count = result.median_errors()
     text = (
-        f"{len(result.rows)} of {len(result.rows) + len(result.not_covered)} published figures measured in {result.runs} runs: "
+        f"{len(result.rows)} published figures measured in {result.runs} runs: "
         f"{result.wall_s:.0f} s of wall time for {result.network_s:.0f} s of network time"
     )
     if result.settings:
@@ -70,7 +70,6 @@ def _filled(template: str, result: Replication) -> str:
         titles=TITLES,
         numbers=NUMBERS,
         labs=_labs(result),
-        not_covered=_not_covered(result),
     )
 
 
@@ -107,17 +106,6 @@ def _cells(row: Row, notes: list[str]) -> list[str]:
         _per_cent(row.their_error),
         _per_cent(row.our_error),
         str(notes.index(row.note) + 1) if row.note else "",
-    ]
-
-
-def _not_covered(result: Replication) -> list[str]:
-    groups: dict[tuple[str, str, str], int] = {}
-    for row, why in result.not_covered:
-        group = (row.source, row.table, why)
-        groups[group] = groups.get(group, 0) + 1
-    return [
-        f"{source}, {table}: {count} row{'s' if count > 1 else ''} ({why})"
-        for (source, table, why), count in groups.items()
     ]
 
 

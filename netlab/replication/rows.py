@@ -35,9 +35,9 @@ class Published:
     published: float | None
 
     @property
-    def measurement(self) -> Measurement | None:
-        """How it is measured here; None when no chapter covers it."""
-        return labs.measurements().get((self.source, self.table, self.scenario), {}).get((self.flow, self.quantity))
+    def measurement(self) -> Measurement:
+        """How it is measured here."""
+        return labs.measurements()[self.source, self.table, self.scenario][self.flow, self.quantity]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,6 @@ class Replication:
     """The report's content."""
 
     rows: list[Row]
-    not_covered: list[tuple[Published, str]]
     wall_s: float
     network_s: float
     runs: int
@@ -124,7 +123,7 @@ def references() -> dict[str, str]:
 
 
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
-    """Measure every covered row, then, where theirs or ours is off, run the test of the explanation.
+    """Measure every row, then, where theirs or ours is off, run the test of the explanation.
 
     Raises SweepError when runs failed.
 
@@ -139,8 +138,7 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]
-    covered = [(row, row.measurement) for row in wanted]
-    measured = [(row, measurement) for row, measurement in covered if measurement is not None]
+    measured = [(row, row.measurement) for row in wanted]
     runs = sweep(
         {number: one.scenario for number, (_, one) in enumerate(measured)},
         fresh=fresh,
@@ -148,18 +146,18 @@ def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | P
     )
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
-        number: one.explanation
+        number: (one, one.again)
         for number, (_, one) in enumerate(measured)
-        if one.explanation is not None and needs_explanation(rows[number])
+        if one.again is not None and needs_explanation(rows[number])
     }
     # fresh=False: the first sweep has just measured some of these scenarios.
-    tests = sweep({number: why.scenario for number, why in doubtful.items()}, progress=progress)
-    for number, why in doubtful.items():
-        rows[number] = replace(rows[number], note=why.sentence.format(value=why.read(tests[number])))
+    tests = sweep({number: again for number, (_, again) in doubtful.items()}, progress=progress)
+    for number, (one, _) in doubtful.items():
+        value = (one.read_again or one.read)(tests[number]) * UNITS[rows[number].published.unit]
+        rows[number] = replace(rows[number], note=one.why.format(value=value))
     distinct = {str(run.scenario): run for run in [*runs.values(), *tests.values()]}.values()
     return Replication(
         rows,
-        [(row, _why(row)) for row, measurement in covered if measurement is None],
         time.monotonic() - began_s,
         sum(float(run.settings["network_s"]) for run in distinct),
         len(distinct),
@@ -182,13 +180,6 @@ def _row(given: Published, measurement: Measurement, run: Run) -> Row:
     unit = UNITS[given.unit]
     expected = None if measurement.theory is None else measurement.theory * unit
     return Row(given, expected, measurement.holds, measurement.read(run) * unit)
-
-
-def _why(row: Published) -> str:
-    for key in ((row.source, row.table, row.scenario), (row.source, row.table, "")):
-        if key in labs.not_covered():
-            return labs.not_covered()[key]
-    return "nobody has said how to measure it"
 
 
 def _settings(runs: Iterable[Run]) -> dict[str, object]:

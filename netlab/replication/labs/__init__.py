@@ -1,4 +1,4 @@
-"""The published labs, a module each: how every figure that a chapter covers is measured here, and why others are not."""
+"""The published labs, a module each: how every figure that a chapter covers is measured here."""
 
 from functools import cache
 
@@ -20,8 +20,3 @@ LABS = {
 def measurements() -> dict[tuple[str, str, str], Measurements]:
     """All of them, by source, table and setting."""
     return {(source, *setting): found for source, lab in LABS.items() for setting, found in lab.measurements().items()}
-
-
-def not_covered() -> dict[tuple[str, str, str], str]:
-    """Published settings that no chapter covers, and why; an empty setting is all of the table."""
-    return {(source, *setting): why for source, lab in LABS.items() for setting, why in lab.NOT_COVERED.items()}

@@ -47,6 +47,3 @@ def measurements() -> Settings:
         for flows, queues in QUEUES.items()
         for places in queues
     }
-
-
-NOT_COVERED: dict[tuple[str, str], str] = {}

@@ -7,10 +7,8 @@ from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.replication.measurement import (
-    Explanation,
     Measurement,
     Measurements,
-    Read,
     Settings,
     ends,
     goodput,
@@ -47,31 +45,26 @@ def _epfl_udp(offered_mbps: float, framing: str = "tc", queue_packets: int = QUE
     )
 
 
-def in_kbits(sentence: str, scenario: Scenario, read: Read) -> Explanation:
-    """An explanation whose value is a rate in kbit/s."""
-    return Explanation(sentence, scenario, lambda run: 1000 * read(run))
-
-
 def _udp_alone(offered_mbps: float) -> Measurements:
     limit = theory.udp_goodput_mbps(offered_mbps, BOTTLENECK_MBPS)
     lost = theory.udp_loss_rate(offered_mbps, BOTTLENECK_MBPS, queue_packets=QUEUE, duration_s=_seconds(offered_mbps))
-    explanation = in_kbits(
-        "The publisher's theory counts a wire's 1066 bytes a datagram, tc counts 1042: on a link that counts as a wire "
-        "does, a second run has {value:.0f} kbit/s.",
-        _epfl_udp(offered_mbps, "ethernet"),
-        goodput("h1-h3 udp"),
-    )
-    late = Explanation(
-        f"{QUEUE} datagrams in the queue when the sender stops are late, not lost; with a queue of 5 a second run loses "
-        "{value:.2f} %.",
-        _epfl_udp(offered_mbps, queue_packets=5),
-        lambda run: 100 * loss("h1-h3 udp")(run),
-    )
     return {
         ("h1-h3", "goodput"): Measurement(
-            _epfl_udp(offered_mbps), goodput("h1-h3 udp"), limit, explanation=explanation
+            _epfl_udp(offered_mbps),
+            goodput("h1-h3 udp"),
+            limit,
+            "The publisher's theory counts a wire's 1066 bytes a datagram, tc counts 1042: on a link that counts as a wire "
+            "does, a second run has {value:.0f} kbit/s.",
+            _epfl_udp(offered_mbps, "ethernet"),
         ),
-        ("h1-h3", "loss"): Measurement(_epfl_udp(offered_mbps), loss("h1-h3 udp"), lost, explanation=late),
+        ("h1-h3", "loss"): Measurement(
+            _epfl_udp(offered_mbps),
+            loss("h1-h3 udp"),
+            lost,
+            f"{QUEUE} datagrams in the queue when the sender stops are late, not lost; with a queue of 5 a second run loses "
+            "{value:.2f} %.",
+            _epfl_udp(offered_mbps, queue_packets=5),
+        ),
     }
 
 
@@ -94,12 +87,9 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
             scenario(),
             goodput(flow),
             float(share),
-            explanation=in_kbits(
-                "The publisher's theory counts a wire's framing; sent on exact grids instead of at random moments, the two "
-                "flows share {value:.0f} kbit/s to this one.",
-                scenario("even"),
-                goodput(flow),
-            ),
+            "The publisher's theory counts a wire's framing; sent on exact grids instead of at random moments, the two "
+            "flows share {value:.3f} Mbit/s to this one.",
+            scenario("even"),
         )
         if sum(offered) < BOTTLENECK_MBPS / 2:
             # Nothing is lost, and no loss is published.
@@ -108,12 +98,9 @@ def _udp_pair(first_mbps: float, second_mbps: float) -> Measurements:
             scenario(),
             loss(flow),
             max(0.0, 1 - late * float(share) / rate),
-            explanation=Explanation(
-                "The publisher's theory counts a wire's framing (1066 bytes, not tc's 1042), and which flow loses a little "
-                "more is a matter of phase: on exact grids this flow loses {value:.2f} %.",
-                scenario("even"),
-                lambda run, flow=flow: 100 * loss(flow)(run),  # type: ignore[misc]
-            ),
+            "The publisher's theory counts a wire's framing (1066 bytes, not tc's 1042), and which flow loses a little "
+            "more is a matter of phase: on exact grids this flow loses {value:.2f} %.",
+            scenario("even"),
         )
     return found
 
@@ -140,13 +127,10 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
             scenario(),
             goodput(flow, 20),
             expected,
+            "The publisher's router ran RED, which drops from every flow before the queue is full; with Mininet's RED a "
+            "second run has {value:.0f} kbit/s here.",
+            scenario("red"),
             holds=clear,
-            explanation=in_kbits(
-                "The publisher's router ran RED, which drops from every flow before the queue is full; with Mininet's RED a "
-                "second run has {value:.0f} kbit/s here.",
-                scenario("red"),
-                goodput(flow, 20),
-            ),
         )
 
     return {
@@ -183,28 +167,22 @@ def _collapse_udp(first_mbps: float, second_mbps: float) -> Measurements:
             base,
             goodput(flow),
             share,
-            explanation=in_kbits(
-                "Theory counts on datagrams that come at random moments; two senders behind links of 1 and 10 Mbit/s keep in "
-                "step, and phase decides who finds the free place: there a second run has {value:.0f} kbit/s."
-                if heavy
-                else "The publisher's theory counts a wire's framing; without limits on the access links a second run has "
-                "{value:.0f} kbit/s.",
-                other,
-                goodput(flow),
-            ),
+            "Theory counts on datagrams that come at random moments; two senders behind links of 1 and 10 Mbit/s keep in "
+            "step, and phase decides who finds the free place: there a second run has {value:.0f} kbit/s."
+            if heavy
+            else "The publisher's theory counts a wire's framing; without limits on the access links a second run has "
+            "{value:.0f} kbit/s.",
+            other,
         )
         found[pair, "loss"] = Measurement(
             base,
             loss(flow),
             1 - share / rate,
-            explanation=Explanation(
-                "Phase as above: behind links of 1 and 10 Mbit/s a second run loses {value:.2f} %."
-                if heavy
-                else "Each full queue on the way holds 100 datagrams that are late, not lost, and their access links may not have "
-                "had limits: without those a second run loses {value:.2f} %.",
-                other,
-                lambda run, flow=flow: 100 * loss(flow)(run),  # type: ignore[misc]
-            ),
+            "Phase as above: behind links of 1 and 10 Mbit/s a second run loses {value:.2f} %."
+            if heavy
+            else "Each full queue on the way holds 100 datagrams that are late, not lost, and their access links may not have "
+            "had limits: without those a second run loses {value:.2f} %.",
+            other,
         )
     return found
 
@@ -241,12 +219,9 @@ def _connections() -> Measurements:
             scenario,
             goodput(flow, 60),
             share * quarter,
-            explanation=in_kbits(
-                "The publisher's theory leaves out the headers, and equal shares are a long-run mean: over 25 minutes of network "
-                "time a second run has {value:.0f} kbit/s.",
-                longer,
-                goodput(flow, 60),
-            ),
+            "The publisher's theory leaves out the headers, and equal shares are a long-run mean: over 25 minutes of network "
+            "time a second run has {value:.3f} Mbit/s.",
+            longer,
         )
 
     return {("h1", "goodput"): figure("h1-h3 cubic", 1), ("h2", "goodput"): figure("h2-h3 cubic ×3", 3)}
@@ -288,8 +263,9 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
             scenario(),
             goodput(f"{src}-h3 {congestion}", 60),
             float(share),
+            sentence,
+            test,
             holds=False,
-            explanation=in_kbits(sentence, test, goodput(f"{src}-h3 {congestion}", 60)),
         )
         for src, share in zip(("h1", "h2"), shares, strict=True)
     }
@@ -324,23 +300,18 @@ def _two_bottlenecks() -> Measurements:
             scenario(1),
             goodput(flow, 60),
             share,
+            "The publisher's theory is proportional fairness; CUBIC's own optimum gives the long flow more. Both fill the "
+            "links, which RED's short queue does not quite: with another seed a second run has {value:.0f} kbit/s.",
+            scenario(2),
             holds=False,
-            explanation=in_kbits(
-                "The publisher's theory is proportional fairness; CUBIC's own optimum gives the long flow more. Both fill the "
-                "links, which RED's short queue does not quite: with another seed a second run has {value:.0f} kbit/s.",
-                scenario(2),
-                goodput(flow, 60),
-            ),
         )
         found[pair, "rtt"] = Measurement(
             scenario(1),
             rtt(flow),
-            explanation=Explanation(
-                "The publisher's theory is propagation alone. Why their queues stood longer than ours is not explained: with "
-                "another seed a second run has {value:.0f} ms.",
-                scenario(2),
-                rtt(flow),
-            ),
+            None,
+            "The publisher's theory is propagation alone. Why their queues stood longer than ours is not explained: with "
+            "another seed a second run has {value:.0f} ms.",
+            scenario(2),
         )
     return found
 
@@ -373,12 +344,20 @@ def _aqm(congestion: str, sentence: str, aqm: str, test: str) -> Measurements:
             + " has {value:.0f} kbit/s here."
         )
         found[src, "goodput"] = Measurement(
-            scenario(aqm), goodput(flow, 60), half, explanation=in_kbits(luck, scenario(test), goodput(flow, 60))
+            scenario(aqm),
+            goodput(flow, 60),
+            half,
+            luck,
+            scenario(test),
         )
     waiting = "What stands in the queue is the round-trip time; " + sentence + " has {value:.0f} ms."
     flow = f"h1-h3 {congestion}"
     found["h1", "rtt"] = Measurement(
-        scenario(aqm), rtt(flow), explanation=Explanation(waiting, scenario(test), rtt(flow))
+        scenario(aqm),
+        rtt(flow),
+        None,
+        waiting,
+        scenario(test),
     )
     return found
 
@@ -390,12 +369,6 @@ def measurements() -> Settings:
     framed = Scenario(
         topologies.three_pcs(queue_packets=QUEUE, framing="ethernet"), [Tcp("h1", "h3")], duration_s=60, interval_s=1
     )
-    explanation = in_kbits(
-        "The publisher's theory counts a wire's framing on segments of 2896 bytes, which segmentation offload makes and no "
-        "wire carries; tc counts 1514 bytes for 1448, and with a wire's 1538 a second run has {value:.0f} kbit/s.",
-        framed,
-        goodput("h1-h3 cubic", 5),
-    )
     limit = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS)
     return {
         ("udp-max", "UDP 1000 B payload in 5 Mbit/s"): {("h1-h3", "goodput"): alone["h1-h3", "goodput"]},
@@ -403,7 +376,14 @@ def measurements() -> Settings:
         ("udp-rate", "10 Mbit/s offered to 5 Mbit/s"): _udp_alone(10),
         ("udp-rate", "20 Mbit/s offered to 5 Mbit/s"): _udp_alone(20),
         ("tcp-max", "TCP in 5 Mbit/s"): {
-            ("h1-h3", "goodput"): Measurement(tcp, goodput("h1-h3 cubic", 5), limit, explanation=explanation)
+            ("h1-h3", "goodput"): Measurement(
+                tcp,
+                goodput("h1-h3 cubic", 5),
+                limit,
+                "The publisher's theory counts a wire's framing on segments of 2896 bytes, which segmentation offload makes and no "
+                "wire carries; tc counts 1514 bytes for 1448, and with a wire's 1538 a second run has {value:.0f} kbit/s.",
+                framed,
+            )
         },
         ("udp-udp", "A1 1 and 0.5 Mbit/s"): _udp_pair(1, 0.5),
         ("udp-udp", "A2 1 and 4 Mbit/s"): _udp_pair(1, 4),
@@ -424,6 +404,3 @@ def measurements() -> Settings:
         ("aqm", "cubic with RED"): _aqm("cubic", MORE_MARKS, "red", "red high"),
         ("aqm", "dctcp with RED and ECN"): _aqm("dctcp", MORE_MARKS, "red ecn", "red ecn high"),
     }
-
-
-NOT_COVERED: dict[tuple[str, str], str] = {}

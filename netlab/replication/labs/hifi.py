@@ -6,7 +6,7 @@ A row is a queue at which the search ended (the median of three), so 98 % are th
 from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.replication.measurement import Explanation, Measurement, Settings, utilization
+from netlab.replication.measurement import Measurement, Settings, utilization
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp
 
@@ -44,11 +44,13 @@ def measurements() -> Settings:
             f"With the {rule} places of the rule, RTT * C / sqrt(n), a second run of {flows} flows uses {{value:.1f}} %. Their "
             "queue may have counted segments that offload had joined as one packet, and they sent BIC (a guess)."
         )
-        why = Explanation(sentence, _scenario(flows, rule), lambda run: 100 * read(run))
         found["search", f"{flows} flows and {places} places"] = {
-            ("all", "utilization"): Measurement(_scenario(flows, places), read, explanation=why)
+            ("all", "utilization"): Measurement(
+                _scenario(flows, places),
+                read,
+                None,
+                sentence,
+                _scenario(flows, rule),
+            )
         }
     return found
-
-
-NOT_COVERED: dict[tuple[str, str], str] = {}

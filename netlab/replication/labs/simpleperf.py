@@ -10,7 +10,6 @@ from netlab.network.topology import Topology
 from netlab.replication.measurement import (
     IPERF_PAYLOAD_BYTES,
     MEBI,
-    Explanation,
     Measurement,
     Measurements,
     Settings,
@@ -52,16 +51,17 @@ def _iperf(src: str, dst: str, megabits: float, link: str) -> Measurements:
     flow = f"{src}-{dst} udp"
     limit = theory.udp_goodput_limit_mbps(rate_mbps, IPERF_PAYLOAD_BYTES)
     lost = theory.udp_loss_rate(offered_mbps, rate_mbps, IPERF_PAYLOAD_BYTES, queue_packets=queue, duration_s=10)
-    explanation = Explanation(
-        f"iperf's M is 2^20: '{megabits:g}M' sends {offered_mbps:.2f} Mbit/s, {offered_mbps / limit:.3f} times the "
-        f"link's limit, and the queue's {queue} datagrams are late, not lost, once in 10 s; offered {megabits:g}·10⁶ bit/s, "
-        "a second run loses only {value:.2f} %.",
-        scenario(megabits),
-        lambda run: 100 * loss(flow)(run),
-    )
     return {
         (f"{src}-{dst}", "goodput"): Measurement(scenario(offered_mbps), goodput(flow), limit),
-        (f"{src}-{dst}", "loss"): Measurement(scenario(offered_mbps), loss(flow), lost, explanation=explanation),
+        (f"{src}-{dst}", "loss"): Measurement(
+            scenario(offered_mbps),
+            loss(flow),
+            lost,
+            f"iperf's M is 2^20: '{megabits:g}M' sends {offered_mbps:.2f} Mbit/s, {offered_mbps / limit:.3f} times the "
+            f"link's limit, and the queue's {queue} datagrams are late, not lost, once in 10 s; offered {megabits:g}·10⁶ bit/s, "
+            "a second run loses only {value:.2f} %.",
+            scenario(megabits),
+        ),
     }
 
 
@@ -75,23 +75,25 @@ def _alone(topology: Topology, src: str, dst: str, name: str, small: Topology | 
     path = topology.path_hops(src, dst)
     limit = theory.tcp_goodput_limit_mbps(path[theory.bottleneck(path)].rate_mbps)
     flow = f"{src}-{dst} cubic"
-    explanation = None
-    if small is not None:
-        explanation = Explanation(
+    return {
+        (name, "rtt"): Measurement(scenario(topology), rtt(f"{src}-{dst} ping"), theory.ping_rtt_ms(path)),
+        (name, "throughput"): Measurement(
+            scenario(topology),
+            goodput(flow),
+            limit,
+            "Their theory leaves out the headers: the same link carried {value:.2f} Mbit/s with them.",
+            scenario(topology),
+            read_again=sent("r1-eth1"),
+        )
+        if small is None
+        else Measurement(
+            scenario(topology),
+            goodput(flow),
+            limit,
             "A queue well below the BDP costs throughput, and Mininet's queue limit also counts what is in flight in netem: "
             "with only the room that this leaves in each queue a second run has {value:.2f} Mbit/s.",
             scenario(small),
-            goodput(flow),
-        )
-    else:
-        explanation = Explanation(
-            "Their theory leaves out the headers: the same link carried {value:.2f} Mbit/s with them.",
-            scenario(topology),
-            sent("r1-eth1"),
-        )
-    return {
-        (name, "rtt"): Measurement(scenario(topology), rtt(f"{src}-{dst} ping"), theory.ping_rtt_ms(path)),
-        (name, "throughput"): Measurement(scenario(topology), goodput(flow), limit, explanation=explanation),
+        ),
     }
 
 
@@ -124,12 +126,10 @@ def _together(
         found[pair, "rtt"] = Measurement(
             base,
             rtt(f"{pair} ping"),
-            explanation=Explanation(
-                "Their queues hold fewer packets than they say, because Mininet's limit also counts what is in flight in "
-                "netem; with only the room that this leaves, a second run has a mean of {value:.1f} ms.",
-                small,
-                rtt(f"{pair} ping"),
-            ),
+            None,
+            "Their queues hold fewer packets than they say, because Mininet's limit also counts what is in flight in "
+            "netem; with only the room that this leaves, a second run has a mean of {value:.1f} ms.",
+            small,
         )
         for stream in range(count):
             name = pair if count == 1 else f"{pair} ({stream + 1})"
@@ -138,12 +138,9 @@ def _together(
                 base,
                 read,
                 share_mbps,
+                f"{why}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
+                long,
                 holds=not shared,
-                explanation=Explanation(
-                    f"{why}; in a second run, of 200 s, this flow has {{value:.2f}} Mbit/s of an equal share of {share_mbps:.2f}.",
-                    long,
-                    read,
-                ),
             )
     return found
 
@@ -176,6 +173,3 @@ def measurements() -> Settings:
         ("multiplexing", "two pairs sharing only router r3"): separate,
         ("parallel", "h1 opens two connections beside h2 and h3"): parallel,
     }
-
-
-NOT_COVERED: dict[tuple[str, str], str] = {}
