@@ -1,9 +1,11 @@
 """How a notebook opens its chapter: the checks, the panel and the figures of this copy."""
 
+import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
@@ -57,28 +59,16 @@ class OpenChapter:
         return dict(vars(self.check))
 
 
-class Begin(Protocol):
-    """What opens a chapter, with the figures that belong to a token."""
+def opener(package: str) -> Callable[..., OpenChapter]:
+    """Return the function `begin(token="")` by which a notebook opens the chapter of a package.
 
-    def __call__(self, token: str = "") -> OpenChapter: ...  # noqa: D102 (see above)
-
-
-def opener(
-    topic: str, settings: ModuleType, checks: Callable[[StudentValues], Any], panel: Callable[..., Panel] | None = None
-) -> Begin:
-    """Return the function `begin(token="")` by which a notebook opens a chapter.
-
-    Parameters
-    ----------
-    topic : str
-        The chapter's folder.
-    settings : module
-        Its settings; `FIGURES` in it says which figures are each student's own.
-    checks : callable
-        The class of its checks, called with the own figures.
-    panel : callable, optional
-        What makes its panel.
+    Its `settings` say in `FIGURES` which figures are each student's own, its `check` has the class `Checks`, which takes them; a
+    chapter with a panel has it in `panel`.
     """
+    topic = package.rpartition(".")[2]
+    settings, check = (importlib.import_module(f"{package}.{part}") for part in ("settings", "check"))
+    has_panel = importlib.util.find_spec(f"{package}.panel") is not None
+    panel = importlib.import_module(f"{package}.panel").panel if has_panel else None
     figures: OwnFigures = getattr(settings, "FIGURES", OwnFigures({}))
 
     def begin(token: str = "") -> OpenChapter:
@@ -87,12 +77,12 @@ def opener(
         A draw in which a known slip comes out near the right answer is not used: the check could not tell them apart.
         """
         own = figures.draw(
-            token, accept=lambda own: all(check.tells_apart() for check in _named(checks(own), topic).values())
+            token, accept=lambda own: all(each.tells_apart() for each in _named(check.Checks(own), topic).values())
         )
-        made = _named(checks(own), topic)
+        made = _named(check.Checks(own), topic)
         go_on()
-        for check in made.values():
-            check.on_pass = lambda key: progress_store.record(topic, key)
+        for each in made.values():
+            each.on_pass = lambda key: progress_store.record(topic, key)
         return OpenChapter(topic, token, own, Exercises(**made), settings, panel)
 
     return begin

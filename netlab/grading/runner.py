@@ -328,7 +328,8 @@ def _stand_in(exercise: Mapping[str, Any]) -> None:
     figures = plain.decode(exercise["figures"])
     own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
 
-    def opener(_topic: str, settings: Any, _checks: Any, _panel: Any = None) -> Callable[..., Any]:
+    def opener(package: str) -> Callable[..., Any]:
+        settings = importlib.import_module(f"{package}.settings")
         opened = types.SimpleNamespace(
             topic=topic, token=exercise["token"], own=own, check=Tutors(), settings=settings, panel=_nothing
         )

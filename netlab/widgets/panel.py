@@ -221,21 +221,16 @@ PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]
 """What a panel is made of: its controls, the scenario that they ask for, and how a result is drawn."""
 
 
-def panel_maker(*, earlier: int = EARLIER_RUNS) -> Callable[[Callable[..., PanelParts]], Callable[..., Panel]]:
-    """Turn a function that returns a panel's parts into one that returns the panel.
+def panel_maker(*, earlier: int = EARLIER_RUNS) -> Callable[[Callable[[], PanelParts]], Callable[..., Panel]]:
+    """Turn a function that returns a panel's parts into one that returns the panel, with so many `earlier` runs visible.
 
-    That one takes `run` beside the function's own arguments: what runs a scenario, by default `netlab.run`.
-
-    Parameters
-    ----------
-    earlier : int
-        How many earlier runs stay visible.
+    That one takes `run`: what runs a scenario, by default `netlab.run`.
     """
 
-    def decorate(parts: Callable[..., PanelParts]) -> Callable[..., Panel]:
+    def decorate(parts: Callable[[], PanelParts]) -> Callable[..., Panel]:
         @functools.wraps(parts)
-        def panel(*, run: Callable[..., Any] = experiment.run, **words: Any) -> Panel:
-            return Panel(*parts(**words), run=run, earlier=earlier)
+        def panel(*, run: Callable[..., Any] = experiment.run) -> Panel:
+            return Panel(*parts(), run=run, earlier=earlier)
 
         return panel
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 
 import pytest
@@ -10,9 +11,6 @@ from netlab.chapters.opening import opener
 from netlab.course import progress_store
 from netlab.course.checks import Misconception, Number
 from netlab.course.own_figures import OwnFigures, StudentValues
-
-SETTINGS = ModuleType("settings")
-SETTINGS.FIGURES = OwnFigures({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})  # type: ignore[attr-defined]
 
 
 class Checks:
@@ -23,23 +21,32 @@ class Checks:
         )
 
 
-begin = opener("example", SETTINGS, Checks)
+@pytest.fixture
+def begin(monkeypatch):
+    """What opens a package with settings and checks, and without a panel."""
+    figures = OwnFigures({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})
+    parts = {"": {"__path__": []}, ".settings": {"FIGURES": figures}, ".check": {"Checks": Checks}}
+    for part, names in parts.items():
+        module = ModuleType(f"example{part}")
+        vars(module).update(names)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return opener("example")
 
 
-def test_checks_follow_the_own_figures() -> None:
+def test_checks_follow_the_own_figures(begin) -> None:
     for token in ("", "anna", "ben"):
         chapter = begin(token)
         assert chapter.checks["limit"].judge(chapter.own.rate_mbps).status.value == "passed"
         assert chapter.token == token
 
 
-def test_a_draw_in_which_a_slip_lies_near_the_answer_is_not_used() -> None:
+def test_a_draw_in_which_a_slip_lies_near_the_answer_is_not_used(begin) -> None:
     drawn = [begin(str(number)).own for number in range(100)]
     assert all(own.rate_mbps != own.wrong_mbps for own in drawn)
     assert len({(own.rate_mbps, own.wrong_mbps) for own in drawn}) == 10
 
 
-def test_what_is_passed_in_a_notebook_is_recorded(tmp_path, monkeypatch, capsys) -> None:
+def test_what_is_passed_in_a_notebook_is_recorded(begin, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setenv(progress_store.VARIABLE, str(tmp_path))
     chapter = begin()
     chapter.check.limit(6)
@@ -49,17 +56,17 @@ def test_what_is_passed_in_a_notebook_is_recorded(tmp_path, monkeypatch, capsys)
     assert "✓ limit" in capsys.readouterr().out
 
 
-def test_a_chapter_without_a_panel_says_so() -> None:
+def test_a_chapter_without_a_panel_says_so(begin) -> None:
     with pytest.raises(LookupError, match="has no panel"):
         begin().panel()
 
 
-def test_a_misspelt_exercise_is_answered_with_those_that_there_are() -> None:
+def test_a_misspelt_exercise_is_answered_with_those_that_there_are(begin) -> None:
     with pytest.raises(AttributeError, match="no such exercise: got 'limt'; allowed: limit; did you mean limit"):
         _ = begin().check.limt
 
 
-def test_what_a_chapter_prints_of_itself_holds_no_answer() -> None:
+def test_what_a_chapter_prints_of_itself_holds_no_answer(begin) -> None:
     chapter = begin()
     assert repr(chapter.check) == "chapter.check.limit(...): limit"
     assert "5" not in repr(chapter)

@@ -14,16 +14,14 @@ from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 _LARGEST_KB = 600
 _FASTEST_MBPS = 200
+SECONDS = 6.0
 
 
 @panel_maker()
-def panel(duration_s: float = 6.0) -> PanelParts:
+def panel() -> PanelParts:
     """One TCP transfer over one cable: does its window limit it, the link, or the queue?
 
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 2; the first 2 s are not counted.
+    A run takes 6 s of network time, of which the first 2 s are not counted.
     """
 
     def cable(settings: Settings) -> Topology:
@@ -36,7 +34,7 @@ def panel(duration_s: float = 6.0) -> PanelParts:
         return {
             "topology": cable(settings),
             "traffic": [WITHOUT_OFFLOAD, flow] if settings["without_offload"] else [flow],
-            "duration_s": duration_s,
+            "duration_s": SECONDS,
             "interval_s": 0.5,
         }
 

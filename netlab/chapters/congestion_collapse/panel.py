@@ -18,17 +18,16 @@ from netlab.chapters.congestion_collapse.settings import (
 from netlab.traffic import Tcp, Udp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
+SECONDS = 20.0
+
 
 @panel_maker()
-def panel(duration_s: float = 20.0) -> PanelParts:
+def panel() -> PanelParts:
     """A modest flow h1-h4 and an aggressor h2-h3 over two routers: what does the aggressor's rate cost?
 
     Under UDP the slider is what h2 sends; under TCP it is the rate of h2's access link, the most it could send.
 
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 0; its first quarter is not counted.
+    A run takes 20 s of network time, of which the first quarter is not counted.
     """
     exits_mbps = np.array(EXITS_MBPS)
 
@@ -38,7 +37,7 @@ def panel(duration_s: float = 20.0) -> PanelParts:
         return {
             "topology": network((None, aggressor_mbps if tcp else None), queue_packets=queue_packets, **fair),
             "traffic": [Tcp("h1", "h4"), Tcp("h2", "h3")] if tcp else udp,
-            "duration_s": duration_s,
+            "duration_s": SECONDS,
         }
 
     def forecast_mbps(rate_mbps: float, settings: Settings) -> Any:
@@ -51,7 +50,7 @@ def panel(duration_s: float = 20.0) -> PanelParts:
 
     def show(result: Any, settings: Settings) -> go.Figure:
         rate = settings["aggressor_mbps"]
-        got = result.goodput_mbps(after_s=duration_s / 4).to_numpy()
+        got = result.goodput_mbps(after_s=SECONDS / 4).to_numpy()
         kind = "TCP" if settings["tcp"] else "UDP"
         queue = "a fair queue" if settings["fair_queue"] else "a plain queue"
         detail = f"{kind}, {queue} of {settings['queue_packets']} packets<br>h2 gets {got[1]:.3f} Mbit/s"

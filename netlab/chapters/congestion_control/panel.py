@@ -12,22 +12,20 @@ from netlab.traffic import Tcp
 from netlab.widgets import LABELS, PanelParts, Settings, panel_maker, slider
 
 _SETTLED_S = 3.0
+SECONDS = 12.0
 
 
 @panel_maker(earlier=0)
-def panel(duration_s: float = 12.0) -> PanelParts:
+def panel() -> PanelParts:
     """One flow's window over time: what is a loss worth with this control and this queue?
 
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 3; the first 3 s are not counted.
+    A run takes 12 s of network time, of which the first 3 s are not counted.
     """
 
     def scenario(**settings: Any) -> dict[str, Any]:
         network = path(RATE_MBPS, settings["delay_ms"], settings["queue_packets"], settings["loss_percent"] / 100)
         flow = Tcp("h1", "h3", congestion=settings["congestion"])
-        return {"topology": network, "traffic": [flow], "duration_s": duration_s, "interval_s": 0.04}
+        return {"topology": network, "traffic": [flow], "duration_s": SECONDS, "interval_s": 0.04}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         used = result.goodput_mbps(after_s=_SETTLED_S).iloc[0] / theory.tcp_goodput_limit_mbps(RATE_MBPS)
@@ -39,7 +37,7 @@ def panel(duration_s: float = 12.0) -> PanelParts:
             settings["queue_packets"],
             title=f"{settings['congestion']}: {100 * used:.1f} % of the link, mean RTT {rtt_ms:.0f} ms",
         )
-        return figure.update_xaxes(range=[0, duration_s])
+        return figure.update_xaxes(range=[0, SECONDS])
 
     controls = {
         "congestion": ipywidgets.Dropdown(options=CONTROLS, value="reno", description="Control", style=LABELS),

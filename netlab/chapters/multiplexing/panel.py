@@ -12,15 +12,14 @@ from netlab.network import topologies
 from netlab.traffic import Tcp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
+SECONDS = 10.0
+
 
 @panel_maker()
-def panel(duration_s: float = 10.0) -> PanelParts:
+def panel() -> PanelParts:
     """Six TCP flows whose paths cross on three links: who gets what, beside the max-min shares?
 
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 1; the first fifth is not counted.
+    A run takes 10 s of network time, of which the first fifth is not counted.
     """
 
     def rates_mbps(settings: Settings) -> tuple[float, float, float]:
@@ -36,12 +35,12 @@ def panel(duration_s: float = 10.0) -> PanelParts:
                 Tcp(pair[:2], pair[3:], start_s=float(start_s))
                 for pair, start_s in zip(CROSSING, starts_s, strict=True)
             ],
-            "duration_s": duration_s,
+            "duration_s": SECONDS,
             "seed": draw,
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
-        got = result.goodput_mbps(after_s=duration_s / 5).to_numpy()
+        got = result.goodput_mbps(after_s=SECONDS / 5).to_numpy()
         shares = theory.max_min_mbps(dict(zip(("L1", "L2", "L3"), rates_mbps(settings), strict=True)), CROSSING)
         queue = "fair queues" if settings["fair_queue"] else "plain queues"
         places = np.arange(len(CROSSING))

@@ -32,16 +32,16 @@ def _forecast_mbps(streams: float, settings: Settings) -> tuple[float, float]:
     return shares["h1"], shares.get("h2", 0.0)
 
 
+SECONDS = 10.0
+
+
 @panel_maker()
-def panel(duration_s: float = 10.0) -> PanelParts:
+def panel() -> PanelParts:
     """Host h1 opens K connections beside a neighbour's: what limits each of them, and who pays for one more?
 
     The link has 50 Mbit/s and 20 ms of round trip. Its queue serves all packets in turn or, at choice, all hosts.
 
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 0; its first quarter is not counted.
+    A run takes 10 s of network time, of which the first quarter is not counted.
     """
 
     def scenario(
@@ -54,11 +54,11 @@ def panel(duration_s: float = 10.0) -> PanelParts:
             for src, dst, count in hosts
             if count
         ]
-        return {"topology": network, "traffic": traffic, "duration_s": duration_s}
+        return {"topology": network, "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         streams = settings["streams"]
-        got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=duration_s / 4), strict=False))
+        got = dict(zip(("h1", "h2"), result.goodput_mbps(after_s=SECONDS / 4), strict=False))
         rtt_ms = float(result.flows["rtt_ms"].iloc[0])
         detail = (
             f"{settings['neighbours']} connections of h2, {settings['lost_per_thousand']} of 1000 lost<br>"

@@ -11,17 +11,12 @@ from netlab.traffic import Ping, Traffic, Udp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider
 
 _LONGEST_MS = 350
+SECONDS = 5.0
 
 
 @panel_maker()
-def panel(duration_s: float = 5.0) -> PanelParts:
-    """Pings over one link: what does the way cost, and what do others on it cost?
-
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 0.
-    """
+def panel() -> PanelParts:
+    """Pings over one link: what does the way cost, and what do others on it cost?"""
 
     def network(settings: Settings) -> Topology:
         slow = Link("r1", "h2", delay_ms=settings["delay_ms"], rate_mbps=settings["rate_mbps"], queue_packets=100)
@@ -31,7 +26,7 @@ def panel(duration_s: float = 5.0) -> PanelParts:
         traffic: list[Traffic] = [Ping("h1", "h2", interval_s=0.2)]
         if settings["beside_mbps"] > 0:
             traffic.append(Udp("h1", "h2", rate_mbps=settings["beside_mbps"]))
-        return {"topology": network(settings), "traffic": traffic, "duration_s": duration_s}
+        return {"topology": network(settings), "traffic": traffic, "duration_s": SECONDS}
 
     def show(result: Any, settings: Settings) -> go.Figure:
         empty_ms = theory.ping_rtt_ms(network(settings).path_hops("h1", "h2"))
@@ -42,7 +37,7 @@ def panel(duration_s: float = 5.0) -> PanelParts:
             y_label="RTT (ms)",
             residual="absolute",
             title=f"{len(result.pings)} pings, {lost} lost; theory is the empty path, {empty_ms:.1f} ms",
-        ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, duration_s], [empty_ms, empty_ms])
+        ).add("measured", echoes["t_s"], echoes["rtt_ms"], [0, SECONDS], [empty_ms, empty_ms])
         return comparison.still(y=(0, _LONGEST_MS))
 
     controls = {

@@ -13,17 +13,12 @@ from netlab.traffic import Udp
 from netlab.widgets import PanelParts, Settings, panel_maker, slider, toggle
 
 _FASTEST_MBPS = 10.0
+SECONDS = 10.0
 
 
 @panel_maker()
-def panel(duration_s: float = 10.0) -> PanelParts:
-    """One UDP flow into 5 Mbit/s: which rate would you choose? Goodput, loss and waiting of each choice.
-
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 0.
-    """
+def panel() -> PanelParts:
+    """One UDP flow into 5 Mbit/s: which rate would you choose? Goodput, loss and waiting of each choice."""
 
     def scenario(offered_mbps: float, payload_bytes: int, queue_packets: int, ethernet_framing: bool) -> dict[str, Any]:
         slow = Link(
@@ -36,14 +31,14 @@ def panel(duration_s: float = 10.0) -> PanelParts:
         return {
             "topology": Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow]),
             "traffic": [Udp("h1", "h2", rate_mbps=offered_mbps, payload_bytes=payload_bytes)],
-            "duration_s": duration_s,
+            "duration_s": SECONDS,
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:
         flow = result.flows.iloc[0]
         offered, payload, room = settings["offered_mbps"], settings["payload_bytes"], settings["queue_packets"]
         framing: theory.Framing = "ethernet" if settings["ethernet_framing"] else "tc"
-        lost = theory.udp_loss_rate(offered, RATE_MBPS, payload, framing, queue_packets=room, duration_s=duration_s)
+        lost = theory.udp_loss_rate(offered, RATE_MBPS, payload, framing, queue_packets=room, duration_s=SECONDS)
         full_ms = theory.queueing_delay_ms(room * theory.udp_wire_bytes(payload, framing), RATE_MBPS)
         costs = f"lost {flow['loss_rate']:.2%} (theory {lost:.2%})"
         setting = f"{payload} bytes, queue of {room} packets ({full_ms:.0f} ms when full), {framing} framing"

@@ -21,15 +21,12 @@ def options(rate_mbps: int, rts: bool) -> dict[str, Any]:
     return {"rate_mbps": rate_mbps, **protection}
 
 
-@panel_maker()
-def panel(duration_s: float = 0.5) -> PanelParts:
-    """UDP over 802.11g: what do payload, rate, protection and a second sender do to the goodput?
+SECONDS = 0.5
 
-    Parameters
-    ----------
-    duration_s : float
-        Network time of a run in s, above 0.
-    """
+
+@panel_maker()
+def panel() -> PanelParts:
+    """UDP over 802.11g: what do payload, rate, protection and a second sender do to the goodput?"""
 
     def scenario(payload_bytes: int, rate_mbps: int, two_senders: bool, rts: bool) -> dict[str, Any]:
         ends = [("h1", "h2"), ("h2", "h1")][: 1 + two_senders]
@@ -37,7 +34,7 @@ def panel(duration_s: float = 0.5) -> PanelParts:
         return {
             "topology": air(queue_packets=20, **options(rate_mbps, rts)),
             "traffic": [Udp(*pair, rate_mbps=1.2 * limit_mbps, payload_bytes=payload_bytes) for pair in ends],
-            "duration_s": duration_s,
+            "duration_s": SECONDS,
         }
 
     def show(result: Any, settings: Settings) -> go.Figure:

@@ -56,7 +56,7 @@ def test_a_network_that_does_not_help_is_told_why(network: nl.Topology, sentence
 
 def measured(**changes: Any) -> Any:
     """A run as the check sees one, its counters made up."""
-    words = {"mbps": 3, "duration_s": 30, "died": 100, "network": congestion_collapse.settings.network(), **changes}
+    words = {"mbps": 3, "duration_s": 30, "died": 100, "network": chapter.settings.network(), **changes}
     traffic = [nl.Udp("h1", "h4", rate_mbps=1), nl.Udp("h2", "h3", rate_mbps=words["mbps"])]
     scenario = nl.Scenario(words["network"], traffic, duration_s=words["duration_s"], interval_s=1)
     queues = pd.DataFrame({"interface": ["r1-eth2", "r2-eth2"], "drops": [50, words["died"]]})

@@ -20,14 +20,14 @@ def test_the_udp_panel_runs_its_settings_and_draws_goodput_beside_theory():
         loss = 1 - goodput / flow.rate_mbps
         return SimpleNamespace(flows=pd.DataFrame([{"goodput_mbps": goodput, "loss_rate": loss, "delay_ms": 170.6}]))
 
-    panel = udp_loss.begin().panel(run=fake, duration_s=5)
+    panel = udp_loss.begin().panel(run=fake)
     panel.controls["ethernet_framing"].value = True
     panel.controls["offered_mbps"].value = 6.0
     assert panel.wait(PATIENCE_S)
     topology, traffic, duration_s = asked[-1]
     assert panel.message == ""
     assert topology.problems() == [] and traffic[0].problems("flow") == []
-    assert duration_s == 5
+    assert duration_s == 10
     assert topology.links[-1].forward.framing == "ethernet"
     (measured,), (strip,) = by_role(panel, "measured"), by_role(panel, "residual")
     assert measured.x == (6.0,)

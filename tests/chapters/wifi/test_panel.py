@@ -19,7 +19,7 @@ def test_the_panel_runs_its_settings_and_draws_goodput_beside_theory():
         each = theory.wifi_saturation(len(traffic), traffic[0].payload_bytes, medium).goodput_mbps / len(traffic)
         return SimpleNamespace(flows=pd.DataFrame([{"goodput_mbps": each}] * len(traffic)))
 
-    panel = wifi.begin().panel(run=fake, duration_s=0.25)
+    panel = wifi.begin().panel(run=fake)
     panel.controls["two_senders"].value = True
     panel.controls["rts"].value = True
     panel.controls["rate_mbps"].value = 24
@@ -28,7 +28,7 @@ def test_the_panel_runs_its_settings_and_draws_goodput_beside_theory():
     assert panel.message == ""
     assert topology.problems() == []
     assert [(flow.src, flow.dst) for flow in traffic] == [("h1", "h2"), ("h2", "h1")]
-    assert duration_s == 0.25
+    assert duration_s == 0.5
     assert topology.links[0].forward.medium_options["protection"] == "rts"
     (measured,), (strip,) = by_role(panel, "measured"), by_role(panel, "residual")
     assert measured.x == (1000,)
