@@ -6,7 +6,7 @@ from netlab.base.headers import MSS_BYTES
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, ms_to_s
 from netlab.theory.delay import bdp_bytes, transmission_delay_ms
 from netlab.theory.framing import Framing, tcp_goodput_limit_mbps, tcp_wire_bytes
-from netlab.theory.ranges import positive
+from netlab.theory.ranges import positive, within
 
 INITIAL_WINDOW_SEGMENTS = 10
 """RFC 6928, and Linux."""
@@ -102,7 +102,7 @@ def slow_start_rounds(
     (3, 5)
     """
     positive("size_bytes", size_bytes)
-    positive("initial_window_segments", initial_window_segments)
+    within("initial_window_segments", initial_window_segments, 1, math.inf)
     positive("mss_bytes", mss_bytes)
     windows = math.ceil(size_bytes / (initial_window_segments * mss_bytes))
     return windows.bit_length()

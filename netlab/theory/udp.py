@@ -77,7 +77,8 @@ def udp_loss_rate(
     positive("duration_s", duration_s)
     limit = udp_goodput_limit_mbps(rate_mbps, payload_bytes, framing)
     late = queue_packets * payload_bytes * BITS_PER_BYTE / BITS_PER_MEGABIT / duration_s
-    offered = np.maximum(offered_mbps, np.finfo(float).tiny)
+    # Above 0, and not so little that the quotient overflows.
+    offered = np.maximum(offered_mbps, 1e-200)
     return like(np.maximum(0.0, 1 - (limit + late) / offered))
 
 

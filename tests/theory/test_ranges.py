@@ -104,3 +104,26 @@ def test_a_number_that_makes_no_sense_is_told_by_its_own_name(formula):
                 tried += 1
     # A path's numbers are its links'.
     assert tried or formula is theory.bottleneck
+
+
+def least(formula: Callable[..., Any]) -> Iterator[tuple[str, float]]:
+    """What a formula's page allows of a parameter at least: its name and the number before "or more"."""
+    parameters = re.split(
+        r"\n *(?:Returns|Examples|Raises)\n", (inspect.getdoc(formula) or "").partition("Parameters")[2]
+    )[0]
+    for names, about in re.findall(r"(?m)^(\w[\w, ]*) : .*\n((?: {4}.*\n)+)", parameters):
+        if allowed := re.search(r"\b(\d+) or more", about):
+            yield from ((name, float(allowed[1])) for name in names.split(", "))
+
+
+LEAST = [(formula, name, number) for formula in FORMULAS for name, number in least(formula)]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("formula", "name", "number"), LEAST, ids=lambda each: getattr(each, "__name__", str(each)))
+def test_the_least_that_a_page_allows_is_taken_and_nothing_below_it(formula, name, number):
+    for arguments in calls(formula):
+        if isinstance(arguments.get(name), (int, float)):
+            formula(**{**arguments, name: number})
+            with pytest.raises(theory.TheoryError, match=f"^{name} must be"):
+                formula(**{**arguments, name: number - 0.001})

@@ -75,5 +75,5 @@ def test_on_a_slow_link_a_short_flow_takes_the_links_time() -> None:
 @pytest.mark.parametrize("wrong", [{"size_bytes": 0}, {"rate_mbps": 0}, {"rtt_ms": -1}, {"initial_window_segments": 0}])
 def test_a_short_flow_of_nothing_is_refused(wrong: dict[str, float]) -> None:
     given = {"size_bytes": 1000, "rate_mbps": 10, "rtt_ms": 100, **wrong}
-    with pytest.raises(theory.TheoryError, match=f"{next(iter(wrong))} must be above 0"):
+    with pytest.raises(theory.TheoryError, match=f"{next(iter(wrong))} must be (above 0|0 or more|1 or more)"):
         theory.short_flow_ms(**given)  # type: ignore[arg-type]
