@@ -68,8 +68,6 @@ class Outcome:
     """What it said last, by names as `runner` gives them; empty where it did not."""
     reason: str = ""
     """Why there is no message."""
-    printed: str = ""
-    """The first of what it printed."""
 
 
 Answerer = Callable[[int, Mapping[str, Any], Line], Any]
@@ -222,7 +220,6 @@ class Watch:
         ended = read_bounded(self._folder / f"ended-{number}")
         if ended is None:
             return None
-        printed = (read_bounded(self._folder / f"printed-{number}") or b"").decode("utf-8", "replace")
         data = read_bounded(self._folder / f"answer-{number}")
         how = ended.decode("utf-8", "replace")[:80]
         if how == supervisor.NO_CELL:
@@ -230,16 +227,16 @@ class Watch:
                 f"The sandbox could not be made. Its console:\n{self._log.read_text(errors='replace')[-2000:]}"
             )
         if how == supervisor.LATE:
-            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.LONGEST_S:g} s", printed)
+            return Outcome(Ending.TIMED_OUT, {}, f"it slept for more than {supervisor.LONGEST_S:g} s")
         if data is None:
-            return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}", printed)
+            return Outcome(Ending.CRASHED, {}, f"its process {how or 'ended'}")
         try:
             message = plain.parse(data)
         except plain.PlainError as error:
-            return Outcome(Ending.CRASHED, {}, str(error), printed)
+            return Outcome(Ending.CRASHED, {}, str(error))
         if not isinstance(message, dict):
-            return Outcome(Ending.CRASHED, {}, "its message has no names", printed)
-        return Outcome(Ending.ANSWERED, message, "", printed)
+            return Outcome(Ending.CRASHED, {}, "its message has no names")
+        return Outcome(Ending.ANSWERED, message)
 
 
 @contextmanager

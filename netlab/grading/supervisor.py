@@ -4,7 +4,7 @@ It runs as root of a pocket kernel that can write to one folder only and read no
 as another user, with little memory, few processes, an empty home and no network. What it sends is handed on unread.
 
 The exercises come through the gate, over which the student's code then asks the grader and is called. In the folder, the answer to
-number N goes to `answer-N`, what the student's code printed to `printed-N`, how it ended to `ended-N`.
+number N goes to `answer-N`, how it ended to `ended-N`; what the student's code prints goes nowhere.
 """
 
 import ctypes
@@ -42,7 +42,6 @@ MOST_MEMORY_BYTES = 1 << 30
 MOST_FILE_BYTES = 16 << 20
 HOME_MB = 32
 MOST_MESSAGE_BYTES = 1 << 18
-MOST_PRINTED_BYTES = 4_000
 LONGEST_S = 600.0
 """Of the guest's own time, in which computing costs nothing: what has not ended then is asleep."""
 NO_CELL, LATE = "no cell", "late"
@@ -68,24 +67,22 @@ def work(gate: Gate, folder: str, packages: list[str]) -> None:
 def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int) -> None:
     """Run one exercise, which asks the grader, and is asked, over `line`."""
     to_supervisor, from_student = os.pipe()
-    printed_end, print_end = os.pipe()
     who_end, tell_who = os.pipe()
     keeper = os.fork()
     if keeper == 0:
-        for end in (to_supervisor, printed_end, who_end):
+        for end in (to_supervisor, who_end):
             os.close(end)
-        keep(folder, exercise, from_student, line, print_end, tell_who)
-    for end in (from_student, print_end, tell_who):
+        keep(folder, exercise, from_student, line, tell_who)
+    for end in (from_student, tell_who):
         os.close(end)
     inmate = int(os.read(who_end, 32) or b"0")
     os.close(who_end)
-    wall = Wall(to_supervisor, printed_end)
+    wall = Wall(to_supervisor)
     late = wall.watch()
     if late and inmate:
         os.kill(inmate, signal.SIGKILL)
     # Closed before waiting: what still writes gets an error.
-    for end in (to_supervisor, printed_end):
-        os.close(end)
+    os.close(to_supervisor)
     _, status = os.waitpid(keeper, 0)
     if not wall.ready:
         how = NO_CELL
@@ -96,7 +93,6 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int)
     else:
         code = os.waitstatus_to_exitcode(status)
         how = "was ended: it took more memory than there is" if code == signal.SIGKILL else f"ended with status {code}"
-    _write(folder / f"printed-{number}", bytes(wall.printed))
     if wall.answer is not None:
         _write(folder / f"answer-{number}", wall.answer)
     _write(folder / f"ended-{number}", how.encode())
@@ -105,10 +101,9 @@ def judge_one(folder: Path, number: int, exercise: dict[str, object], line: int)
 class Wall:
     """What passes from the cell to the world outside: a message of bounded size, unread."""
 
-    def __init__(self, from_student: int, printed: int) -> None:
-        self._from_student, self._printed = from_student, printed
+    def __init__(self, from_student: int) -> None:
+        self._from_student = from_student
         self._buffer = bytearray()
-        self.printed = bytearray()
         self.answer: bytes | None = None
         self.fault = ""
         self.ready = False
@@ -116,21 +111,15 @@ class Wall:
     def watch(self) -> bool:
         """Hand on until the answer is there or the cell is empty; True when that takes too long."""
         until_s = time.monotonic() + LONGEST_S
-        ears = {self._from_student, self._printed}
-        while self._from_student in ears and self.answer is None and not self.fault:
+        while self.answer is None and not self.fault:
             left_s = until_s - time.monotonic()
-            ready = select.select(list(ears), [], [], max(0.0, left_s))[0] if left_s > 0 else []
-            if not ready:
+            if left_s <= 0 or not select.select([self._from_student], [], [], left_s)[0]:
                 return True
-            for ear in ready:
-                data = os.read(ear, 1 << 16)
-                if not data:
-                    ears.discard(ear)
-                elif ear == self._printed:
-                    self.printed += data[: MOST_PRINTED_BYTES - len(self.printed)]
-                else:
-                    self._buffer += data
-                    self._take_messages()
+            data = os.read(self._from_student, 1 << 16)
+            if not data:
+                break
+            self._buffer += data
+            self._take_messages()
         return False
 
     def _take_messages(self) -> None:
@@ -153,7 +142,6 @@ def keep(
     exercise: dict[str, object],
     from_student: int,
     line: int,
-    print_end: int,
     tell_who: int,
 ) -> None:
     """Be the first outside of a cell: make it, put the student's code in, wait for its end."""
@@ -163,12 +151,12 @@ def keep(
         inmate = os.fork()
         if inmate == 0:
             os.close(tell_who)
-            enter(folder, print_end)
+            enter(folder)
             os.write(from_student, runner.READY + b"\n")
             runner.work(exercise, from_student, line)
             os._exit(0)
         os.write(tell_who, str(inmate).encode())
-        for end in (tell_who, from_student, print_end):
+        for end in (tell_who, from_student):
             os.close(end)
         code = min(255, abs(os.waitstatus_to_exitcode(os.waitpid(inmate, 0)[1])))
     except BaseException:
@@ -179,7 +167,7 @@ def keep(
         os._exit(code)
 
 
-def enter(folder: Path, print_end: int) -> None:
+def enter(folder: Path) -> None:
     """Give up all that the student's code must not have: the folder, the user's rights, room without end."""
     check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
     check(libc.umount2(os.fsencode(folder), MNT_DETACH), "umount2")
@@ -201,11 +189,10 @@ def enter(folder: Path, print_end: int) -> None:
     os.chdir("/tmp/home")
     os.environ.clear()
     os.environ.update({"HOME": "/tmp/home", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "NETLAB_PROGRESS": "0"})
-    empty = os.open("/dev/null", os.O_RDONLY)
-    for number, target in ((empty, 0), (print_end, 1), (print_end, 2)):
-        os.dup2(number, target)
-    os.close(empty)
-    os.close(print_end)
+    nowhere = os.open("/dev/null", os.O_RDWR)
+    for target in range(3):
+        os.dup2(nowhere, target)
+    os.close(nowhere)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     limits = {

@@ -65,3 +65,35 @@ def test_what_is_said_of_an_answer_has_an_end(monkeypatch: pytest.MonkeyPatch) -
         mark = judging.Examination(job, edition, chapter.examiner().exercises).marks(wanted, taken)["overload_run"]
     assert mark.status == marking.FAILED and mark.points == 0
     assert 0 < sum(len(sentence) for sentence in mark.sentences) < 2 * judging.MOST_SAID
+
+
+def test_what_an_answer_asks_is_answered_by_its_kind_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run is measured here, whatever else the question says; a probe takes the numbers of one that there is."""
+    measured: list[tuple[Any, bool]] = []
+
+    def measure(_self: object, scenario: Any, *, graded: bool, own: Any) -> Any:
+        measured.append((scenario, graded))
+        return SimpleNamespace(to_dict=lambda: {"own": own})
+
+    monkeypatch.setattr("netlab.grading.laboratory.Laboratory.measure", measure)
+    with classroom.sample_chapter() as chapter:
+        job = judging.Job("anna", None, chapter.source)
+        examination = judging.Examination(job, chapter.edition(""), chapter.examiner().exercises)
+        searched = next(each for each in chapter.edition("").wanted if each.key == "search")
+        examination.calls(searched)
+
+    def said(**asked: Any) -> Any:
+        try:
+            return examination.answer(0, asked, None)  # type: ignore[arg-type]
+        except NetlabError as error:
+            return str(error)
+
+    assert said(kind="run", scenario={"x": 1}) == said(kind="run", scenario={"x": 2}, graded=False) == {"own": {}}
+    assert measured == [({"x": 1}, True), ({"x": 2}, False)]
+    assert said(kind="run", scenario=[]) == said(kind="points") == said() == "The grader does not know this question."
+    assert said(kind="probe", number=0, values=[1.0], named={}) == pytest.approx(1, rel=0.05)
+    for number in (-1, 10_000, "0", None):
+        assert said(kind="probe", number=number, values=[1.0], named={}) == "There is no such probe."
+    assert said(kind="probe", number=0, values=1.0, named={}) == "A probe takes numbers."
+    assert said(kind="probe", number=0, values=[float("nan")], named={}) == "A probe takes finite numbers."
+    assert said(kind="transfer", **{"transfer number": 0}) == "There is no such transfer."
