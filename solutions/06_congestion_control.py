@@ -293,7 +293,7 @@ chapter.check.repeated(my_finding)
 #
 # 1. A loss halves Reno's window $W$, and it takes $W/2$ round trips to climb back: one lost packet costs $W^2/8$ others, unless a queue
 #    of one BDP fills the gap.
-# 2. What a sender does after a loss makes the difference; when many segments are lost at once, it needs SACK.
+# 2. When many segments of one window are lost, Reno needs SACK: without it, it repairs one segment in each round trip.
 # 3. Under random loss goodput is proportional to $1/\sqrt p$ and to $1/T$. Up to 10 % loss the formula with 1.31 is too high, but by a half at most (here and in the chapter on TCP beside UDP); from
 #    30 to 40 % on timeouts decide.
 

@@ -54,7 +54,7 @@ class Checks:
                 lambda rate_mbps, rtt_ms: _window(rate_mbps, rtt_ms) / 2,
                 "This is the gap just after the loss, once. How many round trips does it last, and how does it close?",
                 lambda rate_mbps, rtt_ms: _cost_segments(rate_mbps, rtt_ms) * theory.MSS_BYTES,
-                "These are bytes of data. Asked are segments.",
+                "These are bytes of data. The exercise asks for segments.",
                 lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms, 1448)),
                 "The window is counted in segments of 1448 bytes. On this link each takes 1514.",
                 lambda rate_mbps, rtt_ms: theory.aimd_cost_segments(_window(rate_mbps, rtt_ms / 2)),

@@ -238,7 +238,7 @@ def _repeated(own: StudentValues) -> Repetition:
         values=late_percent,
         expected=lambda _table: 100 * (1 - (1 - lost) ** 2),
         unit="%",
-        right="Thirty seeds agree with theory: a lost handshake explains the late pages.",
+        right="With the seeds 1 to 30 theory lies inside the interval: a lost handshake explains the late pages.",
         hints=[
             'my_shares = my_table.groupby("seed")["late"].mean() has one value for each seed; nl.interval(my_shares).',
             "Theory: both packets must arrive, each with a chance of 1 - p. How often does one of them not?",
@@ -247,8 +247,8 @@ def _repeated(own: StudentValues) -> Repetition:
         axis="Late pages (%)",
         compared="the chance that a handshake fails",
         slips={
-            "these are shares of 1, and asked for are per cent": lambda table: late_percent(table) / 100,
-            "these are pages, and asked for is their share in per cent": lambda table: (
+            "these are shares of 1, and the exercise asks for per cent": lambda table: late_percent(table) / 100,
+            "these are numbers of pages, and the exercise asks for their share in per cent": lambda table: (
                 late_percent(table) * PAGES / 100
             ),
             "these are the pages that were in time": lambda table: 100 - late_percent(table),

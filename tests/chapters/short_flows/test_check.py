@@ -142,7 +142,7 @@ def test_shares_of_late_pages_pass_and_their_verdict_follows_the_students_loss(t
     ("shares", "words"),
     [
         (np.array(LATE_PAGES) / 60, "these are shares of 1"),
-        (np.array(LATE_PAGES), "these are pages, and asked for is their share"),
+        (np.array(LATE_PAGES), "these are numbers of pages, and the exercise asks for their share"),
         (100 - np.array(LATE_PAGES) / 60 * 100, "in time"),
         (np.zeros(8), "completion_s is in seconds"),
         ((np.array(LATE_PAGES) + 1) / 60 * 100, "must be that of the values"),
