@@ -146,8 +146,8 @@ print(shares.round(2).to_string(index=False, na_rep="", col_space=9))
 # TCP has yet to find the rate.) **The sum is nearly fixed.**
 #
 # The shares are not. In experiments 1 and 2 all flows deserve the same and take the same path, and one tenth of a second decides which flow gets more. The
-# fair share lies within [[each of their intervals = bool(((shares["mean"] - shares["fair"]).abs() < shares["+-"])[shares["experiment"].isin([1, 2]) & (shares["pair"] != "together")].all())]]: as far as these draws can tell, no flow is favoured. It does not average out within 25 s,
-# because TCP corrects its rate only at losses, and with CUBIC [[four to seven seconds = all(4 <= chapter.settings.between_cuts_s(runs[number]) <= 7 for number in (1, 2, 3))]] lie between two of them. **A published share is one more draw.**
+# fair share lies within [[each of their intervals = bool(((shares["mean"] - shares["fair"]).abs() < shares["+-"])[shares["experiment"].isin([1, 2]) & (shares["pair"] != "together")].all())]]: as far as these draws can tell, no flow is favoured. It does not average out within 25 s;
+# draws of 200 s differ about half as much. (A guess at the reason: the shares change mainly when one of the flows loses, and with CUBIC [[four to seven seconds = all(4 <= chapter.settings.between_cuts_s(runs[number]) <= 7 for number in (1, 2, 3))]] lie between two of its cuts.) **A published share is one more draw.**
 # [[Four of the lab's nine = int(shares.round(2).query("pair != 'together' and least <= published <= most").shape[0]) | 4 .. 4]] lie between our smallest and our largest. For those of experiments 2 and 3 that do not, see the optional part after the summary.
 #
 # ## Part 3: how long packets wait
@@ -239,7 +239,7 @@ rtt_prediction.compare(waits["mean"][0])
 
 # %% [markdown] id="crossing-text"
 # Three experiments, five draws each. *Drop-tail*: Reno with the queues as they are. *RED* (Random Early Detection): Reno with longer
-# queues that drop at random before they are full, each packet with the same small chance. *Fair queues* (`fq_codel`): CUBIC, and in each router a queue for each flow, served in turn.
+# queues that drop at random before they are full, with a small chance that is the same for the packets of all flows. *Fair queues* (`fq_codel`): CUBIC, and in each router a queue for each flow, served in turn.
 #
 # Before you run it: which of the three comes closest to max-min, and which closest to the square-root formula?
 
@@ -262,7 +262,7 @@ long_prediction.compare(
 # **Fair queues** bring all six flows to max-min within [[a few per cent = float((chapter.settings.crossing_table(crossed)["fair queues"] / chapter.settings.crossing_table(crossed)["max-min"] - 1).abs().max()) | 0 .. 0.035]]. No router computed a water level. Each served its own flows in turn, and TCP did the rest.
 #
 # **RED** brings the long flow nearer to the formula's 2 Mbit/s: it gets [[two to three times = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "RED"] / chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"]) | 2 .. 3]] what drop-tail leaves it. (All six together carry less than
-# in theory, because RED drops before the links are full: the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could, with drop-tail [[38.1 = float(chapter.settings.crossing_table(crossed).loc[["h1-h9", "h2-h7", "h3-h4"], "drop-tail"].sum()) | .1f]].)
+# in theory, because RED drops while its queue is too short to keep the link busy after a cut. With four times the room L1 was full, in five draws. Here the three flows of L1 carry [[34.5 = float(chapter.settings.crossing_table(crossed).loc[ ["h1-h9", "h2-h7", "h3-h4"], "RED"].sum()) | .1f]] of the 38.3 Mbit/s that it could, with drop-tail [[38.1 = float(chapter.settings.crossing_table(crossed).loc[["h1-h9", "h2-h7", "h3-h4"], "drop-tail"].sum()) | .1f]].)
 #
 # **Drop-tail** gives the long flow [[a third of the 2 Mbit/s = float(chapter.settings.crossing_table(crossed).loc["h1-h9", "drop-tail"] / 2.005) | 0.27 .. 0.4]]. So its long path and long round trip explain the fall from 6.4 to 2 Mbit/s, but
 # not the rest. The last table explains the rest. A sender cuts its window once for each *event*, however many segments are lost in it, so the table counts cuts. By theory

@@ -128,7 +128,7 @@ class Checks:
                 lambda capacities_mbps, routes, flow: (
                     _max_min_mbps(capacities_mbps, routes, flow) * theory.tcp_goodput_limit_mbps(1)
                 ),
-                "This is the data in the fair rate. Asked for is the rate on the links, headers included.",
+                "This is the data in the fair rate. The exercise asks for the rate on the links, headers included.",
             ),
             right="Nobody can get more without taking from one who has less.",
             hints=[
@@ -147,7 +147,10 @@ class Checks:
             values=lambda table: table.loc[table["kind"] == "ping", "rtt_max_ms"],
             expected=lambda _table: _full_ms(own.room_packets),
             unit="ms",
-            right="A full queue sets the longest round trip, whatever the call does in between.",
+            right=(
+                "A full queue sets the longest round trip, whatever the call does in between. (A run that lies a millisecond or "
+                "more above met a second queue: the one before L1, at the end of slow start.)"
+            ),
             hints=[
                 'my_table[my_table["kind"] == "ping"] are the rows of the pings; rtt_max_ms is the longest of each run.',
                 "Theory: the empty path has 60 ms, and a full queue before L2 takes 8 * 1514 * packets / rate.",

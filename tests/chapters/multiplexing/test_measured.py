@@ -78,6 +78,38 @@ def test_where_losses_are_even_the_long_flow_comes_near_the_square_root() -> Non
     assert 5 < cuts.loc["drop-tail", "h1-h9 / sum"] < 12
 
 
+def test_red_fills_the_first_link_where_its_queue_may_be_longer() -> None:
+    """Three flows share L1: nine tenths of it with RED's 200 packets, all but 1 % with four times as many."""
+    found = nl.sweep(
+        {
+            room: settings.repeated(
+                nl.topologies.portfolio(aqm="red", queue_packets=(room,) * 3),
+                CROSSING,
+                5,
+                congestion="reno",
+                send_s=30,
+                ping=False,
+            )
+            for room in (200, 800)
+        }
+    )
+    tables = {room: settings.by_draw(run, CROSSING)[["h1-h9", "h2-h7", "h3-h4"]] for room, run in found.items()}
+    full = {room: table.mean().sum() / tcp_limit_mbps(40) for room, table in tables.items()}
+    agrees("of L1 with 200 packets", full[200], 0.9, absolute=0.02)
+    assert full[800] > 0.99
+
+
+def test_eight_times_as_long_a_contest_leaves_less_to_chance() -> None:
+    """Five draws of experiment 1: over 200 s the shares differ about half as much as over 25 s."""
+    pairs = settings.EXPERIMENTS[1]
+    lengths = {
+        send_s: settings.repeated(nl.topologies.portfolio(), pairs, 5, send_s=send_s, ping=False)
+        for send_s in (25, 200)
+    }
+    scatter = {send_s: settings.by_draw(run, pairs)["h1-h4"].std() for send_s, run in nl.sweep(lengths).items()}
+    agrees("of the scatter over 25 s", scatter[200] / scatter[25], 0.5, absolute=0.1)
+
+
 @pytest.mark.parametrize("most_ms", settings.FIGURES.values("most_ms"))
 def test_the_queue_of_a_promise_keeps_it_to_half_a_millisecond(most_ms: float) -> None:
     """Five seeds each: the longest ping of all, for every copy's promise."""
