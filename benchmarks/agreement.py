@@ -33,8 +33,8 @@ STARTS_S = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One figure of a scenario: what it is, how it is read from a run, what theory says, how far native may be off.
+class Quantity:
+    """One quantity of a scenario: what it is, how it is read from a run, what theory says, how far native may be off.
 
     `tolerance` is relative; `theory` is None where no closed formula holds (then native is held against pocket).
     """
@@ -47,13 +47,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario and its figures; `short` ones are those that a test runs."""
+    """A scenario and its quantities; `short` ones are those that a test runs."""
 
     name: str
     topology: nl.Topology
     traffic: list[Any]
     duration_s: float
-    figures: list[Figure]
+    quantities: list[Quantity]
     short: bool = False
 
 
@@ -95,45 +95,47 @@ def cases() -> list[Case]:
 
     def idle(rate_mbps: float, delay_ms: float, short: bool = False) -> Case:
         theory = 2 * delay_ms + 2 * PING_BYTES * 8 / rate_mbps / 1000
-        figures = [Figure("RTT (ms)", ping_rtt, theory, 0.02)]
+        quantities = [Quantity("RTT (ms)", ping_rtt, theory, 0.02)]
         return Case(
-            f"ping, {rate_mbps:g} Mbit/s, {delay_ms:g} ms", path(rate_mbps, delay_ms), [ping], 4, figures, short
+            f"ping, {rate_mbps:g} Mbit/s, {delay_ms:g} ms", path(rate_mbps, delay_ms), [ping], 4, quantities, short
         )
 
     def udp(offered_mbps: float, rate_mbps: float, short: bool = False) -> Case:
         most = min(offered_mbps, rate_mbps * UDP_SHARE)
-        figures = [Figure("goodput (Mbit/s)", goodput(), most, 0.01)]
+        quantities = [Quantity("goodput (Mbit/s)", goodput(), most, 0.01)]
         if offered_mbps > most:
             # What the queue still holds when the sender stops arrives too.
             sent = offered_mbps * 5
-            figures.append(Figure("loss rate", loss, 1 - (most * 5 + 100 * 0.008) / sent, 0.02))
+            quantities.append(Quantity("loss rate", loss, 1 - (most * 5 + 100 * 0.008) / sent, 0.02))
         name = f"UDP, {offered_mbps:g} into {rate_mbps:g} Mbit/s"
         flow = nl.Udp("h1", "h2", rate_mbps=offered_mbps, duration_s=5)
-        return Case(name, path(rate_mbps, 10), [flow], 6, figures, short)
+        return Case(name, path(rate_mbps, 10), [flow], 6, quantities, short)
 
     def tcp(
         congestion: str, rate_mbps: float, delay_ms: float, queue_packets: int, short: bool = False, **more: Any
     ) -> Case:
         limit = rate_mbps * TCP_SHARE
         fills = congestion == "cubic" and not more
-        figures = [
-            Figure("goodput (Mbit/s)", goodput(), limit if fills else None, 0.03),
-            Figure("RTT (ms)", settled_rtt, None, 0.10),
+        quantities = [
+            Quantity("goodput (Mbit/s)", goodput(), limit if fills else None, 0.03),
+            Quantity("RTT (ms)", settled_rtt, None, 0.10),
         ]
         aqm = f", {more['aqm']}" if more else ""
         name = f"{congestion}, {rate_mbps:g} Mbit/s, {delay_ms:g} ms, {queue_packets} packets{aqm}"
         flow = nl.Tcp("h1", "h2", congestion=congestion)
-        return Case(name, path(rate_mbps, delay_ms, queue_packets, **more), [flow], 5 if short else 12, figures, short)
+        return Case(
+            name, path(rate_mbps, delay_ms, queue_packets, **more), [flow], 5 if short else 12, quantities, short
+        )
 
     def two(aqm: str) -> Case:
         limit = 10 * TCP_SHARE
-        figures = [
-            Figure("goodput of both (Mbit/s)", total, limit if aqm == "fifo" else None, 0.03),
-            Figure("ping's RTT (ms)", ping_rtt, None, 0.15),
+        quantities = [
+            Quantity("goodput of both (Mbit/s)", total, limit if aqm == "fifo" else None, 0.03),
+            Quantity("ping's RTT (ms)", ping_rtt, None, 0.15),
         ]
         network = nl.topologies.dumbbell(pairs=2, rate_mbps=10, delay_ms=20, queue_packets=100, aqm=aqm)
         flows = [nl.Tcp(f"h{i}", f"h{i + 2}", congestion="reno") for i in (1, 2)]
-        return Case(f"two reno, 10 Mbit/s, 20 ms, {aqm}", network, [*flows, beside], 12, figures)
+        return Case(f"two reno, 10 Mbit/s, 20 ms, {aqm}", network, [*flows, beside], 12, quantities)
 
     window_rtt_ms = 2 * 25 + (1514 + 66) * 8 / 100 / 1000
     window = Case(
@@ -142,7 +144,7 @@ def cases() -> list[Case]:
         [nl.Tcp("h1", "h2", congestion="reno", window_bytes=65536)],
         5,
         # Slow start is in it, and what the machine itself takes adds to each RTT.
-        [Figure("goodput (Mbit/s)", goodput(), 45 * 1448 * 8 / window_rtt_ms / 1000, 0.05)],
+        [Quantity("goodput (Mbit/s)", goodput(), 45 * 1448 * 8 / window_rtt_ms / 1000, 0.05)],
         short=True,
     )
     lossy = Case(
@@ -150,7 +152,7 @@ def cases() -> list[Case]:
         path(50, 10, loss_rate=0.02),
         [nl.Udp("h1", "h2", rate_mbps=4, duration_s=8)],
         9,
-        [Figure("loss rate", loss, 0.02, 0.3)],
+        [Quantity("loss rate", loss, 0.02, 0.3)],
         short=True,
     )
     return [
@@ -176,7 +178,7 @@ def measure(engine: str, only: list[int]) -> dict[str, Any]:
         if only and number not in only:
             continue
         run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine=where, progress=False)
-        rows[case.name] = [figure.read(run) for figure in case.figures]
+        rows[case.name] = [quantity.read(run) for quantity in case.quantities]
         print(MARK + json.dumps([case.name, rows[case.name]]), file=sys.stderr, flush=True)
     return {
         "engine": engine,
@@ -201,14 +203,14 @@ of 10 ms and its wire, 2 % faster.
 """
 
 
-def drawn(case: Case, figure: Figure) -> list[float]:
-    """The figure in the pocket kernel when the second flow starts at each of STARTS_S."""
+def drawn(case: Case, quantity: Quantity) -> list[float]:
+    """The quantity in the pocket kernel when the second flow starts at each of STARTS_S."""
     first, second, *rest = case.traffic
     runs = (
         nl.run(case.topology, [first, replace(second, start_s=start_s), *rest], duration_s=case.duration_s, seed=1)
         for start_s in STARTS_S
     )
-    return [figure.read(run) for run in runs]
+    return [quantity.read(run) for run in runs]
 
 
 def table(files: list[Path]) -> str:
@@ -220,40 +222,40 @@ def table(files: list[Path]) -> str:
     outside, explained, by_chance = [], [], []
     shaped = next((one["rows"] for one in measured if one["engine"] == SHAPED), {})
     for case in cases():
-        for place, figure in enumerate(case.figures):
+        for place, quantity in enumerate(case.quantities):
             values = [one["rows"].get(case.name, [None] * 9)[place] for one in measured]
             known = [value for value in values if value is not None]
-            base = figure.theory if figure.theory is not None else (known or [0.0])[0]
+            base = quantity.theory if quantity.theory is not None else (known or [0.0])[0]
             compare = [
                 value
                 for one, value in zip(measured, values, strict=True)
                 if value is not None and one["engine"] != SHAPED
             ]
             off = max((abs(value - base) / base for value in compare), default=0.0)
-            compared = len(known) > (figure.theory is None)
-            if off > figure.tolerance:
+            compared = len(known) > (quantity.theory is None)
+            if off > quantity.tolerance:
                 like = shaped.get(case.name, [float("inf")] * 9)[place]
-                there = all(abs(value - like) / like <= figure.tolerance for value in compare[1:])
-                name = f"{case.name}: {figure.what}"
+                there = all(abs(value - like) / like <= quantity.tolerance for value in compare[1:])
+                name = f"{case.name}: {quantity.what}"
                 if there:
                     explained.append(name)
                 elif (
                     len(case.traffic) > 2
-                    and (draws := drawn(case, figure))
+                    and (draws := drawn(case, quantity))
                     and min(draws) <= min(compare) <= max(compare) <= max(draws)
                 ):
                     by_chance.append(f"{name}, {min(draws):.4g} to {max(draws):.4g}")
                 else:
                     outside.append(name)
             cells = ["" if value is None else f"{value:.4g}" for value in values]
-            theory = "" if figure.theory is None else f"{figure.theory:.4g}"
-            far = f"{off:.1%} of {figure.tolerance:.0%}" if compared else ""
-            lines.append(f"| {case.name} | {figure.what} | {theory} | {' | '.join(cells)} | {far} |")
+            theory = "" if quantity.theory is None else f"{quantity.theory:.4g}"
+            far = f"{off:.1%} of {quantity.tolerance:.0%}" if compared else ""
+            lines.append(f"| {case.name} | {quantity.what} | {theory} | {' | '.join(cells)} | {far} |")
     about = [
         f"- *{head}*: Linux {one['kernel']}, {len(one['rows'])} scenarios in {one['wall_s']} s, load {one['load']:.1f}"
         for head, one in zip(heads, measured, strict=True)
     ]
-    end = [] if outside or explained or by_chance else ["Every figure is within its tolerance."]
+    end = [] if outside or explained or by_chance else ["Every quantity is within its tolerance."]
     if explained:
         end.append(
             f"Outside, where native agrees with *shaped*: {'; '.join(explained)}. A likely reason: when these disciplines cut "

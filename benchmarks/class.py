@@ -2,9 +2,9 @@
 
     python benchmarks/class.py [--submissions N] [--jobs N] [--only speed|again|busy|many|contest] [--students N] [--hand-ins N]
 
-speed: 30 submissions of "UDP loss", each with figures of its own, every experiment made anew; the goal is 180 s on two idle cores.
+speed: 30 submissions of "UDP loss", each with numbers of its own, every experiment made anew; the goal is 180 s on two idle cores.
 again: the class of the tests (right, wrong, broken, hostile), graded twice: all files of both gradings are compared.
-many:  300 students with figures of their own, a tenth of them hostile, within an hour: who lost points or a row, and the peak memory.
+many:  300 students with numbers of their own, a tenth of them hostile, within an hour: who lost points or a row, and the peak memory.
 busy:  the same class beside eight processes that never rest: the table of points is compared.
 contest: 40 hand-ins, fixed windows and the opponents' own classes with other numbers, a tenth of which fail; some race a second time.
 The last line is "all as it must be", or what is not; the exit code follows it.

@@ -51,7 +51,7 @@ window.addEventListener("load", () => axe.run().then(found => {
 }));
 """
 NO_REPORT = (
-    "# Replication report\n\n`netlab replicate --output report` measures every published figure again and writes it.\n"
+    "# Replication report\n\n`netlab replicate --output report` measures every published number again and writes it.\n"
 )
 CDN_SCRIPT = re.compile(r'<script[^>]*src="https://cdn\.plot\.ly/[^"]*"[^>]*></script>')
 

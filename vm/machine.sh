@@ -21,7 +21,7 @@ apt-get install -q -y --no-install-recommends ca-certificates git make sudo open
 python3 -c 'import ensurepip' 2>/dev/null || apt-get install -q -y --no-install-recommends python3-venv
 
 id netlab >/dev/null 2>&1 || useradd --create-home --shell /bin/bash netlab
-# No password at all: whoever has the console or the token has the machine, and the native engine needs root.
+# No password at all: the console or the token is enough to use the machine, and the native engine needs root.
 echo 'netlab ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/netlab
 chmod 440 /etc/sudoers.d/netlab
 as_netlab() { sudo --preserve-env=PIP_CERT,QEMU_CPU -u netlab -H sh -c "cd $home/netlab && $1"; }
@@ -32,7 +32,7 @@ as_netlab() { sudo --preserve-env=PIP_CERT,QEMU_CPU -u netlab -H sh -c "cd $home
 NETLAB_CACHE=$home/.cache/netlab sh "$home/netlab/tools/setup.sh" --system
 as_netlab 'make setup'
 
-# A token for each machine, made when it first starts: a forwarded port must not be open to whoever finds it.
+# A token for each machine, made when it first starts: a forwarded port must not be open to anybody.
 cat > /usr/local/sbin/netlab-token <<'X'
 #!/bin/sh
 set -eu

@@ -1,4 +1,4 @@
-"""How a notebook opens its chapter: the checks, the panel and the figures of this copy."""
+"""How a notebook opens its chapter: the checks, the panel and the numbers of this copy."""
 
 import importlib
 import importlib.util
@@ -11,7 +11,7 @@ from netlab.base.errors import one_of
 from netlab.chapters.elsewhere import go_on
 from netlab.course import progress_store
 from netlab.course.checks import Check
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.widgets import Panel
 
 
@@ -32,9 +32,9 @@ class OpenChapter:
     topic: str
     """The chapter's folder."""
     token: str
-    """What the own figures are drawn from; "" for the printed ones."""
+    """What the own numbers are drawn from; "" for the printed ones."""
     own: StudentValues
-    """The figures of this copy."""
+    """The numbers of this copy."""
     check: Exercises
     """The chapter's checks, each an attribute."""
     settings: ModuleType
@@ -62,21 +62,21 @@ class OpenChapter:
 def opener(package: str) -> Callable[..., OpenChapter]:
     """Return the function `begin(token="")` by which a notebook opens the chapter of a package.
 
-    Its `settings` say in `FIGURES` which figures are each student's own, its `check` has the class `Checks`, which takes them; a
+    Its `settings` say in `NUMBERS` which numbers are each student's own, its `check` has the class `Checks`, which takes them; a
     chapter with a panel has it in `panel`.
     """
     topic = package.rpartition(".")[2]
     settings, check = (importlib.import_module(f"{package}.{part}") for part in ("settings", "check"))
     has_panel = importlib.util.find_spec(f"{package}.panel") is not None
     panel = importlib.import_module(f"{package}.panel").panel if has_panel else None
-    figures: OwnFigures = getattr(settings, "FIGURES", OwnFigures({}))
+    numbers: OwnNumbers = getattr(settings, "NUMBERS", OwnNumbers({}))
 
     def begin(token: str = "") -> OpenChapter:
-        """Open the chapter, with the figures that belong to `token`.
+        """Open the chapter, with the numbers that belong to `token`.
 
         A draw in which a known slip comes out near the right answer is not used: the check could not tell them apart.
         """
-        own = figures.draw(
+        own = numbers.draw(
             token, accept=lambda own: all(each.tells_apart() for each in _named(check.Checks(own), topic).values())
         )
         made = _named(check.Checks(own), topic)

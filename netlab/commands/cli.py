@@ -52,10 +52,10 @@ COMMANDS = {
     "kernel": Subcommand("build, describe, pack or unpack the pocket kernel", "netlab.kernel.command"),
     "perf": Subcommand("measure throughput between two machines", "netlab.perf.command"),
     "replicate": Subcommand(
-        "measure published figures again and report both beside theory", "netlab.replication.command"
+        "measure published numbers again and report both beside theory", "netlab.replication.command"
     ),
     "assign": Subcommand(
-        "write a chapter's notebooks for a class, with figures of each student's own", "netlab.grading.assign_command"
+        "write a chapter's notebooks for a class, with numbers of each student's own", "netlab.grading.assign_command"
     ),
     "grade": Subcommand("grade a class's notebooks of one chapter in a sandbox", "netlab.grading.command"),
     "contest": Subcommand(

@@ -55,7 +55,7 @@ def traffic() -> list[Ping | Udp | Tcp]:
 
 
 def rows(run: Run) -> list[Row]:
-    """Every figure of the demo's run beside theory's."""
+    """Every number of the demo's run beside theory's."""
     ping, *datagrams, tcp = run.flows.to_dict(orient="records")
     found = [Row("ping, idle path", "RTT", "ms", theory.ping_rtt_ms(topology().path_hops("h1", "h2")), ping["rtt_ms"])]
     for offered_mbps, row in zip(UDP_STARTS_S, datagrams, strict=True):

@@ -3,7 +3,7 @@
 `solutions/NN_topic.py` (py:percent) is the source. From it come `notebooks/NN_topic.ipynb` (no solutions,
 no outputs) and `solutions/NN_topic.ipynb` (executed). `netlab.course.marks` has the marks of solutions.
 
-In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a figure of the reader's own (`netlab.course.own_figures`), and
+In Markdown ``[[name]]`` or ``[[name:.3f]]`` stands for a number of the reader's own (`netlab.course.own_numbers`), and
 ``[[minutes]]`` for the minutes that the chapter takes. ``[[text = expression | test]]`` is a claim that is held against the
 executed notebook (`netlab.course.claims`). A cell tagged ``figure`` shows one; a cell tagged ``folded`` is
 plumbing, hidden until the reader unfolds it.
@@ -123,12 +123,12 @@ def topic_of(source: Path) -> str:
 def read_source(path: Path, token: str = "") -> NotebookNode:
     """Read a py:percent source as a notebook with stable cell ids, solutions included.
 
-    The figures of `token` (see `netlab.course.own_figures`) are put in; without one the printed ones.
+    The numbers of `token` (see `netlab.course.own_numbers`) are put in; without one the printed ones.
 
     A cell keeps the id that its head gives (``# %% id="limit"``). One without gets an id from its own
     content, so that an edit elsewhere never changes it; equal cells are numbered.
 
-    Raises AuthoringError when an id is given twice or is malformed, or a cell with a solution has none: grades hang on
+    Raises AuthoringError when an id is given twice or is malformed, or a cell with a solution has none: grades depend on
     that id.
     """
     return _read(path, token)[0]
@@ -202,7 +202,7 @@ def minutes(notebook: NotebookNode) -> float:
 def student_notebook(path: Path, token: str = "") -> NotebookNode:
     """Return the student's notebook of a source: solutions replaced by stubs, no outputs.
 
-    With a token, the notebook has the figures that belong to it, in its text and in its first code cell.
+    With a token, the notebook has the numbers that belong to it, in its text and in its first code cell.
 
     Raises AuthoringError when marks are unbalanced or misplaced, or what is left is no Python; with file and line.
     """
@@ -229,7 +229,7 @@ def opened(path: Path, token: str = "") -> Any:
 
 
 def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
-    """Put own figures and minutes into the text, and the token into the cell that opens the chapter."""
+    """Put own numbers and minutes into the text, and the token into the cell that opens the chapter."""
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     if not token and not _FIGURE.search(text):
         return
@@ -248,7 +248,7 @@ def _put_figures_in(notebook: NotebookNode, path: Path, token: str) -> None:
         name = found["name"]
         if name not in figures:
             known = ", ".join(sorted(figures)) or "none"
-            raise AuthoringError(f"{path}: {found[0]} is no figure of this chapter; there are: {known}.")
+            raise AuthoringError(f"{path}: {found[0]} is no number of this chapter; there are: {known}.")
         return format(figures[name], found["format"] or ("" if isinstance(figures[name], str) else "g"))
 
     for cell in notebook.cells:

@@ -2,7 +2,7 @@
 
 A chapter keeps its checks in `netlab/chapters/<topic>/check.py`, made of the kinds below. A notebook calls the
 check with the student's answer and reads the sentences; a grader calls `judge`, which prints nothing. A stub that
-nobody has filled in is neither right nor wrong: it is not attempted. A wrong answer never earns the figure that was
+nobody has filled in is neither right nor wrong: it is not attempted. A wrong answer never earns the number that was
 expected: the sentence names the slip, the direction and the kind of factor, and the call that gives a hint.
 """
 
@@ -100,7 +100,7 @@ class Misconception:
     """A wrong answer that is worth a sentence of its own."""
 
     answer: float | Callable[..., float]
-    """The wrong figure; for a `Function` check the wrong formula, called like the right one."""
+    """The wrong number; for a `Function` check the wrong formula, called like the right one."""
     sentence: str
     """What the mistake was and what to look at."""
 
@@ -225,17 +225,17 @@ class Number(Check):
     """
 
     expected: float | Callable[[], float]
-    """The right figure, or what computes it when it is asked for."""
+    """The right number, or what computes it when it is asked for."""
     unit: str
     """Its unit, as printed ("" for a fraction or a count)."""
     tolerance: float
     """Largest relative error that passes (0.005 is half a per cent); where 0 is expected, the absolute one."""
     misconceptions: Sequence[Misconception] = ()
-    """Wrong figures with sentences of their own."""
+    """Wrong numbers with sentences of their own."""
     right: str = ""
     """A sentence that a right answer earns: what to take along."""
     measured: bool = False
-    """Measuring the figure, or reading it off the page, is the exercise: it may stand above the check."""
+    """Measuring the number, or reading it off the page, is the exercise: it may stand above the check."""
     harmless: Callable[[float], bool] | None = None
     """Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall
     see what comes of it."""
@@ -244,21 +244,21 @@ class Number(Check):
         yield from ((_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions)
 
     def tells_apart(self) -> bool:  # noqa: D102 - as the base class has it
-        return all(clear(_wrong_number(trap, {}), self.figure(), self.tolerance) for trap in self.misconceptions)
+        return all(clear(_wrong_number(trap, {}), self.right_number(), self.tolerance) for trap in self.misconceptions)
 
     def is_harmless(self, answer: object) -> bool:  # noqa: D102 - as the base class has it
         number = None if is_stub(answer) else as_number(answer)[0]
         return number is not None and self.harmless is not None and self.harmless(number)
 
-    def figure(self) -> float:
-        """Return the right figure, in `unit`."""
+    def right_number(self) -> float:
+        """Return the right number, in `unit`."""
         return float(self.expected()) if callable(self.expected) else float(self.expected)
 
     def _judge(self, answer: object) -> Result:
         number, complaint = as_number(answer)
         if number is None:
             return self._result(Status.FAILED, complaint)
-        expected = self.figure()
+        expected = self.right_number()
         got = with_unit(number, self.unit)
         if close(number, expected, self.tolerance):
             return self._result(Status.PASSED, f"{got} is right (within {_tolerance_text(self)}).", self.right)
@@ -391,6 +391,6 @@ def _wrong_number(trap: Misconception, case: Mapping[str, Any]) -> float:
 
 
 def _tolerance_text(check: Number | Function) -> str:
-    if isinstance(check, Number) and check.figure() == 0:
+    if isinstance(check, Number) and check.right_number() == 0:
         return with_unit(check.tolerance, check.unit)
     return f"{check.tolerance * 100:.2g} %"

@@ -10,7 +10,7 @@ _CLEAR = 3.0
 # Factors between a wrong number and the right one, each with the sentence that names the slip. The order
 # decides where two agree within the tolerance: the slip that students make more often comes first.
 # A unit's factor is said as it is, for who has met it has done the exercise. A half or a double may be a guess: of those the
-# sentence says no more than it does of any figure near them, so that nobody doubles their way to an answer.
+# sentence says no more than it does of any number near them, so that nobody doubles their way to an answer.
 _SLIPS: tuple[tuple[float, str], ...] = (
     (1e6, "It is a million times too large: bits where megabits are meant?"),
     (1e-6, "It is a million times too small: was a number already in megabits divided by a million?"),
@@ -44,17 +44,17 @@ def close(number: float, expected: float, tolerance: float) -> bool:
 
 
 def clear(wrong: float, expected: float, tolerance: float) -> bool:
-    """Tell whether a wrong figure lies well outside the tolerance around the right one."""
+    """Tell whether a wrong number lies well outside the tolerance around the right one."""
     return not close(wrong, expected, _CLEAR * tolerance)
 
 
 def diagnose(number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]]) -> str:
-    """Name the slip that leads from the right figure to this one; say which way it is off if none does."""
+    """Name the slip that leads from the right number to this one; say which way it is off if none does."""
     return named_slip(number, expected, tolerance, misconceptions) or direction(number, expected)
 
 
 def named_slip(number: float, expected: float, tolerance: float, misconceptions: Iterable[tuple[float, str]]) -> str:
-    """Name the slip that leads from the right figure to this one; nothing if none does."""
+    """Name the slip that leads from the right number to this one; nothing if none does."""
     # A slip must be matched more closely than the slips lie apart, or a sentence would be a guess.
     tight = min(tolerance, 0.01)
     # What was measured lies beside what the slip makes of theory: a wide tolerance says so.
@@ -75,7 +75,7 @@ def named_slip(number: float, expected: float, tolerance: float, misconceptions:
 
 
 def direction(number: float, expected: float) -> str:
-    """Say on which side of the right figure a wrong one lies and about how far, never so exactly that it tells."""
+    """Say on which side of the right number a wrong one lies and about how far, never so exactly that it tells."""
     if expected == 0:
         return ""
     if number == 0:

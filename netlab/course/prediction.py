@@ -13,14 +13,14 @@ class Prediction:
     """What a student expected before seeing the measurement; never graded."""
 
     what: str
-    """The figure's name."""
+    """The number's name."""
     value: float | None
-    """The expected figure; None while nothing has been written down."""
+    """The expected number; None while nothing has been written down."""
     unit: str
     """Its unit."""
 
     def compare(self, measured: float, theory: float | None = None) -> None:
-        """Print the prediction beside the measured figure, and beside theory (both in the prediction's unit)."""
+        """Print the prediction beside the measured number, and beside theory (both in the prediction's unit)."""
         seen = f"measured {with_unit(measured, self.unit)}"
         if theory is not None:
             seen = f"theory {with_unit(theory, self.unit)}, {seen}"
@@ -48,13 +48,13 @@ def predict(what: str, value: object, unit: str = "", *, low: float = -math.inf,
     Parameters
     ----------
     what : str
-        The figure's name, as printed.
+        The number's name, as printed.
     value : float or Ellipsis
-        The expected figure; `...` while nothing is written down.
+        The expected number; `...` while nothing is written down.
     unit : str
-        The figure's unit.
+        The number's unit.
     low, high : float
-        What is possible; a figure outside is kept, with a warning.
+        What is possible; a number outside is kept, with a warning.
 
     Returns
     -------

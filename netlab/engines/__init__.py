@@ -32,7 +32,7 @@ def decide(wanted: str | Engine | None = None, plans: Sequence[Plan] = ()) -> st
     """What `choose` takes: what was wanted, else $NETLAB_ENGINE, else "library" or "pocket".
 
     Without a wish, plans are for the library kernel, which is the quickest, where it is there and can do them all; both give
-    the same figures. What it cannot do, and what has no plan yet (a live network, a script), is for the pocket kernel where that
+    the same numbers. What it cannot do, and what has no plan yet (a live network, a script), is for the pocket kernel where that
     can run here. Who names a kernel in $NETLAB_KERNEL gets that one. A processor without User-Mode Linux has the library kernel
     alone.
     """
@@ -143,13 +143,13 @@ def differences(engine: Engine) -> list[str]:
     kernel = getattr(engine, "kernel", None)
     if isinstance(kernel, installed.Kernel) and installed.by_another_version(kernel):
         found.append(
-            "the pocket kernel was built by another version of netlab; figures may be a little different, and what is new may be "
+            "the pocket kernel was built by another version of netlab; numbers may be a little different, and what is new may be "
             f"missing. {installed.BUILD_ANEW}"
         )
     if engine.clock == "real":
         found += [
             "a run takes as long as its network time, so long ones are shorter, and their results vary more.",
-            "figures differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
+            "numbers differ from run to run, other work of this computer moves them, and a seed repeats nothing.",
         ]
     missing = ["Wi-Fi links"] if engine.clock == "real" else []
     if engine.name == "native":

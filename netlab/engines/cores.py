@@ -69,7 +69,7 @@ class Pin:
                 self.cpu = found_on
                 keep_on(guests, {found_on})
         elif passed_s > 2 * self._every_s or waited < CROWDED * passed_s * 1e9:
-            # After a pause, such as a student's, the figures are of no moment.
+            # After a pause, such as a student's, the numbers are of no moment.
             self._every_s = LOOK_EVERY_S
         else:
             self.release()

@@ -2,7 +2,7 @@
 
 A guest that waits in its gate uses no processor and some 70 MB. There is at most one in a process, made ready when a run has
 ended in a notebook, and elsewhere from the second run on, but never while other runs go on; it goes when it has not been needed
-for a while, and with its process. `NETLAB_WARM=0` turns this off; figures are the same either way, for a guest
+for a while, and with its process. `NETLAB_WARM=0` turns this off; numbers are the same either way, for a guest
 that is booted for a run does just what one that waited does.
 """
 

@@ -1,4 +1,4 @@
-"""What a class is given: notebooks with figures of each student's own; and for the instructor, solved hand-ins for a trial."""
+"""What a class is given: notebooks with numbers of each student's own; and for the instructor, solved hand-ins for a trial."""
 
 import csv
 import hashlib
@@ -33,7 +33,7 @@ def assign(
 ) -> list[Path]:
     """Write the notebooks of a chapter that a class is given.
 
-    Raises LeakError when an answer would be handed out. Raises NetlabError when the class is larger than the figures
+    Raises LeakError when an answer would be handed out. Raises NetlabError when the class is larger than the numbers
     have combinations, or `output` is of another chapter or class, or would hold the answers, too.
 
     Parameters
@@ -41,9 +41,9 @@ def assign(
     output : Path
         The directory; the class list with everybody's token goes there too.
     entries : sequence of Entry
-        The class; each student gets figures of their own. Empty writes the chapter as it is printed.
+        The class; each student gets numbers of their own. Empty writes the chapter as it is printed.
     salt : str
-        What tokens are drawn from besides names: with another salt the same class gets other figures.
+        What tokens are drawn from besides names: with another salt the same class gets other numbers.
     solved : Path, optional
         A directory for the same notebooks with every answer in them, to try the grading with.
     """
@@ -88,39 +88,39 @@ def student_notebook(chapter: Master, token: str) -> NotebookNode:
 
 
 def with_tokens(chapter: Master, entries: Sequence[Entry], salt: str = "") -> list[Entry]:
-    """The class with a token for everybody, such that no two have the same figures; tokens that are there stay.
+    """The class with a token for everybody, such that no two have the same numbers; tokens that are there stay.
 
-    Raises NetlabError when two of the list's tokens have the same figures, or there are too few figures for the class.
+    Raises NetlabError when two of the list's tokens have the same numbers, or there are too few numbers for the class.
     """
     owners: dict[str, str] = {}
     for entry in entries:
         if entry.token is not None:
-            figures = _figures(chapter, entry.token)
-            if figures in owners:
+            numbers = _numbers(chapter, entry.token)
+            if numbers in owners:
                 raise NetlabError(
-                    f"The tokens of {owners[figures]} and {entry.student} have the same figures; empty one of them."
+                    f"The tokens of {owners[numbers]} and {entry.student} have the same numbers; empty one of them."
                 )
-            owners[figures] = entry.student
+            owners[numbers] = entry.student
     return [entry if entry.token is not None else _with_token(chapter, entry, salt, owners) for entry in entries]
 
 
 def _with_token(chapter: Master, entry: Entry, salt: str, owners: dict[str, str]) -> Entry:
     for attempt in range(MOST_TRIES):
         token = hashlib.sha256(f"{salt}\n{chapter.topic}\n{entry.student}\n{attempt}".encode()).hexdigest()[:10]
-        figures = _figures(chapter, token)
-        if figures not in owners:
-            owners[figures] = entry.student
+        numbers = _numbers(chapter, token)
+        if numbers not in owners:
+            owners[numbers] = entry.student
             return replace(entry, columns={**entry.columns, "token": token})
     raise NetlabError(
-        f"{chapter.stem} has too few combinations of figures for this class: {len(owners)} students have theirs, and "
-        f"{entry.student} found none in {MOST_TRIES} draws. Widen FIGURES in the chapter's settings."
+        f"{chapter.stem} has too few combinations of numbers for this class: {len(owners)} students have theirs, and "
+        f"{entry.student} found none in {MOST_TRIES} draws. Widen NUMBERS in the chapter's settings."
     )
 
 
-def _figures(chapter: Master, token: str) -> str:
+def _numbers(chapter: Master, token: str) -> str:
     opened = authoring.opened(chapter.source, token)
     if opened is None or not vars(opened.own):
-        raise NetlabError(f"{chapter.stem} has no figures of a student's own: leave --roster out.")
+        raise NetlabError(f"{chapter.stem} has no numbers of a student's own: leave --roster out.")
     return repr(sorted(vars(opened.own).items()))
 
 

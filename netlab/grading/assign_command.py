@@ -1,4 +1,4 @@
-"""`netlab assign`: the notebooks of a chapter for a class, each student's with figures of their own."""
+"""`netlab assign`: the notebooks of a chapter for a class, each student's with numbers of their own."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("chapter", metavar="CHAPTER", help="1, udp_loss or 01_udp_loss; or project")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="where the notebooks go")
     parser.add_argument(
-        "--roster", metavar="CSV", type=Path, help="the class list; everybody gets figures of their own"
+        "--roster", metavar="CSV", type=Path, help="the class list; everybody gets numbers of their own"
     )
     parser.add_argument(
         "--solved",
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="for you alone: the same notebooks with all answers, to try the grading",
     )
-    parser.add_argument("--salt", default="", help="with another salt the same class gets other figures")
+    parser.add_argument("--salt", default="", help="with another salt the same class gets other numbers")
     add_root(parser)
 
 

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a person's points for answers in words (default: those in the output's own review.csv)",
     )
-    parser.add_argument("--show-expected", action="store_true", help="tell students the right figures")
+    parser.add_argument("--show-expected", action="store_true", help="tell students the right numbers")
     parser.add_argument("--seed", default="1", help="what hidden cases follow from (default: 1)")
     parser.add_argument(
         "--cpu-seconds", metavar="S", type=float, default=CPU_S, help=f"for each exercise (default: {CPU_S:g})"

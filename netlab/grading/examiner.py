@@ -16,7 +16,7 @@ from typing import Any
 
 from netlab.base.errors import NetlabError
 from netlab.course.checks import Check, Function, Result
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 
 CASES = 6
 MOST_DRAWS = 50
@@ -75,7 +75,7 @@ class Exercise:
     """For something built or measured: points for each of the check's conditions, in their order, all of `points`
     together."""
     judge: Callable[[Check, Any, StudentValues], Result] | None = None
-    """Judges the answer in place of the check: takes the check, the answer and the own figures, returns a `Result`."""
+    """Judges the answer in place of the check: takes the check, the answer and the own numbers, returns a `Result`."""
     same_as: Sequence[str] = ()
     """Functions that give the answer away, of the library ("theory.udp_goodput_limit_mbps",
     "media.Wifi.exchange_us") or of the chapter ("settings.wait_ms"): while the answer runs they raise."""

@@ -28,7 +28,7 @@ _ORDINARY = (
 """What an answer may import; any other module is worth a look, for most can read a file or run a text."""
 _OTHERWISE = "loads or reads modules by other ways than an import"
 _ACCESS = (
-    (r"\.\s*(expected|reference|figure|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
+    (r"\.\s*(expected|reference|right_number|cases|misconceptions|tells_apart|mistakes)\b", "looks into a check"),
     (r"\bchapters\s*\.\s*\w+\s*(\.|import)\s*check\b|\.check\s+import\b", "imports the chapter's checks"),
     (r"\bsolutions\b", "names the folder of solutions"),
     (
@@ -93,7 +93,7 @@ def _line(source: str, position: int) -> str:
 
 
 def shape(source: str) -> list[int]:
-    """A program's form: a number for each few neighbours in its tree, comments and figures left out; empty for a short one."""
+    """A program's form: a number for each few neighbours in its tree, comments and numbers left out; empty for a short one."""
     try:
         tree = ast.parse(without_magics(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -232,5 +232,5 @@ def _in_part(results: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 said = f"{mark['points']:g} of {mark['of']:g} points. What does not hold: {labels}"
                 groups[mark["key"], lacking].append((result["student"], said))
     for (key, _), found in sorted(groups.items()):
-        whose = f" (With the figures of {found[0][0]}.)" if len({said for _, said in found}) > 1 else ""
+        whose = f" (With the numbers of {found[0][0]}.)" if len({said for _, said in found}) > 1 else ""
         yield _flag([student for student, _ in found], PART, key, f"{found[0][1]}{whose}")

@@ -53,7 +53,7 @@ class Job:
     source: Path
     """The chapter's source."""
     token: str | None = None
-    """What the student's figures are drawn from; None takes what the submission says."""
+    """What the student's numbers are drawn from; None takes what the submission says."""
     seed: str = "1"
     """What hidden cases and the seeds of graded runs follow from."""
     cpu_s: float = CPU_S
@@ -83,7 +83,7 @@ def judge(job: Job) -> dict[str, Any]:
         if "error" in read:
             raise GaveUpError(read["error"])
         edition = master.edition(read["token"] if job.token is None else job.token)
-        # A project may import what it likes, and has no figures of anybody's own.
+        # A project may import what it likes, and has no numbers of anybody's own.
         drawn = edition.chapter is not None
         if drawn and read["topic"] and read["topic"] != master.topic:
             return without_marks(job, UNREADABLE, f"This is the notebook of another chapter ({read['topic'][:40]}).")
@@ -103,7 +103,7 @@ def judge(job: Job) -> dict[str, Any]:
     notes = found["notes"]
     other = read["token"] if drawn and job.token is not None and read["token"] != job.token else None
     if other is not None:
-        notes.append("The notebook's token is another student's or was edited; the class list's figures were used.")
+        notes.append("The notebook's token is another student's or was edited; the class list's numbers were used.")
     return {
         **_about(job),
         "token": edition.token,
@@ -207,7 +207,7 @@ class Examination:
         return {
             "topic": self._edition.chapter.topic,
             "token": self._edition.token,
-            "figures": plain.encode(dict(vars(self._edition.chapter.own))),
+            "numbers": plain.encode(dict(vars(self._edition.chapter.own))),
             "key": wanted.key,
             "name": wanted.name,
             "given": [PRELUDE, *answer["given"]],
@@ -237,7 +237,7 @@ class Examination:
         return value
 
     def answer(self, _position: int, asked: Mapping[str, Any], line: Line) -> Any:
-        """Answer what student code asks: an experiment's figures, a probe's.
+        """Answer what student code asks: an experiment's numbers, a probe's.
 
         Raises NetlabError to refuse.
         """

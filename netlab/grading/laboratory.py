@@ -39,7 +39,7 @@ COMMAND = re.compile(
     rf"|ping(?: +-[nq46]| +-[ciIsWw] +[A-Za-z0-9.-]+)*{_WORDS}"
     rf"|ss(?: +-[tuaineomp]+)*{_WORDS}) *"
 )
-"""Commands of a graded run: a few that shape or look at the network, and plain words. A shell could write the run's own figures,
+"""Commands of a graded run: a few that shape or look at the network, and plain words. A shell could write the run's own numbers,
 and a path, or an option that takes one, could show the grader's files: `/`, quotes, pipes and further options are not among them."""
 COMMANDS = "tc qdisc ..., ip route|addr|link|neigh show, ping ... and ss"
 

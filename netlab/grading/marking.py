@@ -38,7 +38,7 @@ class Marked:
     value: str = ""
     """What came of it, in a few words."""
     expected: str = ""
-    """The right figure, for the instructor; "" where there is none."""
+    """The right number, for the instructor; "" where there is none."""
     parts: list[dict[str, Any]] = field(default_factory=list)
     """Where the points are divided: label, points, of."""
     slip: str = ""
@@ -159,9 +159,9 @@ def parts_of(exercise: Exercise, check: Check) -> list[tuple[str, float]]:
 
 
 def expected_text(check: Check) -> str:
-    """The right answer in a few words, "" where it is not one figure or letter."""
+    """The right answer in a few words, "" where it is not one number or letter."""
     if isinstance(check, Number):
-        return with_unit(check.figure(), check.unit)
+        return with_unit(check.right_number(), check.unit)
     return check.answer if isinstance(check, Choice) else ""
 
 

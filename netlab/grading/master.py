@@ -27,10 +27,10 @@ class ChapterError(NetlabError):
 
 @dataclass(frozen=True)
 class Edition:
-    """A chapter with the figures of one token."""
+    """A chapter with the numbers of one token."""
 
     token: str
-    """"" for the printed figures."""
+    """"" for the printed numbers."""
     handed_out: tuple[Cell, ...]
     """The student's notebook."""
     solved: tuple[Cell, ...]
@@ -85,7 +85,7 @@ class Master:
         return self.source.parent / "examiners" / f"{self.topic}.py"
 
     def edition(self, token: str = "") -> Edition:
-        """The chapter with the figures of a token.
+        """The chapter with the numbers of a token.
 
         Raises ChapterError when its cells do not follow the rules by which answers are found.
         """

@@ -136,7 +136,7 @@ class Exam:
     Parameters
     ----------
     token : str
-        What the student's figures are drawn from.
+        What the student's numbers are drawn from.
     seed : str
         What the hidden cases follow from.
     root : str, optional

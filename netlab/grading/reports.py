@@ -31,7 +31,7 @@ def write(graded: Graded, output: Path, *, show_expected: bool = False) -> None:
     output : Path
         The directory; what an earlier grading wrote there is replaced.
     show_expected : bool
-        Tell students the right figures.
+        Tell students the right numbers.
     """
     output.mkdir(parents=True, exist_ok=True)
     texts = {

@@ -1,4 +1,4 @@
-"""A class list: who there is, which file is whose, whose figures are which."""
+"""A class list: who there is, which file is whose, whose numbers are which."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def token(self) -> str | None:
-        """What the figures are drawn from; None where the list does not say."""
+        """What the numbers are drawn from; None where the list does not say."""
         return self.columns.get("token") or None
 
     @property

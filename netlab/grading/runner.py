@@ -321,12 +321,12 @@ class Laboratory:
 
 
 def _stand_in(exercise: Mapping[str, Any]) -> None:
-    """Let the chapter open with its figures, and with stand-ins for its checks and its panel."""
-    from netlab.course.own_figures import StudentValues
+    """Let the chapter open with its numbers, and with stand-ins for its checks and its panel."""
+    from netlab.course.own_numbers import StudentValues
 
     topic = exercise["topic"]
-    figures = plain.decode(exercise["figures"])
-    own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()})
+    numbers = plain.decode(exercise["numbers"])
+    own = StudentValues({name: tuple(value) if isinstance(value, list) else value for name, value in numbers.items()})
 
     def opener(package: str) -> Callable[..., Any]:
         settings = importlib.import_module(f"{package}.settings")

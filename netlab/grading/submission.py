@@ -51,7 +51,7 @@ class Submission:
     """In their order."""
 
     def token(self) -> str:
-        """What its figures are drawn from, as its own `begin("...")` says; "" for the printed figures."""
+        """What its numbers are drawn from, as its own `begin("...")` says; "" for the printed numbers."""
         for cell in self.cells:
             found = re.search(r"\bbegin\(\s*[\"']([A-Za-z0-9_-]{1,64})[\"']\s*\)", cell.source)
             if cell.kind == "code" and found:

@@ -150,7 +150,7 @@ def find() -> LibraryKernel:
     """The library kernel to run: `$NETLAB_LIBRARY` if set, else the best one in the cache that this recipe made.
 
     That is one for this processor, else WebAssembly, which computes for twice as long. One by another recipe may take other
-    requests and give other figures, so it is not taken.
+    requests and give other numbers, so it is not taken.
 
     Raises KernelError when there is none, or none by this recipe; names the remedy.
     """

@@ -439,7 +439,7 @@ class LiveFlow:
         return rows[rows.flow == self.label].reset_index(drop=True)
 
     def stop(self) -> None:
-        """End it now; its figures stay."""
+        """End it now; its numbers stay."""
         if self.stopped_s is None:
             self.stopped_s = self._lab.session.request().stop(label=self.label)["now_s"]
 

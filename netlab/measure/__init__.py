@@ -52,7 +52,7 @@ def to_run(raw: Counters, plan: Plan, settings: dict[str, Any], artifacts: Artif
     tables["queues"] = [dict(row) for row in raw["queues"]]
     if raw.get("stations"):
         tables["stations"] = [dict(row) for row in raw["stations"]]
-    # A kind may have figures of its own for its flows, and tables of its own.
+    # A kind may have numbers of its own for its flows, and tables of its own.
     frames = {
         name: results.frame(tables.pop(name), columns, others=name == "flows")
         for name, columns in results.TABLES.items()

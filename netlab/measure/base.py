@@ -26,7 +26,7 @@ class Observations:
 
 
 class Measure(Generic[ItemType, TotalsType]):
-    """The figures of one item of traffic."""
+    """The numbers of one item of traffic."""
 
     def __init__(self, item: ItemType, totals: TotalsType, seen: Observations) -> None:
         self.item = item
@@ -55,7 +55,7 @@ class Measure(Generic[ItemType, TotalsType]):
         """
         raise NotImplementedError
 
-    def flow_row(self, **figures: object) -> Row:
+    def flow_row(self, **numbers: object) -> Row:
         """Its row in `flows`, for traffic between two nodes."""
         item = cast("FlowItem", self.item)
         return {
@@ -66,7 +66,7 @@ class Measure(Generic[ItemType, TotalsType]):
             "start_s": item["start_s"],
             "duration_s": self.end_s - item["start_s"],
             "error": self.totals.get("error"),
-            **figures,
+            **numbers,
         }
 
 

@@ -1,4 +1,4 @@
-"""The figures of pings."""
+"""The numbers of pings."""
 
 import itertools
 import math

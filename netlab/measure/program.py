@@ -1,4 +1,4 @@
-"""The figures of the user's own programs."""
+"""The numbers of the user's own programs."""
 
 import math
 

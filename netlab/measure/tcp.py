@@ -1,4 +1,4 @@
-"""The figures of TCP flows and of their connections."""
+"""The numbers of TCP flows and of their connections."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The figures of UDP flows."""
+"""The numbers of UDP flows."""
 
 import math
 
@@ -18,9 +18,9 @@ class UdpMeasure(Measure[UdpItem, UdpTotals]):
     def tables(self, begin_s: float) -> Tables:
         """A row of the flow, and its intervals."""
         del begin_s
-        return {"flows": [self.flow_row(**self._figures())], "intervals": self._intervals()}
+        return {"flows": [self.flow_row(**self._numbers())], "intervals": self._intervals()}
 
-    def _figures(self) -> Row:
+    def _numbers(self) -> Row:
         counted = self.totals
         if "sent_bytes" not in counted:
             return {}

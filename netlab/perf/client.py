@@ -10,8 +10,8 @@ from typing import Any
 
 from netlab.base.errors import ThroughputError
 from netlab.perf import protocol
-from netlab.perf.endpoints import PATIENCE_S, Figures, Sampler, Side
-from netlab.perf.protocol import HANDSHAKE_S, Message, TestRequest, boot_id, figures_by_index, figures_in_order
+from netlab.perf.endpoints import PATIENCE_S, Counters, Sampler, Side
+from netlab.perf.protocol import HANDSHAKE_S, Message, TestRequest, boot_id, counters_by_index, counters_in_order
 from netlab.perf.report import combine
 from netlab.sockets.datagrams import MAX_STREAM_ID
 from netlab.sockets.options import tune_tcp
@@ -22,7 +22,7 @@ _HELLO_EVERY_S = 0.2
 
 
 def run_test(
-    host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Figures]], None] | None = None
+    host: str, port: int, request: TestRequest, *, on_rows: Callable[[list[Counters]], None] | None = None
 ) -> dict[str, Any]:
     """Test against a server; returns `sum`, `streams`, `intervals` and `settings`, as ``netlab perf --json`` prints
     them.
@@ -38,7 +38,7 @@ class _Test(Side):
     at_client = True
 
     def __init__(
-        self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Figures]], None] | None
+        self, host: str, port: int, request: TestRequest, on_rows: Callable[[list[Counters]], None] | None
     ) -> None:
         self._request = request
         self._on_rows = on_rows
@@ -157,15 +157,15 @@ class _Test(Side):
                 ) from None
             missing.discard(self._sound(event)["type"])
             if event["type"] == "DONE" and self._request.protocol == "udp":
-                self._wait_for_datagrams(figures_by_index(event, self._request))
+                self._wait_for_datagrams(counters_by_index(event, self._request))
 
-    def _bye(self, ready: Message, rows: list[Figures]) -> dict[str, Any]:
+    def _bye(self, ready: Message, rows: list[Counters]) -> dict[str, Any]:
         request = self._request
-        own = self._figures()
-        self._channel.send("BYE", figures=figures_in_order(own))
+        own = self._counters()
+        self._channel.send("BYE", counters=counters_in_order(own))
         answer = self._next("ACK: BYE", 2 * PATIENCE_S)
         same_clock = ready.get("boot_id") == boot_id()
-        total, streams = combine(request, own, figures_by_index(answer, request), same_clock=same_clock)
+        total, streams = combine(request, own, counters_by_index(answer, request), same_clock=same_clock)
         intervals = [{"side": "client", **row} for row in rows]
         theirs = answer.get("intervals")
         if isinstance(theirs, list):

@@ -221,7 +221,7 @@ def _measure(args: argparse.Namespace, out: TextIO | None) -> None:
     report = run_test(args.client, DEFAULT_PORT if args.port is None else args.port, request, on_rows=show)
     if not quiet:
         if request.omit_s:
-            print(" " * 17 + "(* left out of the figures below)")
+            print(" " * 17 + "(* left out of the numbers below)")
         print(
             "\n".join(head[:1]) + "\n" + "\n".join(summary(request, report["sum"], report["streams"], args.format)),
             flush=True,

@@ -1,4 +1,4 @@
-"""One side's part in a test: its ends of the streams, samples while they run, and their figures."""
+"""One side's part in a test: its ends of the streams, samples while they run, and their counters."""
 
 import queue
 import select
@@ -21,7 +21,7 @@ from netlab.sockets.udp import UdpReceiver, UdpSender
 PATIENCE_S = 15.0
 """A stream that delivers nothing for this long while it should is given up."""
 
-Figures = dict[str, Any]
+Counters = dict[str, Any]
 
 
 class Endpoint:
@@ -49,14 +49,14 @@ class Endpoint:
         except OSError:
             pass
 
-    def sample(self) -> Figures:
+    def sample(self) -> Counters:
         """What has changed since the last sample, for one row of the interval table."""
         raise NotImplementedError
 
     def mark_omitted(self) -> None:
         """Forget what was counted until now, where slow start was not a stream of its own."""
 
-    def figures(self) -> Figures:
+    def counters(self) -> Counters:
         """What this side knows at the end; the names are those of the JSON report."""
         raise NotImplementedError
 
@@ -130,7 +130,7 @@ class TcpSending(Endpoint):
         self._cwnd_max = max(self._cwnd_max, info.cwnd_segments or 0)
         return info
 
-    def sample(self) -> Figures:
+    def sample(self) -> Counters:
         info = self._read()
         grown = self._since(bytes=max(0, info.bytes_acked or 0), retransmits=info.retransmits or 0)
         return {
@@ -148,7 +148,7 @@ class TcpSending(Endpoint):
         self._rtts_ms.clear()
         self._cwnd_max = 0
 
-    def figures(self) -> Figures:
+    def counters(self) -> Counters:
         info, sender, rtts_ms = self._read(), self._sender, self._rtts_ms
         return {
             "sent_bytes": 0 if sender is None else sender.sent_bytes - self._omitted_bytes,
@@ -184,14 +184,14 @@ class TcpReceiving(Endpoint):
         except OSError:
             pass
 
-    def sample(self) -> Figures:
+    def sample(self) -> Counters:
         return self._since(bytes=self._receiver.received_bytes)
 
     def mark_omitted(self) -> None:
         self._omitted_bytes = self._receiver.received_bytes
         self._omitted_until_s = time.monotonic()
 
-    def figures(self) -> Figures:
+    def counters(self) -> Counters:
         receiver = self._receiver
         first_s = receiver.first_s if self._omitted_until_s is None else self._omitted_until_s
         seconds = 0.0
@@ -243,13 +243,13 @@ class UdpSending(Endpoint):
         for sender in list(self._senders):
             sender.stop()
 
-    def sample(self) -> Figures:
+    def sample(self) -> Counters:
         return self._since(
             bytes=sum(sender.sent_bytes for sender in self._senders),
             datagrams=sum(sender.sent_datagrams for sender in self._senders),
         )
 
-    def figures(self) -> Figures:
+    def counters(self) -> Counters:
         if not self._senders:
             return {"sent_bytes": 0, "datagrams": 0, "error": None}
         sender = self._senders[-1]
@@ -288,7 +288,7 @@ class UdpReceiving(Endpoint):
             if self._account.received_datagrams != seen:
                 seen, moved_s = self._account.received_datagrams, time.monotonic()
 
-    def sample(self) -> Figures:
+    def sample(self) -> Counters:
         self._receiver.read_now()
         both = (self._account, self._omitted)
         grown = self._since(
@@ -300,7 +300,7 @@ class UdpReceiving(Endpoint):
         grown["lost"] = grown.pop("expected") - grown["datagrams"]
         return {**grown, "jitter_ms": self._account.jitter_ms}
 
-    def figures(self) -> Figures:
+    def counters(self) -> Counters:
         account = self._account
         count = account.received_datagrams
         seconds = 0.0
@@ -330,9 +330,9 @@ class Sampler:
         endpoints: Sequence[Endpoint],
         request: TestRequest,
         start_s: float,
-        on_rows: Callable[[list[Figures]], None] | None = None,
+        on_rows: Callable[[list[Counters]], None] | None = None,
     ) -> None:
-        self.rows: list[Figures] = []
+        self.rows: list[Counters] = []
         self._endpoints = endpoints
         self._interval_s = request.interval_s
         self._omit_s = request.omit_s
@@ -381,7 +381,7 @@ class Sampler:
         rows = []
         for endpoint in self._endpoints:
             try:
-                figures = endpoint.sample()
+                counters = endpoint.sample()
             except OSError:
                 continue
             rows.append(
@@ -389,9 +389,9 @@ class Sampler:
                     "stream": endpoint.index + 1,
                     "t_s": self._sampled_s - self._start_s,
                     "seconds": length_s,
-                    "goodput_mbps": rate_mbps(figures["bytes"], length_s),
+                    "goodput_mbps": rate_mbps(counters["bytes"], length_s),
                     "omitted": self._sampled_s - self._start_s <= self._omit_s,
-                    **figures,
+                    **counters,
                 }
             )
         self.rows += rows
@@ -460,7 +460,7 @@ class Side:
 
         threading.Thread(target=announce, name="announcer", daemon=True).start()
 
-    def _wait_for_datagrams(self, sent: Mapping[int, Figures]) -> None:
+    def _wait_for_datagrams(self, sent: Mapping[int, Counters]) -> None:
         """Give the datagrams that are still on their way some round trips, as the control connection has them; then stop."""
         quiet_s = max(0.5, 3 * (tcp_info.read(self._sock).rtt_ms or 0) / 1000)
         for index, endpoint in self._endpoints.items():
@@ -468,8 +468,8 @@ class Side:
                 endpoint.wait_for_rest(sent[index].get("datagrams") or 0, quiet_s)
                 endpoint.stop()
 
-    def _figures(self) -> dict[int, Figures]:
-        return {index: endpoint.figures() for index, endpoint in self._endpoints.items()}
+    def _counters(self) -> dict[int, Counters]:
+        return {index: endpoint.counters() for index, endpoint in self._endpoints.items()}
 
     def _close(self) -> None:
         for endpoint in self._endpoints.values():

@@ -14,8 +14,8 @@ The messages of a control connection, in their order (C the client, S the server
     C  START      the client's receivers run
     S  STARTED    the server's receivers run, its senders begin; the client's senders begin on hearing it
     S  DONE       the server's senders have delivered everything (only when the server sends)
-    C  BYE        with the client's figures
-    S  ACK: BYE   with the server's figures
+    C  BYE        with the client's counters
+    S  ACK: BYE   with the server's counters
 
 At any time the server may say ERROR with a sentence. The side that sees the control connection end before
 that ends the test.
@@ -199,27 +199,27 @@ class Channel:
         return ThroughputError(f"{self._peer} closed the control connection before the test was over.")
 
 
-def figures_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
-    """The other side's figures of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
+def counters_by_index(message: Message, request: TestRequest) -> dict[int, dict[str, Any]]:
+    """The other side's counters of a BYE, ACK: BYE or DONE, by stream; ThroughputError when they are none."""
     try:
-        figures = {entry["index"]: entry for entry in message["figures"]}
+        counters = {entry["index"]: entry for entry in message["counters"]}
         usable = all(
             isinstance(index, int) and 0 <= index < request.streams and _plain(entry)
-            for index, entry in figures.items()
+            for index, entry in counters.items()
         )
     except (KeyError, TypeError):
         usable = False
     if not usable:
-        raise ThroughputError(f"The {message['type']} of the other side carries no usable figures.")
+        raise ThroughputError(f"The {message['type']} of the other side carries no usable counters.")
     return {
-        index: {name: value for name, value in figures.get(index, {}).items() if name != "index"}
+        index: {name: value for name, value in counters.get(index, {}).items() if name != "index"}
         for index in range(request.streams)
     }
 
 
-def figures_in_order(figures: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Figures by stream as a message has them, which `figures_by_index` reads."""
-    return [{"index": index, **own} for index, own in figures.items()]
+def counters_in_order(counters: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Counters by stream as a message has them, which `counters_by_index` reads."""
+    return [{"index": index, **own} for index, own in counters.items()]
 
 
 def greeting(*parts: object) -> bytes:

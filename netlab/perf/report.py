@@ -1,4 +1,4 @@
-"""From both sides' figures to one report, and from a report to lines a person can read."""
+"""From both sides' counters to one report, and from a report to lines a person can read."""
 
 import math
 import shutil
@@ -45,7 +45,7 @@ def describe(request: TestRequest) -> str:
 def combine(
     request: TestRequest, client: Mapping[int, Record], server: Mapping[int, Record], *, same_clock: bool = True
 ) -> tuple[Record, list[Record]]:
-    """Join the figures of both ends of every stream, as `Endpoint.figures` gives them: the sum over all, and a record
+    """Join the counters of both ends of every stream, as `Endpoint.counters` gives them: the sum over all, and a record
     for each, from 1.
 
     Goodput is what the receiver got over the receiver's own time. Loss is ``1 - received / sent``, so what was lost
@@ -147,7 +147,7 @@ class IntervalTable:
         ]
 
     def _columns(self) -> list[tuple[str, str]]:
-        """Those of a row for one stream: the figure of a sample, and its title."""
+        """Those of a row for one stream: the number of a sample, and its title."""
         own = _OF_A_STREAM[self._request.protocol, self._request.direction]
         return [("bytes", f"moved ({self._unit})"), ("goodput_mbps", self._meaning()), *own]
 
@@ -183,10 +183,10 @@ def summary(request: TestRequest, total: Record, streams: Sequence[Record], unit
     for record in [*streams, total] if len(streams) > 1 else streams:
         name = f"{record['stream']} {record['direction']}" if "stream" in record else "sum"
         table.append([name, *(_cell(record, key, unit) for key, _ in columns)])
-    by_stream, by_figure = (
+    by_stream, by_number = (
         text_table(cells[0], cells[1:]).split("\n") for cells in (table, list(zip(*table, strict=True)))
     )
-    lines = min(by_stream, by_figure, key=lambda way: max(0, len(way[1]) - shutil.get_terminal_size().columns))
+    lines = min(by_stream, by_number, key=lambda way: max(0, len(way[1]) - shutil.get_terminal_size().columns))
     drops = total.get("buffer_drops")
     if drops:
         what = "trains of the lost datagrams" if request.batch else "of the lost datagrams"
@@ -204,7 +204,7 @@ def amount(volume_bytes: float, unit: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """A figure with about four digits, a dash where there is none.
+    """A number with about four digits, a dash where there is none.
 
     >>> number(4.78234), number(95.641), number(1234.5), number(17), number(None)
     ('4.782', '95.64', '1234', '17', '-')

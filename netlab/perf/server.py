@@ -15,8 +15,8 @@ from typing import Any
 
 from netlab.base.errors import ThroughputError
 from netlab.perf import protocol
-from netlab.perf.endpoints import PATIENCE_S, Endpoint, Figures, Sampler, Side
-from netlab.perf.protocol import HANDSHAKE_S, TestRequest, boot_id, figures_by_index, figures_in_order
+from netlab.perf.endpoints import PATIENCE_S, Counters, Endpoint, Sampler, Side
+from netlab.perf.protocol import HANDSHAKE_S, TestRequest, boot_id, counters_by_index, counters_in_order
 from netlab.perf.report import combine, describe
 from netlab.sockets.datagrams import MAX_STREAM_ID
 
@@ -42,7 +42,7 @@ class Server:
         max_clients: int = MAX_CLIENTS,
         max_time_s: float = MAX_TIME_S,
         on_line: Callable[[str], None] | None = None,
-        on_report: Callable[[str, TestRequest, Figures], None] | None = None,
+        on_report: Callable[[str, TestRequest, Counters], None] | None = None,
     ) -> None:
         self.max_clients = max_clients
         self.max_time_s = max_time_s
@@ -186,8 +186,8 @@ class Session(Side):
             server.on_line(f"{self._peer}: {describe(request)}")
             self._wait_for_streams(request)
             with Sampler(list(self._endpoints.values()), request, self._start()) as sampler:
-                client_figures = self._wait_for_bye(request)
-                report = self._finish(request, sampler, client_figures)
+                client_counters = self._wait_for_bye(request)
+                report = self._finish(request, sampler, client_counters)
             server.count(
                 done=True,
                 received_bytes=sum(s["received_bytes"] for s in report["streams"] if s["direction"][0] == "c"),
@@ -308,9 +308,9 @@ class Session(Side):
     def _done(self, senders: list[Endpoint]) -> None:
         # What goes wrong here, the session's own thread sees and reports too.
         with contextlib.suppress(ThroughputError, OSError):
-            self._channel.send("DONE", figures=figures_in_order({end.index: end.figures() for end in senders}))
+            self._channel.send("DONE", counters=counters_in_order({end.index: end.counters() for end in senders}))
 
-    def _wait_for_bye(self, request: TestRequest) -> dict[int, Figures]:
+    def _wait_for_bye(self, request: TestRequest) -> dict[int, Counters]:
         allowed_s = self._server.max_time_s
         if request.duration_s is not None:
             allowed_s = request.omit_s + request.duration_s
@@ -318,19 +318,19 @@ class Session(Side):
             bye = self._next("BYE", allowed_s + 4 * PATIENCE_S)
         except TimeoutError:
             raise ThroughputError(f"The client did not end its test within {allowed_s + 4 * PATIENCE_S:g} s.") from None
-        return figures_by_index(bye, request)
+        return counters_by_index(bye, request)
 
-    def _finish(self, request: TestRequest, sampler: Sampler, client_figures: dict[int, Figures]) -> Figures:
-        self._wait_for_datagrams(client_figures)
+    def _finish(self, request: TestRequest, sampler: Sampler, client_counters: dict[int, Counters]) -> Counters:
+        self._wait_for_datagrams(client_counters)
         for endpoint in self._endpoints.values():
             if request.protocol == "tcp" and not endpoint.sends:
                 endpoint.finished.wait(PATIENCE_S)
         sampler.stop()
-        own = self._figures()
+        own = self._counters()
         rows = sampler.rows if len(sampler.rows) <= MAX_ROWS_SENT else []
-        self._channel.send("ACK: BYE", figures=figures_in_order(own), intervals=rows)
+        self._channel.send("ACK: BYE", counters=counters_in_order(own), intervals=rows)
         same_clock = self._client_boot_id == boot_id()
-        total, streams = combine(request, client_figures, own, same_clock=same_clock)
+        total, streams = combine(request, client_counters, own, same_clock=same_clock)
         return {"sum": total, "streams": streams}
 
 

@@ -1,1 +1,1 @@
-"""Every published figure that the chapters cover, measured again: `rows.replicate`; `report` writes it down, `labs` says how."""
+"""Every published number that the chapters cover, measured again: `rows.replicate`; `report` writes it down, `labs` says how."""

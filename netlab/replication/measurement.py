@@ -1,4 +1,4 @@
-"""How one published figure is measured here: the scenario, what is read from its run, and what theory says.
+"""How one published number is measured here: the scenario, what is read from its run, and what theory says.
 
 Values are in Mbit/s, ms and fractions here; the report turns them into the unit of the published row.
 """
@@ -26,7 +26,7 @@ class Measurement:
     theory: float | None = None
     """What netlab's formulas say."""
     why: str = ""
-    """Why the figure misses theory or ours misses theirs: a sentence with `{value}`, in the row's unit, of a second run."""
+    """Why the number misses theory or ours misses theirs: a sentence with `{value}`, in the row's unit, of a second run."""
     again: Scenario | None = None
     """That run."""
     read_again: Read | None = None

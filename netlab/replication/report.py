@@ -26,14 +26,14 @@ def summary(result: Replication) -> str:
     """What was done, in how long, and how close it came: one or two sentences."""
     ours, theirs, count = result.median_errors()
     text = (
-        f"{len(result.rows)} published figures measured in {result.runs} runs: "
+        f"{len(result.rows)} published numbers measured in {result.runs} runs: "
         f"{result.wall_s:.0f} s of wall time for {result.network_s:.0f} s of network time"
     )
     if result.settings:
         text += " ({engine} engine, Linux {kernel}, {clock} time, netlab {netlab}, {date})".format(**result.settings)
     if count:
         text += (
-            f".\nMedian error against theory over the {count} rows where a theory holds and they have a figure: "
+            f".\nMedian error against theory over the {count} rows where a theory holds and they have a number: "
             f"{PER_CENT * ours:.2f} % ours, {PER_CENT * theirs:.2f} % theirs"
         )
     return text + "."
@@ -42,7 +42,7 @@ def summary(result: Replication) -> str:
 INTRODUCTION = (
     "Theory counts as the link does: tc's 14 bytes of Ethernet header where the publishers had Mininet, a wire's 38 bytes "
     "where they had a wire. Errors are against our theory; a ~ marks one whose conditions are not met, which does not count. "
-    "A note explains a row where theirs or ours is off by more than 3 %, and each note's figure is a second measurement."
+    "A note explains a row where theirs or ours is off by more than 3 %, and each note's number is a second measurement."
 )
 
 

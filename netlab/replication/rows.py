@@ -23,7 +23,7 @@ EXPLAINED_ANYHOW = {("epfl", "udp-rate", "goodput"), ("epfl", "tcp-max", "goodpu
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the published table; figures in its own unit, None where the cell is empty."""
+    """A row of the published table; numbers in its own unit, None where the cell is empty."""
 
     source: str
     table: str
@@ -77,7 +77,7 @@ class Replication:
     settings: dict[str, object] = field(default_factory=dict)
 
     def median_errors(self) -> tuple[float, float, int]:
-        """Median of our and of their absolute error where theory holds and both have a figure; and how many rows."""
+        """Median of our and of their absolute error where theory holds and both have a number; and how many rows."""
         both = [
             (abs(row.our_error), abs(row.their_error))
             for row in self.rows

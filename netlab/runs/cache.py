@@ -1,8 +1,8 @@
 """Runs kept on disk, so that rerunning a notebook is instant.
 
-A run is found again by all that decides its figures: the scenario and the plan made of it, the engine and its clock,
-the kernel's own bytes, Python and Mininet, and the sources of whatever runs in the guest or turns counters into figures.
-A change of any of them makes another key, so a stale figure cannot come back.
+A run is found again by all that decides its numbers: the scenario and the plan made of it, the engine and its clock,
+the kernel's own bytes, Python and Mininet, and the sources of whatever runs in the guest or turns counters into numbers.
+A change of any of them makes another key, so a stale number cannot come back.
 
 Runs are plain JSON files, one each, written at once or not at all; files that a run left are in a directory beside it. A
 database or pickles would save nothing here, and these can be read by eye, by `Run.from_json` and after an update of pandas;
@@ -135,7 +135,7 @@ def _mininet_version() -> str:
 
 
 def code_hash(package: Path = PACKAGE) -> str:
-    """Hash of netlab's own sources that decide a figure once the plan is made."""
+    """Hash of netlab's own sources that decide a number once the plan is made."""
     return _digest(
         sorted(
             path

@@ -112,7 +112,7 @@ def sweep(
     fresh : bool
         Run everything again, and keep the new runs.
     engine : {"pocket", "native", "library"} or Engine, optional
-        As for `netlab.run`: each scenario gets the engine that a single run of it has, and so the same figures.
+        As for `netlab.run`: each scenario gets the engine that a single run of it has, and so the same numbers.
     progress : bool or callable
         Show a bar with an estimate (never when $NETLAB_PROGRESS is 0), or call with the number of runs done and of all.
 
@@ -209,7 +209,7 @@ def _checked(given: dict[Any, Given]) -> dict[Any, Scenario]:
 
 
 class _Task(NamedTuple):
-    """A scenario, the engine it runs in and that engine's clock, and what else decides its figures here."""
+    """A scenario, the engine it runs in and that engine's clock, and what else decides its numbers here."""
 
     scenario: Scenario
     engine: str | Engine

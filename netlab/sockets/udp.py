@@ -306,7 +306,7 @@ class UdpReceiver:
             self.error = error
 
     def read_now(self) -> None:
-        """Book all that has arrived until now; for figures in the middle of a run."""
+        """Book all that has arrived until now; for numbers in the middle of a run."""
         with self._reading:
             # The two clocks may drift apart by what NTP corrects, so the difference is taken anew each time.
             to_monotonic_ns = time.monotonic_ns() - time.time_ns()

@@ -12,7 +12,7 @@ def dctcp_threshold_packets(rate_mbps: float, rtt_ms: float, frame_bytes: int = 
 
     A marked DCTCP sender gives up only as much of its window as its packets were marked, so that its window swings
     by the root of what is in flight, and a short queue bridges the swing. Holds as an upper bound, for a few flows that
-    are in step and a queue that marks by its length at this moment: less may do. Misleads where senders send in
+    are synchronized and a queue that marks by its length at this moment: less may do. Misleads where senders send in
     bursts that are longer, and says nothing about senders that halve.
 
     Returns: Threshold in packets.

@@ -107,7 +107,7 @@ def alpha_fair_mbps(
     Raises
     ------
     TheoryError
-        If a flow or link is unknown, a figure is out of range or nothing limits a flow.
+        If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def reno_optimum_mbps(
     Raises
     ------
     TheoryError
-        If a flow or link is unknown, a figure is out of range or nothing limits a flow.
+        If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def cubic_optimum_mbps(
     Raises
     ------
     TheoryError
-        If a flow or link is unknown, a figure is out of range or nothing limits a flow.
+        If a flow or link is unknown, a number is out of range or nothing limits a flow.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def udp_shares_mbps(
 ) -> Array:
     """Goodput of each UDP flow when several share one FIFO queue: in proportion to what they offer.
 
-    Holds for many flows or for flows whose sending times are not in step, because every datagram then meets
+    Holds for many flows or for flows whose sending times are not synchronized, because every datagram then meets
     the same chance of a full queue. Misleads for two or three strictly periodic flows, which may lock into a
     pattern where one always finds the free place, and for queues counted in bytes when datagrams differ in
     size.

@@ -195,7 +195,7 @@ class LivePanel:
         return bool(self.beat.playing)
 
     def play(self) -> None:
-        """Let network time pass, for whoever looks at the panel."""
+        """Let network time pass, for the panel's reader."""
         self._beaten_s = time.monotonic()
         # A page that was loaded anew beats only when this changes.
         self.beat.playing = False

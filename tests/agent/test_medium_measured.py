@@ -9,7 +9,7 @@ import pytest
 import netlab as nl
 from netlab.base.errors import EngineError
 from netlab.engines.native import NativeEngine
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.pocket
 
@@ -89,7 +89,7 @@ def test_a_medium_behind_a_switch_and_a_router_carries_tcp() -> None:
     assert {"h1-eth0", "s1-eth1", "r1-eth1"} <= set(run.queues.interface)
 
 
-def test_equal_seeds_give_equal_figures_and_others_other_ones() -> None:
+def test_equal_seeds_give_equal_numbers_and_others_other_ones() -> None:
     def figures(seed: int) -> dict[str, Any]:
         run = nl.run(air(error_rate=0.1), [nl.Tcp("h1", "h2")], duration_s=1, seed=seed)
         stations: Any = run.more["stations"].to_dict()

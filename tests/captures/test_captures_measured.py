@@ -1,4 +1,4 @@
-"""Captures in a run: times as on the wire, no packet missing, and the same figures as without."""
+"""Captures in a run: times as on the wire, no packet missing, and the same numbers as without."""
 
 import math
 import shutil

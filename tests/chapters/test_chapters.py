@@ -41,7 +41,7 @@ def leaks(notebook: NotebookNode, chapter: Chapter) -> list[str]:
         above += f"\n{cell.source}" if not cell.id.endswith("-check") else ""
         check = book.checks.get(cell.id.removesuffix("-check")) if cell.id.endswith("-check") else None
         if isinstance(check, Number) and not check.measured:
-            found += [f"{cell.id}: {number}" for number in _figures(above) if _is_answer(number, check)]
+            found += [f"{cell.id}: {number}" for number in _numbers(above) if _is_answer(number, check)]
         if isinstance(check, Function):
             # One worked number is given on purpose; the formula itself must not stand there.
             found += [f"{cell.id}: the last hint stands above" for hint in check.hints[-1:] if hint in above]
@@ -50,10 +50,12 @@ def leaks(notebook: NotebookNode, chapter: Chapter) -> list[str]:
     return found
 
 
-def _figures(text: str) -> list[str]:
+def _numbers(text: str) -> list[str]:
     return re.findall(r"(?<![\w.])\d+(?:\.\d+)?", text)
 
 
 def _is_answer(number: str, check: Number) -> bool:
     digits = number.replace(".", "").strip("0")
-    return len(digits) >= LEAST_DIGITS and abs(float(number) - check.figure()) <= 0.001 * abs(check.figure())
+    return len(digits) >= LEAST_DIGITS and abs(float(number) - check.right_number()) <= 0.001 * abs(
+        check.right_number()
+    )

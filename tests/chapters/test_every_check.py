@@ -26,11 +26,11 @@ def test_a_chapter_opens_with_its_checks(chapter) -> None:
 
 @pytest.mark.parametrize(
     "chapter",
-    [chapter for chapter in all_chapters() if hasattr(getattr(chapter, "settings", None), "FIGURES")],
+    [chapter for chapter in all_chapters() if hasattr(getattr(chapter, "settings", None), "NUMBERS")],
     ids=lambda chapter: chapter.__name__.rsplit(".", 1)[-1],
 )
-def test_own_figures_are_enough_for_a_class_and_their_checks_know_their_slips(chapter) -> None:
-    assert len(chapter.settings.FIGURES) >= 1000
+def test_own_numbers_are_enough_for_a_class_and_their_checks_know_their_slips(chapter) -> None:
+    assert len(chapter.settings.NUMBERS) >= 1000
     for token in ("anna", "ben", "chris"):
         for check in checks_of(chapter, token):
             for answer, sentence in check.mistakes():

@@ -10,7 +10,7 @@ import pytest
 from netlab.chapters.opening import opener
 from netlab.course import progress_store
 from netlab.course.checks import Misconception, Number
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 
 
 class Checks:
@@ -24,8 +24,8 @@ class Checks:
 @pytest.fixture
 def begin(monkeypatch):
     """What opens a package with settings and checks, and without a panel."""
-    figures = OwnFigures({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})
-    parts = {"": {"__path__": []}, ".settings": {"FIGURES": figures}, ".check": {"Checks": Checks}}
+    numbers = OwnNumbers({"rate_mbps": (5, 4, 8, 10), "wrong_mbps": (6, 5, 8)})
+    parts = {"": {"__path__": []}, ".settings": {"NUMBERS": numbers}, ".check": {"Checks": Checks}}
     for part, names in parts.items():
         module = ModuleType(f"example{part}")
         vars(module).update(names)
@@ -33,7 +33,7 @@ def begin(monkeypatch):
     return opener("example")
 
 
-def test_checks_follow_the_own_figures(begin) -> None:
+def test_checks_follow_the_own_numbers(begin) -> None:
     for token in ("", "anna", "ben"):
         chapter = begin(token)
         assert chapter.checks["limit"].judge(chapter.own.rate_mbps).status.value == "passed"

@@ -246,7 +246,7 @@ def test_minutes_are_printed_and_an_unknown_figure_is_told(tmp_path: Path) -> No
     source = _sourced(path, '# %% [markdown] id="title"\n# *Time*: [[minutes]] minutes. ' + "word " * 720)
     assert authoring.student_notebook(source).cells[0].source.startswith("*Time*: 10 minutes.")
     source = _sourced(path, '# %% [markdown] id="title"\n# [[rate_mbps:.3f]]')
-    with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is no figure of this chapter"):
+    with pytest.raises(AuthoringError, match=r"\[\[rate_mbps:.3f\]\] is no number of this chapter"):
         authoring.student_notebook(source)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import netlab as nl
 from netlab.engines.native import NativeEngine
-from tests.figures import agrees
 from tests.in_guest import told_by
+from tests.numbers import agrees
 from tests.programs import ROOT, load
 
 agreement = load("benchmarks/agreement.py")
@@ -36,13 +36,13 @@ def test_the_page_begins_as_it_is_made() -> None:
     assert (ROOT / "docs" / "agreement.md").read_text().startswith(agreement.HEAD)
 
 
-def hold(case: Any, figures: list[float]) -> None:
-    """Hold native's figures against theory; where there is none, against the pocket kernel."""
-    for figure, measured in zip(case.figures, figures, strict=True):
-        expected = figure.theory
+def hold(case: Any, quantities: list[float]) -> None:
+    """Hold native's quantities against theory; where there is none, against the pocket kernel."""
+    for quantity, measured in zip(case.quantities, quantities, strict=True):
+        expected = quantity.theory
         if expected is None:
-            expected = figure.read(nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1))
-        agrees(f"{case.name}: {figure.what}", measured, expected, relative=figure.tolerance)
+            expected = quantity.read(nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1))
+        agrees(f"{case.name}: {quantity.what}", measured, expected, relative=quantity.tolerance)
 
 
 @pytest.fixture(scope="module")
@@ -65,4 +65,4 @@ def test_native_agrees_on_this_machines_own_kernel(case: Any) -> None:
     if lacking:
         pytest.skip(f"this machine has no native engine: {lacking[0].name}, {lacking[0].seen}")
     run = nl.run(case.topology, case.traffic, duration_s=case.duration_s, seed=1, engine="native")
-    hold(case, [figure.read(run) for figure in case.figures])
+    hold(case, [quantity.read(run) for quantity in case.quantities])

@@ -171,7 +171,7 @@ def test_reno_in_a_class_is_linuxs_own_to_the_byte(control: Any, words: Any, sys
     ids=str,
 )
 def test_vegas_in_a_class_is_linuxs_own_to_the_byte_while_nothing_is_lost(words: Any) -> None:
-    """After a loss it is not: Linux's waits for the end of the recovery, and a class is not told of it."""
+    """After a loss it is not: Linux's waits for the end of the recovery, and a class does not hear of it."""
     ours, linuxs, reno = (run(each, path(**words), 10.0) for each in (LinuxsVegas, "vegas", "reno"))
     same(ours, linuxs)
     assert ours.flows.retransmits[0] == 0

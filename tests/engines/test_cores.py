@@ -92,7 +92,7 @@ def test_where_there_is_no_room_anywhere_a_guest_is_moved_ever_more_seldom(machi
 
 
 def test_a_pause_is_not_taken_for_a_crowd(machine: Machine) -> None:
-    """A live network waits for its student between two commands, and the figures of before say nothing."""
+    """A live network waits for its student between two commands, and the numbers of before say nothing."""
     pin = cores.Pin()
     pin.take(0)
     machine.look(pin, 1, waiting=0)

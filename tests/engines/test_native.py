@@ -9,8 +9,8 @@ import pytest
 
 import netlab as nl
 from netlab.engines.native import NativeEngine
-from tests.figures import agrees
 from tests.in_guest import told_by
+from tests.numbers import agrees
 from tests.stand_ins import HOST_PARTS
 
 INNER = nl.Scenario(
@@ -36,7 +36,7 @@ print(json.dumps({{**run.to_dict(), "name": run.artifacts.read_text("name.txt"),
 
 @pytest.mark.pocket
 def test_the_native_engine_inside_a_guest() -> None:
-    """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same figures."""
+    """`engine="native"` as root of a kernel that has netem: no pocket kernel in between, same numbers."""
     told = told_by(PROGRAM, within_s=(20, 150), scenario=json.dumps(INNER.to_dict()))
     inner = nl.Run.from_dict(told)
     assert told["name"] == "h1\n"

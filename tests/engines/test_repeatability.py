@@ -1,4 +1,4 @@
-"""Same scenario, same figures; another seed, others."""
+"""Same scenario, same numbers; another seed, others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the library kernel's program is told of a plan, word by word, without the program."""
+"""What the library kernel's program gets of a plan, field by field, without the program."""
 
 from __future__ import annotations
 

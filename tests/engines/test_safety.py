@@ -130,7 +130,7 @@ def test_guests_die_with_the_program_that_started_them(number: signal.Signals) -
 
 
 def test_two_runs_side_by_side_do_not_meet() -> None:
-    """Each gets its own directory and CPU, and the figures of a run alone."""
+    """Each gets its own directory and CPU, and the numbers of a run alone."""
     results: dict[int, nl.Run] = {}
 
     def one(number: int) -> None:

@@ -96,7 +96,7 @@ class Pupil:
     flags : set of str
         Kinds of flags that it must get.
     token : str
-        Whose figures it has.
+        Whose numbers it has.
     kinds : tuple of int
         Which kinds of attack it tries, by their numbers in `KINDS`.
     """
@@ -533,7 +533,7 @@ def honest() -> list[Pupil]:
             },
             {},
         ),
-        _answering("right_own_figures", {}, {}, token=ANNA),
+        _answering("right_own_numbers", {}, {}, token=ANNA),
         _answering(
             "copied_figures",
             {"counted": "counted_bytes = 1042"},

@@ -1,4 +1,4 @@
-"""The solution's own answers, marked as a student's are, with many sets of own figures: without walls, so without booting."""
+"""The solution's own answers, marked as a student's are, with many sets of own numbers: without walls, so without booting."""
 
 from __future__ import annotations
 
@@ -90,17 +90,17 @@ def graded_by_code(chapter: Master, edition: Edition) -> Iterator[tuple[Wanted, 
 
 
 def lost_by_the_solution(
-    chapter: Master, token: str, *, with_figures: bool = False
+    chapter: Master, token: str, *, with_numbers: bool = False
 ) -> dict[str, tuple[str, float, list[str]]]:
-    """What the solution's answers in code lose with the figures of a token: nothing, where the chapter is right.
+    """What the solution's answers in code lose with the numbers of a token: nothing, where the chapter is right.
 
-    `with_figures` leaves out what is the same for every token: answers that neither use own figures nor need what does.
+    `with_numbers` leaves out what is the same for every token: answers that neither use own numbers nor need what does.
     """
     edition = chapter.edition(token)
     solution = {cell.id: cell.source for cell in edition.solved}
     asked = [each for each, _ in graded_by_code(chapter, edition)]
     taken = {each.key: reading.compose(edition.provided, each.id, solution[each.id]) for each in asked}
-    if with_figures:
+    if with_numbers:
         asked = [
             each for each in asked if re.search(r"\bown\b", "\n".join([*taken[each.key]["given"], solution[each.id]]))
         ]

@@ -1,4 +1,4 @@
-"""What a class is given: figures of everybody's own, and nothing of the instructor's."""
+"""What a class is given: numbers of everybody's own, and nothing of the instructor's."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_nobody_shares_figures_and_the_text_follows_them(sample: Master, tmp_pat
     class_of_80 = [Entry(f"s{number}") for number in range(80)]
     written = assign.assign(sample, tmp_path, entries=class_of_80)
     listed = roster.read(tmp_path / assign.CLASS_LIST)
-    figures = [repr(sample.edition(entry.token or "").chapter.own) for entry in listed]
-    assert len(set(figures)) == len(written) - 1 == 80
+    numbers = [repr(sample.edition(entry.token or "").chapter.own) for entry in listed]
+    assert len(set(numbers)) == len(written) - 1 == 80
     for entry in listed[:5]:
         own = sample.edition(entry.token or "").chapter.own
         text = (tmp_path / assign.NOTEBOOKS / f"{entry.student}_00_sample.ipynb").read_text()
@@ -57,7 +57,7 @@ def test_a_class_larger_than_the_figures_is_refused(sample: Master, tmp_path: Pa
         assign.assign(sample, tmp_path, entries=[Entry(f"s{number}") for number in range(101)])
 
 
-def test_who_joins_later_changes_nobodys_figures(sample: Master) -> None:
+def test_who_joins_later_changes_nobodys_numbers(sample: Master) -> None:
     first = assign.with_tokens(sample, [Entry("a"), Entry("b")])
     later = assign.with_tokens(sample, [Entry("new"), *first])
     assert later[1:] == first
@@ -96,7 +96,7 @@ def test_solved_hand_ins_have_every_answer_and_lie_apart_from_what_students_get(
     assign.assign(sample, tmp_path / "out", entries=entries, solved=tmp_path / "solved")
     (one, other) = sorted((tmp_path / "solved").iterdir())
     assert [path.name for path in (one, other)] == ["a_00_sample.ipynb", "b_00_sample.ipynb"]
-    assert one.read_text() != other.read_text(), "each has figures of its own"
+    assert one.read_text() != other.read_text(), "each has numbers of its own"
     made = {cell.id: cell.source for cell in nbformat.read(one, as_version=4).cells}
     assert "return rate_mbps * payload_bytes" in made["limit"] and "What the queue cannot hold" in made["why-words"]
     for place in (tmp_path / "out", tmp_path / "out" / "solved"):

@@ -57,7 +57,7 @@ def test_a_cell_ends_in_a_figure_where_its_source_says_so_and_only_there() -> No
 
 @pytest.mark.pocket
 @pytest.mark.parametrize("topic", CHAPTERS)
-def test_the_solution_gets_every_point_with_a_students_own_figures(topic: str, tmp_path: Path) -> None:
+def test_the_solution_gets_every_point_with_a_students_own_numbers(topic: str, tmp_path: Path) -> None:
     chapter = master.find(topic, ROOT)
     submission = tmp_path / "anna.ipynb"
     submission.write_text(nbformat.writes(authoring.read_source(chapter.source, ANNA)))

@@ -182,6 +182,6 @@ def test_points_for_a_part_are_a_line_for_each_part_that_is_missing() -> None:
     )  # fmt: skip
     assert [(flag["kind"], flag["students"], flag["sentence"]) for flag in found] == [
         (flags.PART, ["trials"], "0.5 of 1.5 points. What does not hold: trials"),
-        (flags.PART, ["7", "8"], "1 of 1.5 points. What does not hold: It must send 7. (With the figures of 7.)"),
+        (flags.PART, ["7", "8"], "1 of 1.5 points. What does not hold: It must send 7. (With the numbers of 7.)"),
         (flags.PART, ["9"], "1 of 1.5 points. What does not hold: It must be full."),
     ]

@@ -1,4 +1,4 @@
-"""The solution gets every point with any figures: two sets of one chapter are drawn, with NETLAB_LONG=1 a hundred of each."""
+"""The solution gets every point with any numbers: two sets of one chapter are drawn, with NETLAB_LONG=1 a hundred of each."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def test_the_solution_gets_every_point_with_any_figures_that_are_drawn(
     chapter = master.find(topic, ROOT)
     first, *others = model.tokens(chapter, DRAWS)
     lost = {first: model.lost_by_the_solution(chapter, first)}
-    lost |= {token: model.lost_by_the_solution(chapter, token, with_figures=True) for token in others}
+    lost |= {token: model.lost_by_the_solution(chapter, token, with_numbers=True) for token in others}
     assert not {token: said for token, said in lost.items() if said}

@@ -98,7 +98,7 @@ def test_code_that_makes_no_class_is_told_so(source: str, sentence: str) -> None
 
 
 EXERCISE = {
-    "topic": "udp_loss", "token": "", "figures": {"pairs": []}, "key": "k", "name": "found",
+    "topic": "udp_loss", "token": "", "numbers": {"pairs": []}, "key": "k", "name": "found",
     "given": ["import netlab as nl"], "calls": [],
 }  # fmt: skip
 

@@ -29,7 +29,7 @@ def package() -> Iterator[Path]:
 
 def exercise(answer: str, name: str = "found") -> dict[str, Any]:
     return {
-        "topic": "udp_loss", "token": "", "figures": {"pairs": []}, "key": "k",
+        "topic": "udp_loss", "token": "", "numbers": {"pairs": []}, "key": "k",
         "name": name, "given": ["import os"], "answer": answer, "calls": [],
     }  # fmt: skip
 

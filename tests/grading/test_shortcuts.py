@@ -219,9 +219,9 @@ def test_the_solution_gets_every_point_at_the_edges_of_what_can_be_drawn(monkeyp
 
 
 def test_figures_with_which_a_run_differs_too_much_from_theory_are_not_drawn() -> None:
-    from netlab.chapters.bdp.settings import FIGURES
+    from netlab.chapters.bdp.settings import NUMBERS
 
-    drawn = [FIGURES.draw(f"t{number}") for number in range(3000)]
+    drawn = [NUMBERS.draw(f"t{number}") for number in range(3000)]
     assert (30, 10, 1.5) not in {(own.rate_mbps, own.delay_ms, own.filling) for own in drawn}
     assert min(own.window_kb - own.rate_mbps * own.delay_ms / 4 for own in drawn) >= 45
 

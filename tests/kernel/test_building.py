@@ -351,7 +351,7 @@ def test_missing_programs_are_named_with_the_line_that_installs_them(
         kernel_room.build(source)
 
 
-def test_too_little_disk_is_told_with_both_figures(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_disk_is_told_with_both_numbers(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5_000_000))
     with pytest.raises(KernelError, match=r"900 MB.* has 5 MB left"):

@@ -85,8 +85,8 @@ def test_a_shell_in_a_host_runs_beside_the_wall_clock_and_stands_still_when_it_i
         person.sees("h1:~#")
         person.type("exit\n")
         assert person.leave() == 0
-        # The last turn may still be in flight.
-        time.sleep(0.5)
+        # A request waits for the last turn, which may still be at work.
+        assert lab["h1"].run("true").exit_code == 0
         stands_at_s = lab.now_s
         time.sleep(0.5)
         assert lab.now_s == stands_at_s

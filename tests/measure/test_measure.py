@@ -1,4 +1,4 @@
-"""From counters to figures: what each figure of a run means."""
+"""From counters to numbers: what each number of a run means."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def test_pings_without_a_reply_are_lost_not_slow() -> None:
 
 
 @pytest.mark.parametrize("rtts", [[], [None], [20.0]])
-def test_few_pings_have_few_figures(rtts: list[float | None]) -> None:
+def test_few_pings_have_few_numbers(rtts: list[float | None]) -> None:
     echoes = [{"seq": k, "t_s": 0.2 * k, "rtt_ms": rtt} for k, rtt in enumerate(rtts, start=1)]
     flow = measured([nl.Ping("h1", "h2")], [{"echoes": echoes}]).flows.iloc[0]
     assert math.isnan(flow.jitter_ms)

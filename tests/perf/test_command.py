@@ -215,7 +215,7 @@ def test_ctrl_c_ends_the_server_with_a_summary() -> None:
     assert server.stdout is not None
     server.stdout.readline()
     assert perf("-c", "127.0.0.1", "-p", port, "-n", "1MB") == 0
-    # The client has its figures a moment before the server has counted the test.
+    # The client has its counters a moment before the server has counted the test.
     while "done" not in server.stdout.readline():
         assert server.poll() is None
     server.send_signal(signal.SIGINT)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.figures import agrees
+from tests.numbers import agrees
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ADDRESS = "10.98.61.2"

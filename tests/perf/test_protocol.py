@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from netlab.base.errors import ThroughputError
 from netlab.perf.protocol import (
     TestRequest,
-    figures_by_index,
+    counters_by_index,
     greeting,
     hello_datagram,
     messages,
@@ -96,10 +96,10 @@ def test_any_json_as_a_request_is_a_valid_request_or_a_sentence(message: object)
 
 
 @given(json_values)
-def test_any_json_as_figures_is_usable_or_a_sentence(figures: object) -> None:
+def test_any_json_as_counters_is_usable_or_a_sentence(counters: object) -> None:
     request = TestRequest(duration_s=1, parallel=2)
     try:
-        by_index = figures_by_index({"type": "BYE", "figures": figures}, request)
+        by_index = counters_by_index({"type": "BYE", "counters": counters}, request)
     except ThroughputError:
         return
     assert set(by_index) == {0, 1}

@@ -73,7 +73,7 @@ def test_reports_hold_every_row_and_its_note() -> None:
     """In Markdown and HTML, with what could break either escaped."""
     found = Replication([row(96, 100, 104, text="Because & so."), row(100, 100, None)], 1.0, 60.0, 2)
     text, page = report.markdown(found), report.html(found)
-    assert "2 published figures measured in 2 runs: 1 s of wall time for 60 s of network time" in text
+    assert "2 published numbers measured in 2 runs: 1 s of wall time for 60 s of network time" in text
     assert "| collapse: a\\|b <i> | h1 | goodput (kbit/s) | 100 | 100 | 104 | 96 | +4.00 % | -4.00 % | 1 |" in text
     assert "1. Because & so." in text and "<li>Because &amp; so.</li>" in page
     assert "a|b &lt;i&gt;" in page

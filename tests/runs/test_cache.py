@@ -1,4 +1,4 @@
-"""What decides a figure decides the key under which its run is kept; what sweeps make of the cache is tested with them."""
+"""What decides a number decides the key under which its run is kept; what sweeps make of the cache is tested with them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_change_in_what_decides_a_figure_changes_the_key(package: Path, before
 @pytest.mark.parametrize(
     "file", ["perf/report.py", "perf/command.py", "course/checks.py", "runs/scenario.py", "theory/tcp.py"]
 )
-def test_a_change_in_what_only_speaks_of_figures_does_not(package: Path, before: str, file: str) -> None:
+def test_a_change_in_what_only_speaks_of_numbers_does_not(package: Path, before: str, file: str) -> None:
     """What a scenario becomes is in its plan, which is part of the key."""
     assert not changes(package, before, package / file)
 

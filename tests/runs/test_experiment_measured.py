@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import netlab as nl
-from tests.figures import MSS_BYTES, agrees, tcp_limit_mbps, udp_limit_mbps
+from tests.numbers import MSS_BYTES, agrees, tcp_limit_mbps, udp_limit_mbps
 
 pytestmark = pytest.mark.pocket
 
@@ -136,7 +136,7 @@ def test_throughput_counts_headers() -> None:
 
 
 def test_a_dead_link_is_a_measurement_not_a_crash() -> None:
-    """Everything is lost: UDP and ping say so in figures, TCP in a sentence."""
+    """Everything is lost: UDP and ping say so in numbers, TCP in a sentence."""
     traffic = [nl.Tcp("h1", "h3"), nl.Udp("h2", "h4", rate_mbps=1), nl.Ping("h1", "h3")]
     run = nl.run(nl.topologies.dumbbell(pairs=2, loss_rate=1.0), traffic, duration_s=5)
     tcp, udp, ping = (row for _, row in run.flows.iterrows())

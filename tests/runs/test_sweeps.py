@@ -171,7 +171,7 @@ def test_runs_come_in_the_order_and_under_the_labels_given(log: Path) -> None:
     assert {label: offered(run) for label, run in labelled.items()} == {f"{rate} Mbit/s": rate for rate in rates}
 
 
-def test_a_second_sweep_runs_nothing_and_gives_the_same_figures(log: Path) -> None:
+def test_a_second_sweep_runs_nothing_and_gives_the_same_numbers(log: Path) -> None:
     """From the cache, table by table and with all settings; `fresh=True` runs all again."""
     engine = FakeEngine(log)
     scenarios = [udp(rate) for rate in (1, 2, 3)]
@@ -194,7 +194,7 @@ def test_equal_scenarios_run_once_and_other_seeds_run_again(log: Path) -> None:
 
 
 def test_another_kernel_clock_or_code_makes_another_key(monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
-    """Whatever decides a figure is part of the key."""
+    """Whatever decides a number is part of the key."""
     engine = FakeEngine(log)
     keys = {run_cache.key(udp(1), run_cache.conditions(engine))}
     engine.clock = "real"

@@ -1,4 +1,4 @@
-"""A sweep of real guests: the same figures as runs one by one, and instant the second time."""
+"""A sweep of real guests: the same numbers as runs one by one, and instant the second time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import netlab as nl
 from netlab.kernel import library
 from netlab.runs.cache import RunCache
 from netlab.runs.sweeps import SweepInterrupted
-from tests.figures import agrees, udp_limit_mbps
+from tests.numbers import agrees, udp_limit_mbps
 
 pytestmark = [pytest.mark.pocket, pytest.mark.library]
 
@@ -44,7 +44,7 @@ def command_line(pid: str) -> str:
 
 
 def test_a_sweep_agrees_with_theory_and_with_single_runs() -> None:
-    """Side by side or alone, a guest gives the same figures; from the cache too."""
+    """Side by side or alone, a guest gives the same numbers; from the cache too."""
     offered_mbps = (1, 4, 6, 10)
     runs = nl.sweep({rate: scenario(rate) for rate in offered_mbps})
     for rate, run in runs.items():

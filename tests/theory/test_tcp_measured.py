@@ -7,7 +7,7 @@ import math
 import pytest
 
 import netlab as nl
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -125,7 +125,7 @@ def test_the_agent_runs_a_kind_by_its_row(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_pages")
 def test_a_kind_is_measured_by_its_row(tmp_path: Path) -> None:
-    """Its own figures and its own table are in the run, and come back from its file."""
+    """Its own numbers and its own table are in the run, and come back from its file."""
     plan = nl.Scenario(PAIR, [Pages("h1", "h2", pages=2)], duration_s=2).plan()
     totals = [{"flow": "h1-h2 pages", "error": None, "took_s": [0.5, 1.5], "first_s": 0.25}]
     raw: Any = {"flows": totals, "streams": [], "datagrams": [], "queues": []}

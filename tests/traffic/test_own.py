@@ -1,4 +1,4 @@
-"""Classes and objects of the user's in a flow: what is taken, and what is told of the others."""
+"""Classes and objects of the user's in a flow: what is taken, and what is said of the others."""
 
 from __future__ import annotations
 

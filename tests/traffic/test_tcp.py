@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import netlab as nl
-from tests.figures import agrees
+from tests.numbers import agrees
 
 
 @pytest.mark.parametrize(

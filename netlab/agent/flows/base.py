@@ -58,7 +58,7 @@ class Flow(Generic[ItemType]):
         raise NotImplementedError
 
     def sample(self, at_s: float) -> list[StreamSample]:
-        """Cumulative figures of each TCP connection now; `at_s` is for the books only."""
+        """Cumulative numbers of each TCP connection now; `at_s` is for the books only."""
         del at_s
         return []
 

@@ -7,7 +7,7 @@ from netlab.base.units import BITS_PER_BYTE, MS_PER_S
 from netlab.chapters.bdp.settings import LARGEST_WINDOW_BYTES, SMALLEST_WINDOW_BYTES, TRANSFERS, beside_somebody
 from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, lasts, not_plain, rates, sending, way
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import Repetition, repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -18,7 +18,7 @@ _LEAST_QUEUE_PACKETS = 1000
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.rtt = _rtt()

@@ -22,7 +22,7 @@ from netlab.chapters.bdp.settings import (
     transfer,
     transfer_starts_s,
 )
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
@@ -217,7 +217,7 @@ def on_the_hidden_path(search: Callable[[Transfers], float] | None, own: Student
 
 
 def published_table(lab_run: Run, lab: Topology, windows_kb: Sequence[float], runs: Sequence[Run]) -> pd.DataFrame:
-    """All published figures of the chapter beside ours and theory."""
+    """All published numbers of the chapter beside ours and theory."""
     transfers = transfer_table(lab, lab_run)
     rows = [
         (f"simpleperf {name}, Mbit/s", limit, here, told)

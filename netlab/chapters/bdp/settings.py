@@ -1,10 +1,10 @@
-"""What the chapter "BDP" measures on: its networks, its scenarios and each student's own figures. No answers are here."""
+"""What the chapter "BDP" measures on: its networks, its scenarios and each student's own numbers. No answers are here."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlab.base.units import BITS_PER_BYTE
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network.link import Link
@@ -41,7 +41,7 @@ def _holds(own: StudentValues) -> bool:
     return bool(own.window_kb - own.rate_mbps * 2 * own.delay_ms / BITS_PER_BYTE >= LEAST_WAITING_KB)
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "rate_mbps": (50, 30, 40, 60, 70, 80),
         "delay_ms": (12, 9, 10, 15, 18, 20),

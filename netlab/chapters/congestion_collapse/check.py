@@ -23,7 +23,7 @@ from netlab.course.conditions import (
     share_slow_links,
     slow_links,
 )
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
@@ -67,7 +67,7 @@ def _drops(run: Run, interface: str) -> float:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.repeated = repetition(

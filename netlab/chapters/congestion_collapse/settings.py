@@ -1,4 +1,4 @@
-"""What the chapter "Congestion collapse" measures on: its network and the figures that its parts share. No answers are here."""
+"""What the chapter "Congestion collapse" measures on: its network and the numbers that its parts share. No answers are here."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -48,7 +48,7 @@ def fair_queue_mbps(aggressor_mbps: float) -> Array:
     return theory.two_router_fair_queue_mbps(offered, MIDDLE_MBPS, EXITS_MBPS) / wire
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "pushy_mbps": (8, 4, 5, 6, 7, 9, 11, 12),
         "payload_bytes": (500, 600, 700, 800, 900),

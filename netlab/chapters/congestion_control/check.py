@@ -6,7 +6,7 @@ from netlab import theory
 from netlab.chapters.congestion_control.settings import loss_times_s, random_loss
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, slow_links
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 
 SHORTEST_S, COARSEST_S, FEWEST_LOSSES = 20, 0.05, 3
@@ -29,7 +29,7 @@ def _times(factor: float) -> Callable[..., float]:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         rtt_ms = 2 * own.delay_ms

@@ -9,7 +9,7 @@ import pandas as pd
 
 from netlab import theory
 from netlab.chapters.congestion_control.plots import losses_figure, phases, stall_figure, window_figure, windows_figure
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -22,7 +22,7 @@ from netlab.traffic import Command, Tcp, Udp
 
 __all__ = [
     "CONTROLS",
-    "FIGURES",
+    "NUMBERS",
     "QueueTrials",
     "at_random",
     "burst",
@@ -41,7 +41,7 @@ __all__ = [
     "windows_figure",
 ]
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "rate_mbps": (8, 6, 7, 9, 10, 12),
         "delay_ms": (30, 25, 28, 32, 35),

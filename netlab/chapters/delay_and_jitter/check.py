@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.chapters.delay_and_jitter.settings import IPERF_PAYLOAD_BYTES, NETEM_PACKETS
 from netlab.course.checks import Function, formula_slips
 from netlab.course.conditions import Condition, Measurement, sending, sent
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.measure.results import Run
 
 _INITIAL_SEGMENTS = 10
@@ -25,7 +25,7 @@ def fill_time_s(goodput_mbps: float, rtt_s: float) -> float:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.fill = Function(

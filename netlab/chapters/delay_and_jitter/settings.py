@@ -1,6 +1,6 @@
-"""What the chapter "Delay and jitter" measures on: its networks and the figures that its parts share. No answers are here."""
+"""What the chapter "Delay and jitter" measures on: its networks and the numbers that its parts share. No answers are here."""
 
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_numbers import OwnNumbers
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 
@@ -22,7 +22,7 @@ TCP_VARIANTS: dict[str, tuple[bool, dict[str, int]]] = {
 
 
 # The default buffer must be far too small.
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {"sent_mbps": (54.2, *range(48, 73)), "wait_ms": (400, *range(300, 400, 10), *range(410, 710, 10))},
     holds=lambda own: own.sent_mbps * own.wait_ms * 1000 / (8 * IPERF_PAYLOAD_BYTES) > 1.2 * NETEM_PACKETS,
 )

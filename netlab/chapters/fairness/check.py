@@ -1,4 +1,4 @@
-"""The checks of the chapter "Fair by which measure?", for one student's figures."""
+"""The checks of the chapter "Fair by which measure?", for one student's numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from netlab import theory
 from netlab.chapters.fairness.settings import far_and_near
 from netlab.course.checks import Number, slips
 from netlab.course.conditions import Condition, Measurement, duration, sending, sent, share_slow_links, slow_links
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -35,7 +35,7 @@ def _goodputs_mbps(run: Run) -> list[float]:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms

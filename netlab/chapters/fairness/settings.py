@@ -1,9 +1,9 @@
-"""What the chapter "Fair by which measure?" measures on: its networks and each student's own figures. No answers are here."""
+"""What the chapter "Fair by which measure?" measures on: its networks and each student's own numbers. No answers are here."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -25,7 +25,7 @@ START_WITHIN_S = 10
 
 UNLIMITED: Mapping[str, Any] = {"rate_mbps": None, "queue_packets": None, "aqm": "fifo", "aqm_options": {}}
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "rate_mbps": (4, 3, 5, 6, 8),
         "base_rtt_ms": (200, 160, 180, 220, 240, 260, 280),

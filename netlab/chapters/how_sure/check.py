@@ -15,7 +15,7 @@ from netlab.chapters.how_sure.settings import BUDGET_RUNS, QUEUES, candidate
 from netlab.course.answers import answer_in_words
 from netlab.course.checks import Function, Misconception, Number, Result, Status, slips
 from netlab.course.conditions import Build, Condition
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repeats
 from netlab.runs.replications import Interval, interval
 
@@ -25,7 +25,7 @@ FEWEST_PAIRS = 5
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.interval = _interval(own)

@@ -1,10 +1,10 @@
-"""What the chapter "How sure are you?" measures on: its networks and each student's own figures. No answers are here."""
+"""What the chapter "How sure are you?" measures on: its networks and each student's own numbers. No answers are here."""
 
 from collections.abc import Mapping
 from itertools import permutations
 from typing import Any
 
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.replications import interval
@@ -31,7 +31,7 @@ def _worked(own: StudentValues) -> Mapping[str, Any]:
     return {"worked_text": f"{first}, {second} and {third}", "worked_mean": mean, "worked_half": half_width}
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "offered_kbps": (4600, 4540, 4560, 4580, 4620, 4640, 4660, 4680),
         "scatter_ms": (12, 9, 10, 11, 13, 14, 15, 16, 17, 18),

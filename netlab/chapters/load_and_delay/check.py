@@ -22,7 +22,7 @@ from netlab.chapters.load_and_delay.settings import (
 )
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 from netlab.runs.replications import interval
 
@@ -83,7 +83,7 @@ class _Calls(Number):
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.mean_delay = Function(

@@ -23,7 +23,7 @@ from netlab.chapters.load_and_delay.settings import (
     mixed_sizes,
     one_size,
 )
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run

@@ -1,11 +1,11 @@
-"""What the chapter "Why is 95 % too much?" measures on: one link, and each student's own figures. No answers are here."""
+"""What the chapter "Why is 95 % too much?" measures on: one link, and each student's own numbers. No answers are here."""
 
 import numpy as np
 
 from netlab import engines, theory
 from netlab.base.units import BITS_PER_BYTE, BITS_PER_MEGABIT, MS_PER_S
 from netlab.captures import Capture
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -45,7 +45,7 @@ CAPTURES = (Capture("h1", "r1"), Capture("r1", "h2"))
 LATE_MS = 20.0
 LATE_SHARE = 0.01
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "worked_rate_mbps": (10, 8, 12, 16, 20, 25),
         "worked_payload_bytes": (500, 400, 600, 700, 800, 900),

@@ -7,7 +7,7 @@ from typing import Any
 from netlab import theory
 from netlab.chapters.multiplexing.settings import transfer_and_ping
 from netlab.course.checks import Function, Misconception, Number, slips
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 
 Capacities = Mapping[str, float]
@@ -99,7 +99,7 @@ def _queue_packets(wait_ms: float, rate_mbps: float = L2_MBPS) -> float:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         own_network = (

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import plots, theory
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_numbers import OwnNumbers
 from netlab.engines import lasting
 from netlab.measure.results import Run
 from netlab.network import topologies
@@ -19,7 +19,7 @@ from netlab.runs.scenario import Scenario
 from netlab.traffic import Ping, Tcp, Udp
 from netlab.traffic.base import Traffic
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "room_packets": (60, 45, 50, 55, 65, 70, 80, 85),
         "most_ms": (90, 80, 84, 88, 94, 98, 104, 110),

@@ -30,7 +30,7 @@ from netlab.chapters.own_control.settings import (
 from netlab.course.answers import answer_in_words
 from netlab.course.checks import Function, Number, Result, Status, formula_slips, slips
 from netlab.course.conditions import Build, Condition
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.printed import last_lines
 from netlab.course.repetition import repetition
 from netlab.engines.library.own import has_method
@@ -245,7 +245,7 @@ def _fair(link: str, look_at: str) -> Condition:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.delay = Function(

@@ -1,10 +1,10 @@
-"""What the chapter "Your own congestion control" measures on: its networks and each student's own figures. No answers are here."""
+"""What the chapter "Your own congestion control" measures on: its networks and each student's own numbers. No answers are here."""
 
 from typing import Any
 
 from netlab import theory
 from netlab.base.headers import FRAME_BYTES
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_numbers import OwnNumbers
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -20,7 +20,7 @@ TRACE_RTT_MS, TRACE_QUEUE_PACKETS = 40, 150
 LANDMARKS = ("cubic", "bbr", "vegas", "dctcp")
 LOSS_RATE = 0.01
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "rate_mbps": (6, 4, 5, 7, 8, 9, 10, 12),
         "base_rtt_ms": (50, 30, 34, 38, 42, 46, 54, 58, 62, 66, 70),

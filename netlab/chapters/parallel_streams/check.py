@@ -8,7 +8,7 @@ from netlab.chapters.parallel_streams import settings
 from netlab.chapters.parallel_streams.settings import SLOW_MBPS
 from netlab.course.checks import Number, slips
 from netlab.course.conditions import Condition, Measurement, duration, sending
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -34,7 +34,7 @@ def _of_own_path(run: Run, own: StudentValues) -> bool:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         limit_mbps = theory.tcp_goodput_limit_mbps(own.run_mbps)

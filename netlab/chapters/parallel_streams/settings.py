@@ -1,4 +1,4 @@
-"""What the chapter "Parallel streams" measures on: its networks and the figures that its parts share. No answers are here."""
+"""What the chapter "Parallel streams" measures on: its networks and the numbers that its parts share. No answers are here."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import theory
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
@@ -90,7 +90,7 @@ def _serves(own: StudentValues) -> bool:
     return 0.1 < filling % 1 < 0.9
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "run_mbps": (1000, 600, 800, 900, 1200),
         "run_delay_ms": (25, 20, 30, 40),

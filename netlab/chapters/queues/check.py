@@ -1,4 +1,4 @@
-"""The checks of the chapter "Queues that speak up", for one student's figures."""
+"""The checks of the chapter "Queues that speak up", for one student's numbers."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ from netlab.base.headers import FRAME_BYTES
 from netlab.chapters.queues.experiments import WARM_UP_S, full_queue_wait_ms
 from netlab.chapters.queues.settings import call_beside_download
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -39,7 +39,7 @@ def _added_rtt_ms(run: Run) -> float:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         rate_mbps, rtt_ms = own.rate_mbps, own.base_rtt_ms

@@ -1,4 +1,4 @@
-"""What the chapter "Queues that speak up" measures on: its networks and each student's own figures. No answers are here."""
+"""What the chapter "Queues that speak up" measures on: its networks and each student's own numbers. No answers are here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 from netlab import theory
 from netlab.base.headers import FRAME_BYTES
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -35,7 +35,7 @@ def _derived(own: StudentValues) -> dict[str, float]:
     }
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "rate_mbps": (20, 16, 18, 22, 24, 25, 28, 30),
         "base_rtt_ms": (30, 24, 26, 28, 32, 34, 36, 38, 40),

@@ -23,7 +23,7 @@ from netlab.chapters.reliable_transfer.schedules import (
 from netlab.chapters.reliable_transfer.settings import beside
 from netlab.course.answers import answer_in_words, raised
 from netlab.course.checks import LONGEST_CALL_S, Function, Result, Status, slips
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.printed import last_lines
 from netlab.course.repetition import repetition
 
@@ -123,7 +123,7 @@ def _all_sent_first(window: int, rate_mbps: float, rtt_ms: float, payload_bytes:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.stop_and_wait = Transfer(

@@ -1,10 +1,10 @@
-"""What the chapter "Build a reliable transfer" measures on: one path that loses, and each student's own figures. No answers are here."""
+"""What the chapter "Build a reliable transfer" measures on: one path that loses, and each student's own numbers. No answers are here."""
 
 from typing import Any
 
 from netlab import theory
 from netlab.chapters.reliable_transfer.programs import TIMEOUT_S
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -18,7 +18,7 @@ QUEUE_PACKETS = 100
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
 TIMEOUT_MS = 1000 * TIMEOUT_S
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "worked_window": (4, 3, 5, 6, 7),
         "worked_rate_mbps": (10, 8, 12, 16, 20),

@@ -14,7 +14,7 @@ from netlab.base.units import MS_PER_S
 from netlab.chapters.short_flows.settings import PAGES, lossy_pages
 from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, sent, slow_links, way
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import Repetition, repetition
 from netlab.measure.results import Run
 
@@ -37,7 +37,7 @@ def smallest_window(size_bytes: float, rounds: int) -> int:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.stairs = _stairs()

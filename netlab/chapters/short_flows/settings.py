@@ -1,10 +1,10 @@
-"""What the chapter on short flows measures on: its paths, its pages and each student's own figures. No answers are here."""
+"""What the chapter on short flows measures on: its paths, its pages and each student's own numbers. No answers are here."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlab.base.headers import MSS_BYTES
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.network.change import Change
 from netlab.network.link import Link
 from netlab.network.topology import Topology
@@ -28,7 +28,7 @@ def _deadline(own: StudentValues) -> Mapping[str, Any]:
     return {"deadline_ms": round(2.8 * own.page_rtt_ms)}
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "page_kb": (60, 50, 70, 80, 90, 110),
         "page_rtt_ms": (80, 60, 70, 90, 110, 120),

@@ -3,13 +3,13 @@
 from netlab import theory
 from netlab.chapters.start_here.settings import DELAYS_MS, three_hosts
 from netlab.course.checks import Number, slips
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 
 
 class Checks:
     """The checks of the chapter."""
 
-    def __init__(self, own: StudentValues) -> None:  # noqa: ARG002 (every chapter's checks are made from own figures)
+    def __init__(self, own: StudentValues) -> None:  # noqa: ARG002 (every chapter's checks are made from own numbers)
         self.rtt = _rtt()
 
 

@@ -7,7 +7,7 @@ from netlab.chapters.tcp_beside_udp import settings
 from netlab.chapters.tcp_beside_udp.settings import PAYLOAD_BYTES, RATE_MBPS, SENSOR_MBPS, SETTLED_S
 from netlab.course.checks import Function, Number, slips
 from netlab.course.conditions import Condition, Measurement, lasts, sending, sent, share_slow_links, slow_links
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 from netlab.measure.results import Run
 
@@ -35,7 +35,7 @@ def _goodput_mbps(run: Run, kind: str, src: str) -> float:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         goodput_mbps = own.update_mb * 8 / (60 * own.update_minutes)

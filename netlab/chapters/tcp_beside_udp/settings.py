@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from netlab import plots, theory
 from netlab.base.units import BITS_PER_BYTE
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run
@@ -68,11 +68,11 @@ def _derived(own: StudentValues) -> Mapping[str, Any]:
 
 def _serves(own: StudentValues) -> bool:
     # Where less is left than 1.2, TCP's own trials push the video aside, and a run would not be near the formula; at 2.333
-    # two slips give the same figure.
+    # two slips give the same number.
     return bool(1.2 <= own.update_mb * BITS_PER_BYTE / (60 * own.update_minutes) <= 2.3)
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "beside_mbps": (2.8, 2.2, 2.4, 2.5, 2.6, 3),
         "update_mb": (60, 45, 50, 55, 70, 75),

@@ -12,7 +12,7 @@ from netlab.chapters.udp_loss.settings import (
 )
 from netlab.course.checks import Function, Number, formula_slips, slips
 from netlab.course.conditions import Condition, Measurement, is_plain, not_plain, rates, sending, sent, way
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.measure.results import Run
 from netlab.network.link import LinkShape
 
@@ -61,7 +61,7 @@ class PaperProbe:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.limit = _limit()

@@ -19,7 +19,7 @@ from netlab.chapters.udp_loss.settings import (
     RIVAL_TOO_FAST,
     hidden_path,
 )
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
 from netlab.measure.results import Run

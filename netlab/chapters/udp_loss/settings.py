@@ -1,10 +1,10 @@
-"""What the chapter "UDP loss" measures on: its networks, its traffic and each student's own figures. No answers are here."""
+"""What the chapter "UDP loss" measures on: its networks, its traffic and each student's own numbers. No answers are here."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netlab import theory
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.engines import lasting
 from netlab.network import topologies
 from netlab.network.link import Link
@@ -30,7 +30,7 @@ def _derived(own: StudentValues) -> Mapping[str, Any]:
     return {"rival_mbps": rival_mbps, "rival_bytes": own.rate_mbps * own.payload_bytes / rival_mbps}
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "rate_mbps": (8, 4, 6, 10, 12, 16),
         "payload_bytes": (600, 300, 400, 500, 800, 1200),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from netlab import theory
 from netlab.chapters.wifi.settings import LONGEST_BYTES, two_senders
 from netlab.course.checks import Function, Number, slips
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 from netlab.course.repetition import repetition
 
 
@@ -42,7 +42,7 @@ def smallest_payload_bytes(target_mbps: float, rate_mbps: int) -> int:
 
 
 class Checks:
-    """The checks of the chapter, for one student's figures."""
+    """The checks of the chapter, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.air = Function(

@@ -1,9 +1,9 @@
-"""What the chapter "Wi-Fi" measures on: its network and the figures that its parts share. No answers are here."""
+"""What the chapter "Wi-Fi" measures on: its network and the numbers that its parts share. No answers are here."""
 
 from typing import Any
 
 from netlab import theory
-from netlab.course.own_figures import OwnFigures, StudentValues
+from netlab.course.own_numbers import OwnNumbers, StudentValues
 from netlab.network.link import Link
 from netlab.network.topology import Topology
 from netlab.runs.scenario import Scenario
@@ -18,7 +18,7 @@ def _holds(own: StudentValues) -> bool:
     return bool(0.3 * easiest_mbps < own.target_mbps < 0.9 * easiest_mbps)
 
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {
         "target_mbps": (20, *(mbps / 50 for mbps in range(550, 1101) if mbps != 1000)),
         "air_mbps": (54, 48),

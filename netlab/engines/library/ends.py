@@ -12,6 +12,7 @@ from netlab.base.errors import NetlabError
 from netlab.base.units import MS_PER_S, NS_PER_S
 from netlab.base.values import is_integer, is_number, shown
 from netlab.engines.library.own import Part, caller
+from netlab.protocol.messages import LENGTH
 from netlab.protocol.plan import DatagramInterval
 from netlab.traffic.program import ProgramTotals
 
@@ -27,7 +28,6 @@ LOOK_BACK_BYTES = 1 << 20
 LOOK_BACK_DATAGRAMS = 10_000
 HAPPENED = struct.Struct("<QIIII")
 TOLD = struct.Struct("<Q")
-_LENGTH = struct.Struct("<I")
 STRUCTS = (HAPPENED, TOLD)
 
 
@@ -56,7 +56,7 @@ class Program:
             raise NetlabError(
                 f"send() takes 1 to {LARGEST_DATAGRAM_BYTES} bytes, what an Ethernet frame carries; got {len(sent)}"
             )
-        self.outgoing_bytes += len(sent) + _LENGTH.size
+        self.outgoing_bytes += len(sent) + LENGTH.size
         if self.outgoing_bytes > MOST_BYTES_A_CALL:
             raise NetlabError(
                 f"send() was given more than {MOST_BYTES_A_CALL} bytes in one call of a method; send the rest at a timer"
@@ -99,7 +99,7 @@ class Program:
 
     def take(self) -> bytes:
         """What the kernel is told: the timer, and what is to be sent."""
-        parts = [part for data in self.outgoing for part in (_LENGTH.pack(len(data)), data)]
+        parts = [part for data in self.outgoing for part in (LENGTH.pack(len(data)), data)]
         self.outgoing, self.outgoing_bytes = [], 0
         return b"".join([TOLD.pack(self._timer_ns), *parts])
 

@@ -1,6 +1,6 @@
 """The library kernel's program, running: a child process, or WebAssembly in this one.
 
-Requests go in while it runs and answers come out; whoever listens may send more.
+Requests go in while it runs and answers come out; the listener may send more.
 """
 
 from collections.abc import Callable

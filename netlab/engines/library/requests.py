@@ -38,7 +38,7 @@ MOST_BATCH_BYTES = 32_000
 MARKS_IN_TINS = 0xFFFFFFFF
 """CAKE counts marks per tin, all others in one word of their statistics."""
 
-_FRAME = struct.Struct("<II")
+FRAME = struct.Struct("<II")
 _START = struct.Struct("<QQQ")
 MOMENT = _SEED = struct.Struct("<Q")
 _GO = struct.Struct("<QQQQ")
@@ -91,13 +91,13 @@ class Requests:
 
     def add(self, kind: int, payload: bytes = b"") -> None:
         """Append one request."""
-        self._parts.append(_FRAME.pack(kind, len(payload)) + payload)
+        self._parts.append(FRAME.pack(kind, len(payload)) + payload)
 
     def reply(self, question: bytes) -> bytes:
         """The request that answers a question of the kernel's."""
         _now_ns, port = _QUESTION.unpack_from(question)
         told = self.own[port].answer(question)
-        return _FRAME.pack(REPLY, len(told)) + told
+        return FRAME.pack(REPLY, len(told)) + told
 
     def explain(self, failure: str) -> str:
         """The program's sentence, with the line or the setting that it is about in our words."""

@@ -23,7 +23,7 @@ LARGEST_REASON_BYTES = 250
 
 
 class _Ended(Exception):  # noqa: N818  it is no error
-    """Goes through the module to whoever runs it."""
+    """Goes through the module to the program that runs it."""
 
 
 class SandboxProgram:

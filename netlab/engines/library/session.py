@@ -4,7 +4,6 @@ import functools
 import math
 import platform
 import shutil
-import struct
 import time
 import weakref
 from contextlib import ExitStack
@@ -39,7 +38,6 @@ GRID_S = 0.01
 ENDLESS_S = 1e6
 PART_S = 0.1
 FIRST_PART_NS = 10_000_000
-_FRAME = struct.Struct("<II")
 
 
 class LibrarySession:
@@ -276,9 +274,9 @@ class LibrarySession:
         if self._waiting:
             data = self._waiting + data
         told_s, at, end = self._answers.progress_s, 0, len(data)
-        while end - at >= _FRAME.size:
-            kind, length = _FRAME.unpack_from(data, at)
-            begin = at + _FRAME.size
+        while end - at >= asked.FRAME.size:
+            kind, length = asked.FRAME.unpack_from(data, at)
+            begin = at + asked.FRAME.size
             if end - begin < length:
                 break
             at = begin + length

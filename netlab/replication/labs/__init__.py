@@ -1,4 +1,4 @@
-"""The published labs, a module each: how every figure that a chapter covers is measured here."""
+"""The published labs, a module each: how every number that a chapter covers is measured here."""
 
 from functools import cache
 

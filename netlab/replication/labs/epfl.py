@@ -34,7 +34,7 @@ MORE_MARKS = "with thresholds of 22 and 24 packets a second run"
 
 
 def _seconds(offered_mbps: float) -> float:
-    """Long enough for a figure, short enough for a report: the more datagrams a second, the fewer seconds."""
+    """Long enough for a number, short enough for a report: the more datagrams a second, the fewer seconds."""
     return 60 if offered_mbps <= BOTTLENECK_MBPS else 30
 
 
@@ -122,7 +122,7 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
     # Between the two, TCP is neither alone with what is left nor silent, and no formula here covers it.
     clear = left > 0 or offered > 1.5 * BOTTLENECK_MBPS
 
-    def figure(flow: str, expected: float | None) -> Measurement:
+    def number(flow: str, expected: float | None) -> Measurement:
         return Measurement(
             scenario(),
             goodput(flow, 20),
@@ -134,9 +134,9 @@ def _udp_tcp(first_mbps: float, second_mbps: float) -> Measurements:
         )
 
     return {
-        ("h1 UDP", "goodput"): figure("h1-h3 udp", shares[0]),
-        ("h2 UDP", "goodput"): figure("h2-h3 udp", shares[1]),
-        ("h2 TCP", "goodput"): figure("h2-h3 cubic", tcp),
+        ("h1 UDP", "goodput"): number("h1-h3 udp", shares[0]),
+        ("h2 UDP", "goodput"): number("h2-h3 udp", shares[1]),
+        ("h2 TCP", "goodput"): number("h2-h3 cubic", tcp),
     }
 
 
@@ -214,7 +214,7 @@ def _connections() -> Measurements:
     quarter = theory.tcp_goodput_limit_mbps(BOTTLENECK_MBPS) / 4
     longer = Scenario(topology, traffic, duration_s=1500, interval_s=5)
 
-    def figure(flow: str, share: int) -> Measurement:
+    def number(flow: str, share: int) -> Measurement:
         return Measurement(
             scenario,
             goodput(flow, 60),
@@ -224,7 +224,7 @@ def _connections() -> Measurements:
             longer,
         )
 
-    return {("h1", "goodput"): figure("h1-h3 cubic", 1), ("h2", "goodput"): figure("h2-h3 cubic ×3", 3)}
+    return {("h1", "goodput"): number("h1-h3 cubic", 1), ("h2", "goodput"): number("h2-h3 cubic ×3", 3)}
 
 
 def _delayed(aqm: str, h1_ms: float) -> Topology:

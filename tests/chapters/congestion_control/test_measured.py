@@ -6,7 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab.chapters import congestion_control
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -54,8 +54,8 @@ def test_a_short_path_takes_no_time_rather_than_less() -> None:
     assert "it takes 0 s, not less" in said(chapter.check.fill, less)
 
 
-def test_there_are_figures_for_a_thousand_students() -> None:
-    assert len(chapter.settings.FIGURES) >= 1000
+def test_there_are_numbers_for_a_thousand_students() -> None:
+    assert len(chapter.settings.NUMBERS) >= 1000
 
 
 @pytest.mark.parametrize(

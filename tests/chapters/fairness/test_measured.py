@@ -9,7 +9,7 @@ import netlab as nl
 from netlab import theory
 from netlab.chapters import fairness
 from netlab.chapters.fairness import experiments, settings
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.pocket
 

@@ -8,7 +8,7 @@ import pytest
 import netlab as nl
 from netlab.chapters import how_sure
 from netlab.chapters.how_sure import experiments
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.library
 

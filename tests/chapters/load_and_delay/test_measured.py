@@ -14,7 +14,7 @@ import netlab as nl
 from netlab import theory
 from netlab.chapters import load_and_delay
 from netlab.chapters.load_and_delay import experiments, settings
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.library
 
@@ -56,13 +56,13 @@ def test_no_call_that_keeps_time_is_late(line_rate_mbps: float, call_bytes: int)
 
 
 def own_line(line_rate_mbps: float, call_bytes: int) -> Any:
-    """A copy's figures of a line."""
+    """A copy's numbers of a line."""
     return SimpleNamespace(line_rate_mbps=line_rate_mbps, call_bytes=call_bytes)
 
 
 def test_the_calls_that_fit_are_in_time_and_one_more_is_not() -> None:
     chapter = load_and_delay.begin("anna")
-    number = int(chapter.check.calls.figure())
+    number = int(chapter.check.calls.right_number())
     late = [experiments.late_percent(nl.run(settings.calls(chapter.own, number + more))) for more in (-1, 2)]
     assert late[0] < 1 < late[1]
 

@@ -1,4 +1,4 @@
-"""The chapter's checks: right answers pass, wrong ones get their sentence, whatever the figures of the copy are."""
+"""The chapter's checks: right answers pass, wrong ones get their sentence, whatever the numbers of the copy are."""
 
 from __future__ import annotations
 

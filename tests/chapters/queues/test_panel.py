@@ -11,7 +11,7 @@ from tests.drawn import PATIENCE_S, by_role
 
 
 def measured(rtt_ms: float, ping_ms: float, bytes_per_s: float, page_s: float | None) -> SimpleNamespace:
-    """A run with these constant figures; without pages that came through when `page_s` is None."""
+    """A run with these constant numbers; without pages that came through when `page_s` is None."""
     t_s = [2.0, 4.0, 8.0, 12.0]
     flows = pd.DataFrame(
         {"flow": ["bulk", "page"], "kind": "tcp", "src": ["h1", "h2"], "completion_s": [math.nan, page_s or math.nan]},

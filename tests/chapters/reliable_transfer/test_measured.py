@@ -8,7 +8,7 @@ import netlab as nl
 from netlab.chapters.reliable_transfer import experiments, settings
 from netlab.chapters.reliable_transfer.channel import Protocol
 from netlab.chapters.reliable_transfer.programs import SelectiveReceiver, SelectiveSender
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.library
 

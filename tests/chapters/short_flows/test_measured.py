@@ -7,8 +7,8 @@ import pytest
 import netlab as nl
 from netlab.chapters import short_flows
 from netlab.chapters.short_flows import check, experiments, settings
-from netlab.course.own_figures import StudentValues
-from tests.figures import agrees
+from netlab.course.own_numbers import StudentValues
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.library
 
@@ -38,7 +38,7 @@ def test_a_window_for_the_deadline_is_enough_and_one_less_is_not() -> None:
     assert table["long: ms"].iloc[0] > own.deadline_ms > table["long: ms"].iloc[1]
 
 
-@pytest.mark.parametrize("loss_percent", settings.FIGURES.values("loss_percent"))
+@pytest.mark.parametrize("loss_percent", settings.NUMBERS.values("loss_percent"))
 def test_pages_are_late_as_often_as_a_handshake_fails(loss_percent: float) -> None:
     """Thirty seeds; the interval is narrower than the difference to a loss that is one per cent larger or smaller."""
     table = nl.repeat(settings.lossy_pages(StudentValues({"loss_percent": loss_percent})), seeds=30, progress=False)
@@ -47,7 +47,7 @@ def test_pages_are_late_as_often_as_a_handshake_fails(loss_percent: float) -> No
     assert half < 1.9
 
 
-@pytest.mark.parametrize("page_kb", settings.FIGURES.values("page_kb"))
+@pytest.mark.parametrize("page_kb", settings.NUMBERS.values("page_kb"))
 def test_the_largest_window_overflows_a_short_queue_for_every_copy(page_kb: int) -> None:
     """15 to 24 segments are lost and the page takes longer, than with ten too for all but the largest page."""
     table = experiments.window_table(1000 * page_kb, 80, [10, 45], {"long": 1000, "20": 20}, 100).set_index(

@@ -1,4 +1,4 @@
-"""The chapter's checks: right answers pass, wrong ones get their sentence, whatever the figures of the copy are."""
+"""The chapter's checks: right answers pass, wrong ones get their sentence, whatever the numbers of the copy are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_right_answers_pass(token: str) -> None:
     passes(book.check.video, (5 - needed_mbps * 1514 / 1448) * 1000 / 1042 - 1)
 
 
-def test_the_worked_figures_are_those_of_the_copy() -> None:
+def test_the_worked_numbers_are_those_of_the_copy() -> None:
     own = chapter.begin("anna").own
     assert own.worked_wait_ms == pytest.approx(wait(own.wait_timer_ms, own.wait_loss_rate))
 
@@ -51,7 +51,7 @@ def test_the_lab_put_1_22_into_the_formula() -> None:
 
 
 def measured(tcp_mbps: float = 1.9, sensor_mbps: float = 1.0, **changes: Any) -> Any:
-    """A run as the check sees one, its figures made up."""
+    """A run as the check sees one, its numbers made up."""
     words = {"video_mbps": 9, "streams": 1, "duration_s": 30, "rate_mbps": 5, "more": [], **changes}
     network = nl.topologies.three_pcs(rate_mbps=words["rate_mbps"], aqm="fq_codel")
     traffic = [

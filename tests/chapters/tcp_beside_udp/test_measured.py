@@ -9,7 +9,7 @@ import netlab as nl
 from netlab.chapters import tcp_beside_udp
 from netlab.chapters.tcp_beside_udp import settings
 from netlab.course.checks import Status
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.pocket
 
@@ -90,7 +90,7 @@ def test_fq_protects_where_its_room_is_more_than_it_allows_a_flow_and_the_check_
     assert check.judge(starved).status is Status.FAILED
 
 
-@pytest.mark.parametrize("video_mbps", tcp_beside_udp.settings.FIGURES.values("beside_mbps"))
+@pytest.mark.parametrize("video_mbps", tcp_beside_udp.settings.NUMBERS.values("beside_mbps"))
 def test_tcp_gets_more_than_is_left_with_every_copys_video(video_mbps: float) -> None:
     """The smallest number of seeds that is asked for; what is left lies below the interval."""
     table = nl.repeat(settings.beside(video_mbps), seeds=8, progress=False)

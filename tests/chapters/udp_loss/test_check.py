@@ -132,7 +132,7 @@ def test_a_search_that_failed_does_not_spoil_the_next() -> None:
 
 def test_the_hidden_path_is_as_slow_as_each_copy_says() -> None:
     for token in ("", "anna", "ben"):
-        own_figures: SimpleNamespace = udp_loss.begin(token).own
-        path = chapter.settings.hidden_path(own_figures)
+        own_numbers: SimpleNamespace = udp_loss.begin(token).own
+        path = chapter.settings.hidden_path(own_numbers)
         assert path.problems() == []
-        assert path.bottleneck_mbps("h1", "h2") == own_figures.hidden_mbps
+        assert path.bottleneck_mbps("h1", "h2") == own_numbers.hidden_mbps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netlab.chapters.wifi import experiments
-from tests.figures import agrees
+from tests.numbers import agrees
 
 pytestmark = pytest.mark.pocket
 

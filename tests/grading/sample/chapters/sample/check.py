@@ -6,7 +6,7 @@ from netlab.chapters.sample.settings import MOST_PROBES
 
 from netlab.course.checks import Choice, Function, Misconception, Number
 from netlab.course.conditions import Condition, Measurement
-from netlab.course.own_figures import StudentValues
+from netlab.course.own_numbers import StudentValues
 
 
 class Probe:
@@ -29,7 +29,7 @@ def limit_mbps(rate_mbps: float, payload_bytes: float) -> float:
 
 
 class Checks:
-    """The checks, for one student's figures."""
+    """The checks, for one student's numbers."""
 
     def __init__(self, own: StudentValues) -> None:
         self.limit = Function(

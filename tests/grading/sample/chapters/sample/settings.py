@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_numbers import OwnNumbers
 from netlab.network import topologies
 from netlab.network.topology import Topology
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {"rate_mbps": (5, 4, 6, 8, 10), "payload_bytes": (1000, 700, 850, 1200, 1400), "queue_packets": (20, 30, 40, 50)},
     holds=lambda own: own.rate_mbps > 2,
     derive=lambda own: {"worked_mbps": 2 * own.rate_mbps * own.payload_bytes / (own.payload_bytes + 42)},

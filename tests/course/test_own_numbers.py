@@ -1,4 +1,4 @@
-"""Figures of a student's own."""
+"""Numbers of a student's own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.base.errors import NetlabError
-from netlab.course.own_figures import OwnFigures
+from netlab.course.own_numbers import OwnNumbers
 
-FIGURES = OwnFigures(
+NUMBERS = OwnNumbers(
     {"rate_mbps": (5, 4, 8), "payload_bytes": (1000, 700)},
     holds=lambda own: own.rate_mbps * own.payload_bytes != 2800,
     derive=lambda own: {"bits": own.payload_bytes * 8},
@@ -17,19 +17,19 @@ FIGURES = OwnFigures(
 
 
 def test_without_a_token_the_printed_figures_come() -> None:
-    assert vars(FIGURES.draw()) == {"rate_mbps": 5, "payload_bytes": 1000, "bits": 8000}
+    assert vars(NUMBERS.draw()) == {"rate_mbps": 5, "payload_bytes": 1000, "bits": 8000}
 
 
 def test_what_follows_from_the_figures_is_not_printed() -> None:
-    own = FIGURES.draw()
+    own = NUMBERS.draw()
     assert repr(own) == "rate_mbps = 5\npayload_bytes = 1000"
     assert own.bits == 8000
 
 
 @given(st.text(min_size=1))
 def test_a_token_gives_figures_of_the_lists_and_always_the_same(token: str) -> None:
-    own = FIGURES.draw(token)
-    assert own == FIGURES.draw(token)
+    own = NUMBERS.draw(token)
+    assert own == NUMBERS.draw(token)
     assert own.rate_mbps in (5, 4, 8)
     assert own.payload_bytes in (1000, 700)
     assert own.rate_mbps * own.payload_bytes != 2800
@@ -37,26 +37,26 @@ def test_a_token_gives_figures_of_the_lists_and_always_the_same(token: str) -> N
 
 
 def test_all_combinations_in_which_the_lesson_holds_are_drawn() -> None:
-    drawn = {(own.rate_mbps, own.payload_bytes) for own in (FIGURES.draw(str(n)) for n in range(200))}
-    assert len(drawn) == len(FIGURES) - 1
+    drawn = {(own.rate_mbps, own.payload_bytes) for own in (NUMBERS.draw(str(n)) for n in range(200))}
+    assert len(drawn) == len(NUMBERS) - 1
 
 
 def test_a_condition_that_nothing_fulfils_is_an_error() -> None:
     with pytest.raises(NetlabError, match="widen the choices"):
-        FIGURES.draw("anna", accept=lambda own: own.rate_mbps > 100)
+        NUMBERS.draw("anna", accept=lambda own: own.rate_mbps > 100)
 
 
 @pytest.mark.parametrize("values", [(), (5, 5)])
 def test_a_figure_needs_values_that_differ(values: tuple[int, ...]) -> None:
     with pytest.raises(NetlabError, match="rate_mbps needs values"):
-        OwnFigures({"rate_mbps": values})
+        OwnNumbers({"rate_mbps": values})
 
 
 def test_the_printed_figures_must_serve_the_lesson() -> None:
-    with pytest.raises(NetlabError, match="printed figures"):
-        OwnFigures({"rate_mbps": (5, 4)}, holds=lambda own: own.rate_mbps < 5)
+    with pytest.raises(NetlabError, match="printed numbers"):
+        OwnNumbers({"rate_mbps": (5, 4)}, holds=lambda own: own.rate_mbps < 5)
 
 
 def test_an_unknown_figure_is_told_with_those_that_there_are() -> None:
-    with pytest.raises(AttributeError, match="no own figure 'rate'; there are: bits, payload_bytes, rate_mbps"):
-        _ = FIGURES.draw().rate
+    with pytest.raises(AttributeError, match="no own number 'rate'; there are: bits, payload_bytes, rate_mbps"):
+        _ = NUMBERS.draw().rate

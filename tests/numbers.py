@@ -1,4 +1,4 @@
-"""How a figure is compared: a failure prints what was expected, what was measured and the tolerance."""
+"""How a number is compared: a failure prints what was expected, what was measured and the tolerance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MSS_BYTES = 1448
 
 
 def agrees(what: str, measured: float, expected: float, *, relative: float = 0.0, absolute: float = 0.0) -> None:
-    """Assert that a measured figure lies within a relative or an absolute tolerance of the expected one."""
+    """Assert that a measured number lies within a relative or an absolute tolerance of the expected one."""
     tolerance = max(absolute, relative * abs(expected))
     error = abs(measured - expected)
     assert error <= tolerance, (

@@ -1,6 +1,6 @@
-"""Figures of a student's own: the rates, delays and payloads that exercises ask for, drawn from a token.
+"""Numbers of a student's own: the rates, delays and payloads that exercises ask for, drawn from a token.
 
-A chapter lists for each figure the values that it may have; the first is the printed one. A token chooses one
+A chapter lists for each number the values that it may have; the first is the printed one. A token chooses one
 combination of them, always the same one for the same token. Combinations in which the lesson fails are left out.
 """
 
@@ -37,29 +37,29 @@ class StudentValues(SimpleNamespace):
 
     def __getattr__(self, name: str) -> Any:
         known = ", ".join(sorted(vars(self))) or "none"
-        raise AttributeError(f"this chapter has no own figure {name!r}; there are: {known}")
+        raise AttributeError(f"this chapter has no own number {name!r}; there are: {known}")
 
 
-class OwnFigures:
+class OwnNumbers:
     """What may be drawn for the exercises of a chapter.
 
-    Raises NetlabError when a figure has no or equal values, or the lesson fails with the printed ones.
+    Raises NetlabError when a number has no or equal values, or the lesson fails with the printed ones.
 
     Parameters
     ----------
     choices : mapping of str to sequence
-        The values of each figure; the first of each is the printed one.
+        The values of each number; the first of each is the printed one.
     holds : callable, optional
-        Takes the figures (an `StudentValues`) and returns whether the lesson holds with them.
+        Takes the numbers (an `StudentValues`) and returns whether the lesson holds with them.
     derive : callable, optional
-        Takes the figures and returns further ones that follow from them, by name.
+        Takes the numbers and returns further ones that follow from them, by name.
 
     Examples
     --------
-    >>> figures = OwnFigures({"rate_mbps": (5, 4, 8), "payload_bytes": (1000, 700)})
-    >>> figures.draw().rate_mbps, len(figures)
+    >>> numbers = OwnNumbers({"rate_mbps": (5, 4, 8), "payload_bytes": (1000, 700)})
+    >>> numbers.draw().rate_mbps, len(numbers)
     (5, 6)
-    >>> figures.draw("anna") == figures.draw("anna")
+    >>> numbers.draw("anna") == numbers.draw("anna")
     True
     """
 
@@ -77,25 +77,25 @@ class OwnFigures:
         self._holds = holds
         self._derive = derive
         if not self._serves(self._at(0)):
-            raise NetlabError("The lesson does not hold with the printed figures: change them, or `holds`.")
+            raise NetlabError("The lesson does not hold with the printed numbers: change them, or `holds`.")
 
     def __len__(self) -> int:
         """How many combinations there are, with those in which the lesson fails."""
         return math.prod(len(values) for values in self._choices.values())
 
     def values(self, name: str) -> tuple[Any, ...]:
-        """Return all that a figure may be, the printed one first."""
+        """Return all that a number may be, the printed one first."""
         return self._choices[name]
 
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
-        """Return the figures of a token; without one the printed figures.
+        """Return the numbers of a token; without one the printed numbers.
 
         Raises NetlabError when no combination fulfils the conditions.
 
         Parameters
         ----------
         token : str
-            Any text; the same text gives the same figures.
+            Any text; the same text gives the same numbers.
         accept : callable, optional
             A further condition on what is drawn.
         """
@@ -105,7 +105,7 @@ class OwnFigures:
             own = self._at(index)
             if self._serves(own) and (accept is None or accept(own)):
                 return own
-        raise NetlabError(f"None of {MOST_TRIES} combinations of own figures serves the lesson: widen the choices.")
+        raise NetlabError(f"None of {MOST_TRIES} combinations of own numbers serves the lesson: widen the choices.")
 
     def _serves(self, own: StudentValues) -> bool:
         return self._holds is None or self._holds(own)
