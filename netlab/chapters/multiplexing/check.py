@@ -170,7 +170,9 @@ class Checks:
                 _queue_packets(own.most_ms - EMPTY_MS / 2),
                 "The empty path is counted one way. A round trip passes each link twice.",
                 _queue_packets(wait_ms, 40),
-                "This is computed with L1's rate. Which link is the slowest on the way?",
+                "This is computed with L1's rate"
+                + ", or is the lab's own queue" * (own.most_ms == 90)
+                + ". Which link is the slowest?",
                 _queue_packets(wait_ms, 20),
                 "This is computed with L3's rate. The way from h1 to h4 does not pass L3.",
                 _queue_packets(wait_ms) * theory.tcp_wire_bytes(),

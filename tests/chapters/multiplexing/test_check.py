@@ -69,6 +69,13 @@ def test_water_filling_says_what_is_wrong_with_what_it_got(answer: object, sente
     assert sentence in said(chapter.check.water, answer)
 
 
+def test_the_labs_own_queue_is_told_from_a_computation() -> None:
+    assert "computed with L1's rate, or is the lab's own queue" in said(chapter.check.room, 100)
+    another = multiplexing.begin("dora")
+    assert another.own.most_ms != 90
+    assert "computed with L1's rate. Which" in said(another.check.room, (another.own.most_ms - 60) * 40 / 12.112)
+
+
 @pytest.mark.parametrize("returned", [None, ...])
 def test_water_filling_that_returns_nothing_is_not_right(returned: object) -> None:
     assert chapter.check.water.judge(lambda capacities_mbps, routes: returned).status is not Status.PASSED
