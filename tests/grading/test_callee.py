@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from netlab.grading import callee, runner
+from netlab.grading import callee, remote, runner
 from netlab.grading.callee import CALL, DID, DONE, FAILED, FLOW, HEAD, METHODS, OPEN, Ear
+from netlab.grading.line import Line
 
 
 class Counted:
@@ -67,6 +68,26 @@ def test_connections_share_a_class_unless_they_are_apart(serve: Callable[..., by
         assert windows(ear) == seen
         ear.say(DONE, b"what was said")
         assert ear.hear() == bytes([callee.READY]) + b"what was said"
+
+
+class Silent:
+    """It hears acknowledgements, and not the start."""
+
+    def on_ack(self, flow: Any, ack: Any) -> None: ...
+
+
+def test_a_class_is_known_by_its_methods_and_always_told_of_the_start() -> None:
+    """What comes with the start (the size of a segment) it may need later."""
+    for own, heard in ((Counted, ["on_start"]), (Silent, ["on_start", "on_ack"])):
+        with (
+            at_the_gate(lambda ear, own=own: callee.serve(ear, [own])) as ear,
+            socket.socket(fileno=os.dup(ear._gate)) as gate,
+        ):
+            line = Line(gate, None)
+            made = remote.standing_for(own.__name__, lambda line=line: (line, lambda: None))
+            caller = made.caller("h1-h2", "control")
+            assert [name for name in METHODS if caller.has(name)] == heard
+            line.done()
 
 
 @pytest.mark.parametrize(

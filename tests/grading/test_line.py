@@ -8,13 +8,14 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from netlab.base.errors import NetlabError
-from netlab.grading import callee, line
+from netlab.grading import callee, line, sandbox
 from netlab.grading.line import BudgetError, Line, Warden
 
 NAMED = "open('/proc/self/comm', 'w').write({name!r}); print('named', flush=True); input()"
@@ -57,6 +58,27 @@ def test_a_busy_guest_reads_a_long_reply_in_its_own_time(monkeypatch: pytest.Mon
         ours.shutdown(socket.SHUT_WR)
         reader.join()
     assert len(read) == callee.LENGTH.size + 1 + len(said)
+
+
+def test_an_answer_asks_the_grader_as_often_as_it_may_and_not_once_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A question that makes no sense is refused, and counts."""
+    monkeypatch.setattr(sandbox, "MOST_ASKED", 3)
+    ours, theirs = socket.socketpair()
+    guest: Any = SimpleNamespace(process=SimpleNamespace(pid=1), folder=tmp_path, log=tmp_path, take_gate=ours.dup)
+    with ours, theirs:
+        watch = sandbox.Watch(guest, 1.0, lambda number, asked, _line: [number, asked["x"]])
+
+        def asked(question: bytes) -> bytes:
+            theirs.sendall(callee.LENGTH.pack(len(question) + 1) + bytes([callee.ASKED]) + question)
+            watch._asks()
+            return theirs.recv(1000)[callee.LENGTH.size + 1 :]
+
+        assert asked(b'{"x": 7}') == asked(b'{"x": 7}') == b'{"value": [0, 7]}'
+        assert asked(b"[]") == b'{"refused": "A question has a kind."}'
+        with pytest.raises(BudgetError, match="asked the grader more than 3 times"):
+            asked(b'{"x": 7}')
 
 
 @pytest.mark.parametrize("stops", [False, True])

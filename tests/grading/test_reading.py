@@ -74,6 +74,7 @@ def test_text_that_comes_back_has_no_halves_of_characters_and_no_control_charact
     taken = reader.ask("compose", provided=[["x", "", False]], id="x", source="s = '\ud800\x1b[2J'")
     assert taken["source"] == taken["answer"] == "s = '�[2J'".replace("�", "�" * 2, 1)
     assert one_line("a\n\x1b]0;x\x07b") == "a �]0;x�b"
+    assert one_line("x" * 200) == "x" * 200 and one_line("x" * 201) == "x" * 200 + " …"
     assert clean("tab\tand\nline") == "tab\tand\nline"
     gone, stay = (
         "\x00\x1f\x7f\x9f\u200e\u200f\u2028\u202e\u2066\u2069\ufffe\uffff",

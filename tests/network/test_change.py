@@ -51,6 +51,18 @@ def test_fields_hold_for_both_directions_unless_reverse_says_otherwise():
     assert [item["direction"] for item in scenario(back).plan()["changes"]] == [3]
 
 
+def test_each_link_has_its_own_two_directions():
+    """As `Topology.hops` counts them, the first link's too."""
+    network = nl.topologies.dumbbell(pairs=2)
+    hops = network.hops()
+    for link in network.links:
+        planned = scenario(nl.Change(at_s=1, link=(link.a, link.b), delay_ms=77), network=network).plan()["changes"]
+        assert [(hops[item["direction"]].src, hops[item["direction"]].dst) for item in planned] == [
+            (link.a, link.b),
+            (link.b, link.a),
+        ]
+
+
 def test_a_change_adds_to_those_before_it_and_only_what_differs_is_planned():
     plan = scenario(
         nl.Change(at_s=5, link=("r1", "h2"), delay_ms=20),

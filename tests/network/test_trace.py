@@ -161,3 +161,10 @@ def test_mininet_has_no_rate_that_changes():
 def test_the_longest_time_that_bits_take_is_in_the_slowest_step_or_over_an_outage():
     assert nl.Trace([(0, 5), (10, 2)]).slowest_s(2e6) == pytest.approx(1.0)
     assert nl.Trace([(0, 5), (2, 0), (3, 5)]).slowest_s(1e6) == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(("wrong", "more"), [(5, []), (6, ["trace has 1 more such mistakes"])])
+def test_the_first_five_mistakes_are_listed_and_the_others_counted(wrong: int, more: list[str]) -> None:
+    found = nl.Trace([(float(number), -1.0) for number in range(wrong)]).problems()
+    assert len(found[:5]) == 5 and all("must have a rate of 0 or from" in each for each in found[:5])
+    assert found[5:] == more
