@@ -319,6 +319,18 @@ def test_the_index_names_every_page():
     assert set(re.findall(r"\(places/([\w.]+)", index)) == {page.name for page in PAGES.glob("*.md")}
 
 
+def test_the_first_pages_are_short_and_their_maps_whole():
+    """README: 900 words and one picture. DESIGN: 2500 words. CONTRIBUTING: one screen. Both maps name every room."""
+    readme, design, contributing = ((ROOT / f"{name}.md").read_text() for name in ("README", "DESIGN", "CONTRIBUTING"))
+    assert len(readme.split()) <= 900
+    assert len(re.findall(r"!\[", readme)) == 1
+    assert len(design.split()) <= 2500
+    assert len(contributing.splitlines()) <= 60
+    rooms = {path.parent.name for path in (ROOT / "netlab").glob("*/__init__.py")}
+    assert rooms <= set(re.findall(r"\w+", contributing.partition("**The rooms**")[2].partition("Beside it")[0]))
+    assert rooms <= set(re.findall(r"`(\w+)`", design.partition("## The rooms")[2].partition("## Virtual time")[0]))
+
+
 @pytest.mark.parametrize(
     "page", [*PLACES, PAGES / "make_an_image.md", ROOT / "docs" / "places.md"], ids=lambda page: page.stem
 )
