@@ -3,7 +3,7 @@
 #
 # **What can I do with this laboratory?**
 #
-# You can build networks, send real traffic through them, and see how theory and measurement agree. Nothing that you do here can
+# You can build networks, send real traffic through them, and see how theory and measurement agree. No experiment here can
 # break your computer or anybody's network. After this page you know how all other chapters work.
 #
 # *Time*: [[minutes]] minutes. *Builds on*: nothing. *Runs on*: any machine on which the next cell says "Ready".

@@ -255,8 +255,9 @@ slow = nl.run(network, [nl.Udp("h1", "h3", rate_mbps=5.2), nl.Ping("h1", "h3", i
 experiments.wait_figure(slow, 5.2, limit(5, 1000, 14))
 
 # %% [markdown] id="delay-why"
-# **Why do they differ?** Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. A ping also waits for the packet that the link is sending,
-# up to 1.7 ms, and the pings themselves take room in the queue. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
+# **Why do they differ?** Measured round trips lie [[1 to 2 ms = experiments.above_the_line_ms(slow, 5.2, limit(5, 1000, 14)).between(0.5, 2.5).all()]] above the line. The line counts what is in the queue. A ping also waits for
+# what has left the queue and is still on the link. On our link that may be 2019 bytes, here nearly two datagrams: the slowest datagram took as long as
+# [[101.9 = slow.flows["delay_max_ms"].iloc[0] / (1042 * 8 / 5000) | .1f]] datagrams need, 100 in the queue (itself the last) and 1.9 on the link. After 2 s [[more than a third = slow.pings[slow.pings["t_s"] > 2]["rtt_ms"].isna().mean() | 0.334 .. 0.45]] of the pings are lost, far more than of the datagrams. The datagrams come
 # at equal intervals and take each place soon after it becomes free; a ping that comes later finds the queue full. A second experiment shows it: when the datagrams leave at random moments (30 s, eight seeds), [[6.4 ± 1.1 = f"{100 * experiments.lost_at_random(network)['ping'].mean:.1f} ± {100 * experiments.lost_at_random(network)['ping'].half_width:.1f}" | s]] %
 # of the pings are lost, and [[7.3 = 100 * experiments.lost_at_random(network)['udp'].mean | .1f]] % of the datagrams. A lost ping has no dot, and it is missing from a mean RTT, too.
 #

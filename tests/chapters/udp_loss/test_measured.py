@@ -65,6 +65,14 @@ def test_a_ping_waits_as_long_as_the_filling_queue_says() -> None:
         agrees("round trip (ms)", echo_ms, wait_ms + 2, absolute=2)
 
 
+@pytest.mark.parametrize("payload_bytes", [128, 1000, 1472])
+def test_the_slowest_datagram_waits_for_a_full_queue_and_2019_bytes_on_the_link(payload_bytes: int) -> None:
+    flow = nl.Udp("h1", "h3", rate_mbps=1.1 * udp_goodput_limit_mbps(5, payload_bytes), payload_bytes=payload_bytes)
+    run = nl.run(chapter.settings.three_pcs("tc"), [flow], duration_s=6)
+    expected_ms = (100 * (payload_bytes + 42) + 2019) * 8 / 5000
+    agrees("slowest datagram (ms)", run.flows["delay_max_ms"].iloc[0], expected_ms, relative=0.002)
+
+
 def test_a_short_burst_finds_the_hidden_rate_and_loses_nothing() -> None:
     probe = experiments.Prober(own)
     agrees("rate (Mbit/s)", probe(60, 0.01) * 1042 / 1000, own.hidden_mbps, relative=0.001)
