@@ -148,7 +148,7 @@ times_prediction.compare(of_five / of_twenty, theory=expected_times)
 # ### Exercise 2: how many runs?
 #
 # You measured a delay in twelve trial runs. They scatter by $s$ = [[scatter_ms]] ms. You want the mean to within [[wanted_ms]] ms: $h$ = [[wanted_ms]] ms. How many runs
-# do you need, the twelve included? Suppose that $s$ stays what it is, and take Student's factor for all the runs. Tolerance: 6 %, or one run of a few.
+# do you need, the twelve included? Suppose that $s$ stays what it is, and take Student's factor for all the runs. Tolerance: 6 %.
 
 # %% id="runs"
 needed_runs = ...
@@ -276,13 +276,13 @@ print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
 # %% [markdown] id="sentence-words" tags=["minutes-12"]
 # ### Exercise 4: judge a sentence
 #
-# Somebody reads the lab's two numbers and writes: "The queue is kinder to the modest host: it loses half a per cent less." What do the lab's numbers
+# Somebody reads the lab's two numbers and writes: "The queue is kinder to the modest host: it loses half a percentage point less." What do the lab's numbers
 # show, what do ours show, and what would you write in its place? Three to five sentences.
 #
 # <!-- BEGIN SOLUTION -->
-# The lab has one run, and one run has no interval: its 0.53 % cannot be told from chance. In our runs the difference scatters so much that single runs
-# give anything from [[about -0.5 = modest["difference"].min() | -0.6 .. -0.4]] to [[0.7 = modest["difference"].max() | .1f]] %: a run with the lab's difference is among them, and one with the opposite sign too. The interval of the difference [[holds 0 = bool(abs(modest_gap.mean) < modest_gap.half_width)]], so our
-# eight runs do not show that either host loses more. They do not show that both lose the same, either: a difference of a third of a per cent would fit. I would write: "In one run `h1` lost 3.58 and `h2` 4.11 %;
+# The lab has one run, and one run has no interval: its 0.53 percentage points cannot be told from chance. In our runs the difference scatters so much that single runs
+# give anything from [[about -0.5 = modest["difference"].min() | -0.6 .. -0.4]] to [[0.7 = modest["difference"].max() | .1f]] points: a run with the lab's difference is among them, and one with the opposite sign too. The interval of the difference [[holds 0 = bool(abs(modest_gap.mean) < modest_gap.half_width)]], so our
+# eight runs do not show that either host loses more. They do not show that both lose the same, either: a difference of a third of a point would fit. I would write: "In one run `h1` lost 3.58 and `h2` 4.11 %;
 # how far such numbers scatter from run to run was not measured."
 #
 # Rubric:
@@ -295,7 +295,7 @@ print(f"difference: {modest_gap.mean:.2f} ± {modest_gap.half_width:.2f}")
 # %% [markdown] id="sentence-why"
 # <details><summary><b>A verdict</b> (open it when you have written yours)</summary>
 #
-# The sentence claims too much. A difference of 0.53 % is what single runs give by chance here. Our interval holds 0, so our runs show nothing, in either direction: "no difference was found" is not "there is
+# The sentence claims too much. A difference of 0.53 points is what single runs give by chance here. Our interval holds 0, so our runs show nothing, in either direction: "no difference was found" is not "there is
 # none". In theory there is none: datagrams that come at random moments find the queue full equally often, from either sender (Wolff, 1982).
 #
 # </details>

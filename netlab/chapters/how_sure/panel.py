@@ -29,7 +29,7 @@ def panel() -> PanelParts:
         found = list(zip(values.mean(axis=1), halves, strict=True))
         missed = missing(found, TRUE_LOSS_RATE).sum()
         figure = strokes_figure(
-            found, TRUE_LOSS_RATE, title=f"{missed} of {INTERVALS} intervals miss, of {runs} flows each"
+            found, TRUE_LOSS_RATE, title=f"{missed} of {INTERVALS} intervals miss; each is of {runs} values"
         )
         return figure.update_yaxes(range=[0, 0.25])
 

@@ -30,7 +30,7 @@ def test_the_panel_counts_the_intervals_that_miss(factor, misses):
     scenario = asked[-1]
     assert scenario.problems() == [] and scenario.seed == 7
     assert [flow.rate_mbps for flow in scenario.traffic] == pytest.approx([0.04] * 40)
-    assert f"{misses} of 20 intervals miss, of 2 flows each" in panel.figure.layout.title.text
+    assert f"{misses} of 20 intervals miss; each is of 2 values" in panel.figure.layout.title.text
     shown = {trace.name: trace for trace in panel.figure.data}
     assert len(shown["misses it"].x) == misses
     if misses < 20:
