@@ -48,7 +48,7 @@ nl.plots.topology(network, title="h1 sends to h4, h2 sends to h3")
 # %% [markdown] id="predict-text"
 # ## Predict
 #
-# Write down two numbers before you see the results. Nobody grades them. By UDP host `h1` sends 1 Mbit/s, host `h2` 10 Mbit/s.
+# Write down two numbers before you see the results. Nobody grades them. Host `h1` sends 1 Mbit/s of UDP, host `h2` 10 Mbit/s.
 #
 # - How many Mbit/s of data arrive in all, at `h4` and `h3` together?
 # - Router `r1` gets a *fair queue*, which serves both flows in turn. How many Mbit/s of `h1`'s data arrive now?
@@ -298,7 +298,7 @@ print("Goodput in Mbit/s")
 print(pd.DataFrame(rows, columns=["", "theory", "measured", "published"]).round(2).to_string(index=False, na_rep="-"))
 
 # %% [markdown] id="fair-why"
-# **Why do they differ?** Hardly: with TCP `h1` is about 1 % below theory, and so is the published value. **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
+# **Do they differ?** Hardly: with TCP `h1` is about 1 % below theory, and so is the published value. **Nobody told TCP the rates 1 and 0.5.** It slowed down where packets were lost, and that was enough.
 #
 # ## Part 4: one fair queue
 #
@@ -337,7 +337,8 @@ print(f"together at 10 Mbit/s: fair queue {protected.loc[10].sum():.2f}, plain q
 # %% [markdown] id="fq-why"
 # **What it repairs.** The damage has a limit. `h1` keeps [[0.72 = protected.loc[10, "h1"] | .2f]] Mbit/s, however fast `h2` sends. **What it does not repair.** The fair queue gives `h2` half of the
 # shared link, 0.75 Mbit/s; a third of that is dropped at r2, as before. So the total stays at [[1.20 = protected.loc[10].sum() | .2f]] and does not come back to
-# 1.44 Mbit/s.
+# 1.44 Mbit/s. If `h2` sends a little too much, the fair queue even does harm: at 0.6 Mbit/s it lets all of it pass to r2 and takes the room from `h1`, and the total is
+# [[1.32 = protected.loc[0.6].sum() | .2f]], not [[1.38 = swept.loc[0.6].sum() | .2f]].
 
 # %% [markdown] id="rescue-text"
 # ### Exercise 5: rescue the network
@@ -366,7 +367,7 @@ if isinstance(rescued, nl.Topology):
 # ## Summary
 #
 # 1. A packet that is dropped late has already taken its place from others: so more sending leads to less arriving, and the first step beyond the fair rate does the most harm.
-# 2. A fair queue limits the damage to a flow's fair share; it cannot know which packets will be dropped further on.
+# 2. A fair queue limits the damage: each flow keeps its fair share. It cannot know which packets will be dropped further on.
 # 3. The excess must be dropped before the shared link. A slower access link can do it, if somebody knows the right rate. A sender that slows down when packets are lost finds the rate by itself.
 
 # %% [markdown] id="published-text"
@@ -482,7 +483,7 @@ print(others.round(3).to_string())
 # ## Open exercises
 #
 # 1. `h1` sends only 0.5 Mbit/s. Draw the curve of part 2 again. Is the best rate of `h2` still 0.5 Mbit/s?
-# 2. `fq_codel` also drops when packets have waited longer than a target (CoDel; 15 ms here). Take 0.75 Mbit/s, with `target_ms` of 5, 15 and 1000. What happens to
+# 2. `fq_codel` also drops while packets keep waiting longer than a target (CoDel; 15 ms here). Take 0.75 Mbit/s, with `target_ms` of 5, 15 and 1000. What happens to
 #    `h1`'s goodput, and what do even spacings (`spacing="even"`) change? Is CoDel the reason there, too?
 # 3. Both send by clockwork, `h2` at 9.9 Mbit/s instead of 10. The gap of the optional exercise now wanders. Predict `h1`'s
 #    goodput, then measure it.
