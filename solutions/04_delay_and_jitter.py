@@ -113,8 +113,8 @@ def fill_time_s(goodput_mbps, rtt_s):
 chapter.check.fill(fill_time_s)
 
 # %% [markdown] id="fill-why"
-# At 3000 ms the path is full after [[36 = fill_time_s(94.15, 3) | .0f]] s: a test of 10 s is over long before. So TCP's low goodput in the lab says less
-# about the delay than about the length of the test. **State how long you measured,
+# At 3000 ms the path is full after [[36 = fill_time_s(94.15, 3) | .0f]] s: a test of 10 s is over long before. So its goodput says less
+# about the delay than about its own length. (The lab does not say how long it measured; 10 s is what iperf takes unless it is told otherwise.) **State how long you measured,
 # and leave slow start out if you want to know what the path carries.**
 #
 # ## The lab's losses
@@ -232,12 +232,13 @@ twice_prediction.compare(old["sent_again"].mean())
 # %% [markdown] id="jitter-why"
 # Without DSACK more is sent for nothing at ± 10 ms than with it, and the goodput is lower: [[the intervals of five seeds do not overlap = nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).mean + nl.interval(found.query("tcp.str.contains('no DSACK') and jitter_ms == 10")["goodput_mbps"]).half_width < nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).mean - nl.interval(found.query("tcp.str.contains('today') and jitter_ms == 10")["goodput_mbps"]).half_width]]. But the difference is small, a per cent or so.
 #
-# The lab reports that TCP withstood its jitter. That fits the last rows: Linux has had SACK and DSACK since version 2.4 (Sarolahti and Kuznetsov, 2002).
+# The lab reports that TCP withstood its jitter. A guess: SACK and DSACK were enough. Its Linux had both (since version 2.4 at the latest: Sarolahti and Kuznetsov, 2002), and RACK
+# not yet.
 
 # %% [markdown] id="summary"
 # ## Summary
 #
-# 1. Delay takes nothing from UDP and, once the window has grown, nothing from TCP; what the lab saw was slow start in a short test, and very likely a
+# 1. Delay takes nothing from UDP and, once the window has grown, nothing from TCP; what the lab saw was very likely slow start in a short test, and a
 #    buffer of its tool that was too small.
 # 2. Jitter harms TCP where packets overtake each other: late looks like lost, and the answer to a loss is half the window; SACK, RACK and DSACK wait, and
 #    undo mistakes.

@@ -145,8 +145,8 @@ def _buffer(own: StudentValues) -> Measurement:
             ),
             Condition(
                 lambda run: _limit_packets(run) <= _ROOM_TO_SPARE * _in_flight_packets(own),
-                "The limit must be computed, not just enormous.",
-                "How many datagrams are in flight at once? Take at most a quarter more.",
+                "The limit may be at most a quarter larger than needed.",
+                "How many datagrams are in flight at once?",
                 lambda run: f"limit {_limit_packets(run)}",
             ),
         ],
