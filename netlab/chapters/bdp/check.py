@@ -208,7 +208,7 @@ def _waiting(own: StudentValues) -> Number:
             2 * own.delay_ms,
             "This is the round-trip time of the empty path. How much more did you measure?",
             whole_ms - own.delay_ms,
-            "The delay counts there and back: of the round-trip time it takes away twice `delay_ms`.",
+            "The delay counts there and back, so it must be subtracted twice.",
         ),
         right="By theory the link needs 1514 bytes for 1448 of the window, and what the pipe does not hold waits.",
         hints=[

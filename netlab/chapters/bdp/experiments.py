@@ -133,6 +133,13 @@ def suspects_table(window_kb: float = 126) -> pd.DataFrame:
     )
 
 
+def above_the_lab() -> list[float]:
+    """By how much of it each goodput that `siit` published is exceeded over a path as long as its ping, without offload."""
+    path = cable(delay_ms=8.3)
+    runs = sweeps.sweep([transfer(int(1000 * kb), path, [WITHOUT_OFFLOAD]) for kb in PUBLISHED_WINDOWS[0]])
+    return [settled_mbps(run) / told - 1 for run, told in zip(runs, PUBLISHED_WINDOWS[1], strict=True)]
+
+
 def by_room(rooms: Sequence[int]) -> dict[int, Run]:
     """One flow alone on h1-h9, with each room before the slowest link."""
     flow, duration_s = Tcp("h1", "h9"), lasting(75, 30)

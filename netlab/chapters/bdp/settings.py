@@ -53,10 +53,10 @@ NUMBERS = OwnNumbers(
 )
 
 
-def cable(rate_mbps: float = RATE_MBPS) -> Topology:
-    """Two hosts, a router, and a cable of 8 ms each way that counts the bytes that a real wire carries (`siit`)."""
+def cable(rate_mbps: float = RATE_MBPS, delay_ms: float = DELAY_MS) -> Topology:
+    """Two hosts, a router, and a cable with this delay each way that counts the bytes that a real wire carries (`siit`)."""
     # The queue is a router's: Linux lets hardly any grow on the sender's own interface.
-    slow = Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=DELAY_MS, queue_packets=1000, framing="ethernet")
+    slow = Link("r1", "h2", rate_mbps=rate_mbps, delay_ms=delay_ms, queue_packets=1000, framing="ethernet")
     return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), slow])
 
 
