@@ -5,11 +5,9 @@ While one is waited for, the others and all traffic go on too.
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import json
 import os
-import select
 import subprocess
 import sys
 import time
@@ -19,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from netlab.agent import stand_ins
 from netlab.agent.gate import Gate
 from netlab.agent.network import Network
-from netlab.agent.terminals import Terminals, read_now
+from netlab.agent.terminals import Terminals, run_shown
 from netlab.base.errors import RunError
 from netlab.protocol import requests
 from netlab.protocol.plan import AgentPlan
@@ -64,41 +62,16 @@ class Programs:
         self._all_programs = stand_ins.install(BINARIES, packages)
 
     def run(self, node: str, command: str) -> Ended:
-        reading, writing = os.pipe()
-        process = self._popen(node, command, writing)
-        os.close(writing)
-        return {"code": self._finish(process, reading), **self._now()}
-
-    def _finish(self, process: subprocess.Popen[bytes], reading: int) -> int:
-        self._gate.foreground(process.pid)
-        try:
-            self._relay(reading, process.pid)
-            return process.wait()
-        finally:
-            self._gate.foreground(0)
-            os.close(reading)
-
-    def _relay(self, reading: int, pid: int) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        # A program in the background may hold the pipe open for ever; the command ends with its shell.
-        ended = os.pidfd_open(pid)
-        os.set_blocking(reading, False)
-        try:
-            while True:
-                ready, _, _ = select.select([reading, ended], [], [])
-                while (data := read_now(reading)) is not None:
-                    if not data:
-                        return
-                    self._gate.put(text=decoder.decode(data))
-                if ended in ready:
-                    return
-        finally:
-            os.close(ended)
+        words, where = self._in_shell(node, command)
+        return {"code": run_shown(self._gate, words, **where), **self._now()}
 
     def background(self, node: str, command: str) -> Process:
         path = f"{HOMES}/output-{len(self._background)}"
+        words, where = self._in_shell(node, command)
         with open(path, "wb") as out:
-            process = self._popen(node, command, out.fileno())
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **where
+            )
         self._background[process.pid] = (process, path)
         # Until it is asleep or gone, so that a server that was just started listens.
         time.sleep(GRID_S)
@@ -123,18 +96,11 @@ class Programs:
             os.killpg(pid, number)
         return self._now()
 
-    def _popen(self, node: str, command: str, out: int) -> subprocess.Popen[bytes]:
+    def _in_shell(self, node: str, command: str) -> tuple[list[str], dict[str, Any]]:
         home = f"{HOMES}/{node}"
         # mnexec joins the namespaces: Python would have to fork without vfork for that, which takes four times as long.
-        return subprocess.Popen(
-            ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            cwd=home,
-            env=_environment(home),
-            start_new_session=True,
-        )
+        words = ["mnexec", "-a", str(self._network.pid(node)), "bash", "-c", SHELL + command]
+        return words, {"cwd": home, "env": _environment(home)}
 
     def read(self, node: str, path: str) -> Content:
         with _file(node, path, "rb") as file:
@@ -160,24 +126,8 @@ class Programs:
         commands = f"{HOMES}/commands"
         with open(commands, "w") as file:
             file.write(lines)
-        reading, writing = os.pipe()
-        # An input that never ends: Mininet looks at it while a command runs, and one that ended would keep it busy.
-        given, kept = os.pipe()
-        process = subprocess.Popen(
-            self._prompt(commands),
-            stdin=given,
-            stdout=writing,
-            stderr=writing,
-            cwd=HOMES,
-            env=self._prompt_environment(),
-            start_new_session=True,
-        )
-        os.close(given)
-        os.close(writing)
-        try:
-            return {"code": self._finish(process, reading), **self._now()}
-        finally:
-            os.close(kept)
+        where: dict[str, Any] = {"cwd": HOMES, "env": self._prompt_environment()}
+        return {"code": run_shown(self._gate, self._prompt(commands), endless_input=True, **where), **self._now()}
 
     def _prompt(self, commands: str | None) -> list[str]:
         path = f"{HOMES}/prompt.json"

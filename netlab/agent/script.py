@@ -6,11 +6,9 @@ replaced by stubs. Files that it writes where it was started are copied to the r
 
 from __future__ import annotations
 
-import codecs
 import os
 import runpy
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -21,7 +19,7 @@ from netlab.agent import stand_ins
 from netlab.agent.files import ARTIFACTS
 from netlab.agent.gate import Gate
 from netlab.agent.settings import FIRST_S
-from netlab.agent.terminals import Terminals
+from netlab.agent.terminals import Terminals, run_shown
 from netlab.protocol.requests import Ended, Kept, Moment, Process, Turn
 
 PACE, PACE_NO_MORE = "\x1b]netlab;pace\x07", "\x1b]netlab;go\x07"
@@ -66,27 +64,7 @@ class Script:
         command, environment = self._command(words, directory, seed)
         with open(COMMANDS, "w") as file:
             file.write(keys)
-        # An input that never ends: Mininet looks at it while a command runs, and one that ended would keep it busy.
-        given, kept = os.pipe()
-        process = subprocess.Popen(
-            command,
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=directory,
-            env=environment,
-            start_new_session=True,
-        )
-        os.close(given)
-        self._gate.foreground(process.pid)
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        assert process.stdout is not None
-        while data := os.read(process.stdout.fileno(), 1 << 16):
-            self._gate.put(text=decoder.decode(data))
-        code = process.wait()
-        os.close(kept)
-        self._gate.foreground(0)
-        return {"code": code, **self._now()}
+        return {"code": run_shown(self._gate, command, directory, environment, endless_input=True), **self._now()}
 
     def open_script(self, words: list[str], directory: str, seed: int, rows: int, columns: int) -> Process:
         command, environment = self._command(words, directory, seed)

@@ -1,5 +1,6 @@
 """Programs on a pty, in turns: some keys go in, a little time passes, and what the screen would show comes out."""
 
+import codecs
 import contextlib
 import fcntl
 import os
@@ -12,6 +13,7 @@ import termios
 import time
 from collections.abc import Callable
 
+from netlab.agent.gate import Gate
 from netlab.protocol.requests import Shown
 
 READ_BYTES = 1 << 16
@@ -100,3 +102,47 @@ def read_now(fd: int) -> bytes | None:
     except OSError:
         # The last program on a pty has ended.
         return b""
+
+
+def run_shown(gate: Gate, command: list[str], cwd: str, env: dict[str, str], *, endless_input: bool = False) -> int:
+    """Run a program, the one that an interrupt is for, and send what it prints to the gate; returns its exit status.
+
+    With an `endless_input` it may look at its input while something else runs, as Mininet's prompt does: one that ended
+    would keep it busy.
+    """
+    reading, writing = os.pipe()
+    given, kept = os.pipe()
+    process = subprocess.Popen(
+        command,
+        stdin=given if endless_input else subprocess.DEVNULL,
+        stdout=writing,
+        stderr=writing,
+        cwd=cwd,
+        env=env,
+        start_new_session=True,
+    )
+    for end in (writing, given):
+        os.close(end)
+    gate.foreground(process.pid)
+    # A program in the background may hold the pipe open for ever; the command ends with its shell.
+    ended = os.pidfd_open(process.pid)
+    try:
+        _relay(gate, reading, ended)
+        return process.wait()
+    finally:
+        gate.foreground(0)
+        for end in (reading, kept, ended):
+            os.close(end)
+
+
+def _relay(gate: Gate, reading: int, ended: int) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    os.set_blocking(reading, False)
+    while True:
+        ready, _, _ = select.select([reading, ended], [], [])
+        while (data := read_now(reading)) is not None:
+            if not data:
+                return
+            gate.put(text=decoder.decode(data))
+        if ended in ready:
+            return
