@@ -8,8 +8,6 @@ file: a system call and a wake-up for some thousand packets, where a socket's `r
 files into pcapng (`netlab.captures`).
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os
@@ -17,11 +15,8 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Callable
 
 from netlab.agent.namespaces import visit
-from netlab.agent.shaping import has_wire, wire_device
-from netlab.protocol.plan import Hop
 
 SOL_PACKET = 263
 PACKET_RX_RING, PACKET_STATISTICS, PACKET_VERSION, PACKET_VNET_HDR = 5, 6, 10, 15
@@ -67,23 +62,6 @@ class Capture:
         self._stop_reading, self._stop_writing = os.pipe()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
-
-    @classmethod
-    def of_direction(cls, pid_of: Callable[[str], int], direction: Hop, prefix: str, snap_bytes: int) -> list[Capture]:
-        """The two ends of a direction: what leaves `src`, and what arrives at `dst`."""
-        arriving = direction["dst_interface"]
-        wired = has_wire(direction["shape"])
-        device = wire_device(arriving) if wired else arriving
-        return [
-            cls(
-                pid_of(direction["src"]),
-                direction["interface"],
-                True,
-                f"{prefix}.{direction['interface']}.out",
-                snap_bytes,
-            ),
-            cls(pid_of(direction["dst"]), device, wired, f"{prefix}.{arriving}.in", snap_bytes),
-        ]
 
     def _keep_only(self, outgoing: bool, snap_bytes: int) -> None:
         same, other = (KEEP, DROP) if outgoing else (DROP, KEEP)

@@ -29,16 +29,11 @@ class Changer:
         self._lock = threading.Lock()
         self._origin_s = 0.0
 
-    def make_first(self) -> None:
-        """Make those of the run's start, before the traffic begins."""
-        while self.schedule.next_ns is not None and self.schedule.next_ns <= 0:
-            self.apply(self.schedule.pop())
-
     def make_now(self, changes: list[Change], now_ns: int) -> None:
         """Make changes at this moment of the run, `now_ns` after its start."""
         with self._lock:
             self.schedule.add(changes, now_ns)
-            self._make_due(now_ns)
+            self.make_due(now_ns)
         if any(isinstance(change["shape"].get("rate_mbps"), dict) for change in changes):
             # The thread that follows other changes already sleeps to their next moment.
             self.start(self._origin_s)
@@ -58,11 +53,12 @@ class Changer:
             while (next_ns := self.schedule.next_ns) is not None:
                 sleep_until_ns(origin_ns + next_ns)
                 with self._lock:
-                    self._make_due(next_ns)
+                    self.make_due(next_ns)
         except RunError as error:
             self._refused = error
 
-    def _make_due(self, now_ns: int) -> None:
+    def make_due(self, now_ns: int) -> None:
+        """Make those up to a moment of the run, in ns after its start."""
         while self.schedule.next_ns is not None and self.schedule.next_ns <= now_ns:
             self.apply(self.schedule.pop())
 

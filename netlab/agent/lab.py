@@ -25,7 +25,7 @@ from netlab.agent.network import Network, batch
 from netlab.agent.sampling import Reader, queue_readers
 from netlab.agent.schedule import hosts_ever_without_offload, shaped_directions
 from netlab.agent.settings import TRAFFIC_AT_S
-from netlab.agent.shaping import hosts_without_offload, segment_bytes_by_host, shape_network
+from netlab.agent.shaping import capture_ends, hosts_without_offload, segment_bytes_by_host, shape_network
 from netlab.base.errors import RunError
 from netlab.base.units import NS_PER_S
 from netlab.protocol.plan import AgentPlan, Item, QueueSample, Shape, StreamSample
@@ -110,7 +110,7 @@ class Lab:
         # A round time: building took a little longer or shorter with this Python.
         grid_s = GRID_S[plan["clock"]]
         self._origin_s = math.ceil((time.monotonic() + SETTLE_S) / grid_s) * grid_s
-        self._changer.make_first()
+        self._changer.make_due(0)
         for flow in flows:
             self._launch(flow)
         self._changer.start(self._origin_s)
@@ -244,9 +244,9 @@ class Lab:
     def _begin_capture(self, name: str, directions: list[int], snap_bytes: int) -> None:
         prefix = str(self._folder / files.CAPTURES / name)
         self._captures[name] = [
-            capture
+            Capture(self._network.pid(node), device, leaves, f"{prefix}.{end}", snap_bytes)
             for number in directions
-            for capture in Capture.of_direction(self._network.pid, self._plan["directions"][number], prefix, snap_bytes)
+            for node, device, leaves, end in capture_ends(self._plan["directions"][number])
         ]
 
     def stop_capture(self, name: str) -> Captured:

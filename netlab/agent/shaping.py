@@ -174,6 +174,17 @@ def wire_device(interface: str) -> str:
     return "wire" + interface.rpartition("-eth")[2]
 
 
+def capture_ends(direction: Hop) -> list[tuple[str, str, bool, str]]:
+    """Where the packets of a direction are seen: what leaves `src`, and what arrives at `dst`, behind the wire where there is one.
+
+    Of each end the node, the device, whether it leaves that, and how the end's file is called.
+    """
+    leaving, arriving = direction["interface"], direction["dst_interface"]
+    wired = has_wire(direction["shape"])
+    device = wire_device(arriving) if wired else arriving
+    return [(direction["src"], leaving, True, f"{leaving}.out"), (direction["dst"], device, wired, f"{arriving}.in")]
+
+
 def shape_network(
     directions: list[Hop], clock: str, without_offload: list[str], seed: int
 ) -> tuple[dict[str, list[str]], dict[str, list[Queueing]]]:

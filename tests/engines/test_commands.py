@@ -7,6 +7,7 @@ from netlab import engines
 from netlab.base.errors import NotHereError, RunError
 from netlab.engines.library import commands
 from netlab.netlink import links
+from netlab.netlink.qdiscs import Line
 from tests.engines.parity import differences
 
 WIRE = nl.Topology(hosts=["h1", "h2"], links=[nl.Link("h1", "h2")])
@@ -175,7 +176,7 @@ def made(node: str, command: str) -> list[bytes]:
     """The messages of a command, in a node whose interfaces all have the number 3."""
     shown, told = lab().run(node, command)
     assert not shown
-    return [each.make(lambda _name: 3) for each in told if isinstance(each, commands.Message)]
+    return [each.message(lambda _name: 3) for each in told if isinstance(each, Line)]
 
 
 def test_a_links_lines_are_its_netlink_messages() -> None:

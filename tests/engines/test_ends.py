@@ -272,14 +272,14 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
     assert len(third) == 501
     assert asked(both, 1.37, DATAGRAM, 1, third) == (None, [b"\2"])
     assert asked(both, 1.4, DATAGRAM, 0, b"\2") == (None, [])
-    totals = both.totals()
+    totals = both.account.totals()
     assert totals == {
         "flow": "flow", "error": None, "sent_bytes": 3 * 1001 + 1001 + 501, "sent_datagrams": 5, "received_datagrams": 4,
         "delivered_bytes": 2500, "duplicates": 0, "missing_bytes": 0, "wrong_bytes": 0,
         "delay_min_ms": pytest.approx(20), "delay_mean_ms": pytest.approx((20 + 120 + 90) / 3), "delay_max_ms": pytest.approx(120),
         "first_s": 1.02, "last_s": 1.37,
     }  # fmt: skip
-    assert both.rows(0.1) == [
+    assert both.account.rows(0.1) == [
         {"flow": "flow", "interval": 10, "bytes": 1000, "datagrams": 1},
         {"flow": "flow", "interval": 11, "bytes": 1000, "datagrams": 1},
         {"flow": "flow", "interval": 13, "bytes": 500, "datagrams": 1},
@@ -287,7 +287,7 @@ def test_what_both_programs_do_is_counted_and_timed() -> None:
 
 
 def test_of_a_flow_that_delivered_nothing_no_moment_is_told() -> None:
-    totals = ends.Ends("flow", (Sender, Receiver), None).totals()
+    totals = ends.Ends("flow", (Sender, Receiver), None).account.totals()
     assert totals["first_s"] is totals["last_s"] is None
     assert all(math.isnan(totals[name]) for name in ("delay_min_ms", "delay_mean_ms", "delay_max_ms"))  # type: ignore[literal-required]
 
@@ -296,7 +296,7 @@ def delivered(account: ends.Account, *pieces: bytes) -> tuple[int, int, int, int
     """Bytes that were new, pieces that were not, bytes that were left out, and bytes that nobody had sent."""
     for number, piece in enumerate(pieces):
         account.deliver(float(number), piece)
-    totals = account.totals("flow")
+    totals = account.totals()
     return totals["delivered_bytes"], totals["duplicates"], totals["missing_bytes"], totals["wrong_bytes"]
 
 
@@ -323,7 +323,7 @@ def test_of_a_sender_that_reads_nothing_a_piece_is_found_in_what_it_sent() -> No
     for number in range(3):
         account.note_sent(float(number), b"head%d" % number)
     assert delivered(account, b"d0", b"d2", b"d2", b"d3") == (4, 1, 0, 2)
-    assert account.totals("flow")["delay_min_ms"] == -1000
+    assert account.totals()["delay_min_ms"] == -1000
 
 
 def test_a_slip_in_a_call_is_told_with_what_it_takes() -> None:

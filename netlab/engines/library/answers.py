@@ -13,7 +13,7 @@ from netlab.base.units import NS_PER_MS, NS_PER_S, US_PER_MS, rate_mbps
 from netlab.engines.library import control, ends, requests
 from netlab.engines.library.ends import Ends
 from netlab.engines.library.own import Answering
-from netlab.protocol.plan import Item, Plan
+from netlab.protocol.plan import Plan
 from netlab.sockets import tcp_info
 
 FAILED, PROGRESS, STREAMS, QUEUES, TCP, UDP, ECHOES, ERROR, DONE, PACKETS, NOW, SIZES, CONTROL, PROGRAM = range(1, 15)
@@ -48,8 +48,8 @@ class Answers:
     def __init__(self, plan: Plan, queues: list[str], own: Mapping[int, Answering] | None = None) -> None:
         self._plan = plan
         self._own = {} if own is None else own
-        self._items = cast("list[Row]", list(plan["traffic"]))
-        self._labels = [item["label"] for item in self._items]
+        # What is started later comes into the plan, too.
+        self._items = cast("list[Row]", plan["traffic"])
         self._queue_names = queues
         self._streams: list[Row] = []
         self._queues: list[Row] = []
@@ -65,11 +65,6 @@ class Answers:
         self.progress_s = 0.0
         self.now_ns = 0
         self.origin_ns = 0
-
-    def add_item(self, item: Item) -> None:
-        """Traffic that was not in the plan."""
-        self._items.append(cast("Row", item))
-        self._labels.append(item["label"])
 
     def forget_totals(self) -> None:
         """New totals will come."""
@@ -113,9 +108,9 @@ class Answers:
 
     def counters(self) -> Row:
         """What the agent returns: totals of the flows and every sample."""
-        delivered = [row for each in self._ends() for row in each.rows(self._plan["interval_s"])]
+        delivered = [row for each in self._ends() for row in each.account.rows(self._plan["interval_s"])]
         return {
-            "flows": [{"flow": label, **self._summary(number)} for number, label in enumerate(self._labels)],
+            "flows": [{"flow": item["label"], **self._summary(number)} for number, item in enumerate(self._items)],
             "streams": self._streams,
             "datagrams": [*self._datagrams, *delivered],
             "queues": self._queues,
@@ -128,7 +123,7 @@ class Answers:
         return float(round(step * self._plan["interval_s"], 9))
 
     def _take_streams(self, data: bytes) -> None:
-        labels, rows, t_s = self._labels, self._streams, self._t_s
+        labels, rows, t_s = [item["label"] for item in self._items], self._streams, self._t_s
         for item, stream, step, *reading in _STREAM.iter_unpack(data):
             rows.append({"flow": labels[item], "stream": stream, "t_s": t_s(step), **_reading(reading)})
 
@@ -153,7 +148,7 @@ class Answers:
     def _take_udp(self, data: bytes) -> None:
         fields = _UDP.unpack_from(data)
         self._udp[fields[0]] = fields
-        label = self._labels[fields[0]]
+        label = self._items[fields[0]]["label"]
         for number, size, datagrams in _INTERVAL.iter_unpack(data[_UDP.size :]):
             self._datagrams.append({"flow": label, "interval": number, "bytes": size, "datagrams": datagrams})
 
@@ -179,12 +174,12 @@ class Answers:
         if kind == "udp":
             return {**self._udp_summary(number), "error": error}
         if kind == "program":
-            (own,) = (each for each in self._ends() if each.label == self._labels[number])
-            return {**own.totals(), "error": error}
+            (own,) = (each for each in self._ends() if each.label == self._items[number]["label"])
+            return {**own.account.totals(), "error": error}
         return {"echoes": self._echoes.get(number, []), "error": error}
 
     def _command_summary(self, number: int) -> Row:
-        text = self.said.get(self._labels[number])
+        text = self.said.get(self._items[number]["label"])
         code = None if text is None else 0
         return {
             "stdout": text or "",

@@ -12,7 +12,7 @@ from typing import cast
 from netlab.base.errors import NotHereError
 from netlab.base.units import NS_PER_S
 from netlab.netlink import links, typed
-from netlab.netlink.qdiscs import Index
+from netlab.netlink.qdiscs import Line
 from netlab.netlink.typed import Route, Words
 from netlab.netlink.wire import UnknownLineError
 from netlab.protocol.plan import Item, Plan
@@ -24,14 +24,6 @@ _ROUTE_VERBS = ("add", "replace", "change", "del")
 
 
 @dataclass(frozen=True)
-class Message:
-    """A netlink message to come, with the line that it stands for."""
-
-    line: str
-    make: Callable[[Index], bytes]
-
-
-@dataclass(frozen=True)
 class Setting:
     """A kernel setting of the node."""
 
@@ -40,8 +32,8 @@ class Setting:
 
 
 Routes = list[Route]
-Work = Callable[[Routes], "list[Message | Setting | str]"]
-"""What a line does in a node that has these routes, which it may change: messages, settings, and texts that it shows."""
+Work = Callable[[Routes], "list[Line | Setting | str]"]
+"""What a line does in a node that has these routes, which it may change: lines, settings, and texts that it shows."""
 
 
 def read(label: str, command: str, saves: Sequence[str] = ()) -> list[Work]:
@@ -72,7 +64,7 @@ def _line(line: str) -> Work:
     words = Words(line, rest)
     if program == "tc":
         made = typed.tc(words)
-        return lambda _routes: [Message(line, made)]
+        return lambda _routes: [Line(line, made)]
     if program == "sysctl":
         return _sysctl(words)
     if program == "ip" and words.has("link", "set"):
@@ -99,10 +91,10 @@ def _sysctl(words: Words) -> Work:
 def _link(line: str, words: Words) -> Work:
     words.has("dev")
     device = words.one("the interface")
-    made: list[Message | Setting | str] = []
+    made: list[Line | Setting | str] = []
 
     def tell(do: Callable[[int], bytes]) -> None:
-        made.append(Message(line, lambda index: do(index(device))))
+        made.append(Line(line, lambda index: do(index(device))))
 
     for word in words:
         if word in ("up", "down"):
@@ -123,21 +115,21 @@ def _route(line: str, words: Words) -> Work:
         raise words.problem(f"{verb!r} is not read here; there are show, {', '.join(_ROUTE_VERBS)}")
     way = typed.route(words, needs_device=verb != "del")
 
-    def work(routes: Routes) -> list[Message | Setting | str]:
+    def work(routes: Routes) -> list[Line | Setting | str]:
         there = next((route for route in routes if route.to == way.to), way)
         told = there if verb == "del" else way
         routes[:] = sorted(
             [*(route for route in routes if route.to != way.to), *([way] if verb != "del" else [])], key=_place
         )
-        return [Message(line, functools.partial(told.message, verb))]
+        return [Line(line, functools.partial(told.message, verb))]
 
     return work
 
 
 def _change_each(line: str, quick: bool) -> Work:
-    def work(routes: Routes) -> list[Message | Setting | str]:
+    def work(routes: Routes) -> list[Line | Setting | str]:
         routes[:] = [replace(route, quick=quick) for route in routes]
-        return [Message(line, functools.partial(route.message, "change")) for route in routes]
+        return [Line(line, functools.partial(route.message, "change")) for route in routes]
 
     return work
 
@@ -194,20 +186,20 @@ class Commands:
         """When the next one runs, in ns after the start."""
         return self._waiting[0][0] if self._waiting else None
 
-    def pop(self) -> tuple[str, list[Message | Setting]]:
+    def pop(self) -> tuple[str, list[Line | Setting]]:
         """Run the next one: its node, and what that is told."""
         _moment_ns, _place, node, label, lines = heapq.heappop(self._waiting)
         self.said[label], told = self._do(node, lines)
         return node, told
 
-    def run(self, node: str, command: str) -> tuple[str, list[Message | Setting]]:
+    def run(self, node: str, command: str) -> tuple[str, list[Line | Setting]]:
         """Run lines now: what they show, and what the node is told.
 
         Raises NotHereError as `read`.
         """
         return self._do(node, read(f"{node} command", command))
 
-    def _do(self, node: str, lines: list[Work]) -> tuple[str, list[Message | Setting]]:
+    def _do(self, node: str, lines: list[Work]) -> tuple[str, list[Line | Setting]]:
         done = [each for line in lines for each in line(self._routes.setdefault(node, []))]
         shown = "".join(each for each in done if isinstance(each, str))
         return shown, [each for each in done if not isinstance(each, str)]

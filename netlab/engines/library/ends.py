@@ -111,8 +111,8 @@ class Account:
     was delivered before, or one too far ahead, or none. Of a sender that reads nothing, a piece is looked for in what was sent.
     """
 
-    def __init__(self, num_bytes: int | None) -> None:
-        self._left_bytes = num_bytes
+    def __init__(self, num_bytes: int | None, label: str = "") -> None:
+        self._label, self._left_bytes = label, num_bytes
         self._source = random.Random(0)  # noqa: S311 (no secret)
         self._data = bytearray()
         self._ends: list[int] = []
@@ -185,11 +185,11 @@ class Account:
             self.wrong_bytes += len(piece)
         return 0, 0.0
 
-    def totals(self, label: str) -> ProgramTotals:
+    def totals(self) -> ProgramTotals:
         """What was counted."""
         delays_ms = [MS_PER_S * delay_s for _at_s, delay_s, _bytes in self._delivered]
         return {
-            "flow": label,
+            "flow": self._label,
             "error": None,
             "sent_bytes": self.sent_bytes,
             "sent_datagrams": self.sent_datagrams,
@@ -205,12 +205,12 @@ class Account:
             "last_s": self._delivered[-1][0] if self._delivered else None,
         }
 
-    def rows(self, label: str, interval_s: float) -> list[DatagramInterval]:
+    def rows(self, interval_s: float) -> list[DatagramInterval]:
         """What was delivered in each interval."""
         found: dict[int, DatagramInterval] = {}
         for at_s, _delay_s, size in self._delivered:
             number = int(at_s / interval_s)
-            row = found.setdefault(number, {"flow": label, "interval": number, "bytes": 0, "datagrams": 0})
+            row = found.setdefault(number, {"flow": self._label, "interval": number, "bytes": 0, "datagrams": 0})
             row["bytes"] += size
             row["datagrams"] += 1
         return list(found.values())
@@ -222,7 +222,7 @@ class Ends:
     """
 
     def __init__(self, label: str, programs: tuple[Any, ...], num_bytes: int | None) -> None:
-        self.label, self.account = label, Account(num_bytes)
+        self.label, self.account = label, Account(num_bytes, label)
         parts: tuple[Part, Part] = ("sender", "receiver")
         self._callers = [caller(label, own, part) for own, part in zip(programs, parts, strict=True)]
         self._programs = [Program(self.account, receives) for receives in (False, True)]
@@ -243,14 +243,6 @@ class Ends:
     def close(self) -> None:
         for each in self._callers:
             each.close()
-
-    def totals(self) -> ProgramTotals:
-        """What was counted."""
-        return self.account.totals(self.label)
-
-    def rows(self, interval_s: float) -> list[DatagramInterval]:
-        """What was delivered in each interval."""
-        return self.account.rows(self.label, interval_s)
 
 
 def _bytes(method: str, data: Any) -> bytes:

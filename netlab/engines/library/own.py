@@ -101,7 +101,8 @@ class Caller:
         """It holds nothing."""
 
     def _end(self, error: BaseException, method: str, when: str, *given: Any) -> NoReturn:
-        frames = [each for each in traceback.extract_tb(error.__traceback__) if not _is_netlabs(each.filename)]
+        traced = traceback.extract_tb(error.__traceback__)
+        frames = [each for each in traced if not Path(each.filename).is_relative_to(PACKAGE)]
         line = f" In line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
         if isinstance(error, TimeIsUpError):
             what = f"it had not come back after {LONGEST_CALL_S:g} s of computing"
@@ -121,20 +122,14 @@ def _missed(error: BaseException) -> str:
         return "what it gets of an acknowledgement or a loss can be read, not set"
     # Until Python 3.12 an error in setting a field does not say whose it was.
     found = isinstance(error, AttributeError) and re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
-    if not found or found[1] not in NAMES or not _is_given(getattr(error, "obj", None)):
+    owner = getattr(error, "obj", None)
+    given = owner is None or type(owner).__module__.startswith("netlab.")
+    if not found or found[1] not in NAMES or not given:
         return ""
     return f"{found[1].lower()}.{found[2]} is unknown: {one_of(found[2], NAMES[found[1]])}"
-
-
-def _is_given(value: object) -> bool:
-    return value is None or type(value).__module__.startswith("netlab.")
 
 
 def _parameters(given: tuple[Any, ...]) -> tuple[str, ...]:
     """The names that the documentation has for what a method gets."""
     kinds = [type(each).__name__ for each in given]
     return ("now_s", "data")[: len(given)] if kinds[:1] == ["float"] else tuple(map(str.lower, kinds))
-
-
-def _is_netlabs(path: str) -> bool:
-    return Path(path).is_relative_to(PACKAGE)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from netlab.agent import messages
 from netlab.agent.schedule import Schedule, Step, shaped_directions
 from netlab.agent.settings import QUEUES_AT_NS
-from netlab.agent.shaping import has_wire, wire_device
+from netlab.agent.shaping import capture_ends
 from netlab.base.errors import NotHereError, RunError
 from netlab.base.headers import TCP_TIMESTAMPS_BYTES
 from netlab.engines.library import commands
@@ -18,8 +18,8 @@ from netlab.engines.library.control import Control
 from netlab.engines.library.ends import Ends
 from netlab.engines.library.own import Answering
 from netlab.netlink.ip_lines import Interfaces, node_lines
-from netlab.netlink.qdiscs import Queueing
-from netlab.netlink.wire import UnknownLineError, batch
+from netlab.netlink.qdiscs import Line, Queueing
+from netlab.netlink.wire import batch
 from netlab.network import queues
 from netlab.protocol.plan import CaptureItem, Hop, Item, Plan
 from netlab.traffic.command import CommandItem
@@ -175,10 +175,7 @@ def make_requests(
         requests.add(ENTER, NUMBER.pack(number[name]))
         for key, value in messages.settings(plan, name).items():
             _add_setting(requests, key, value)
-        try:
-            told = messages.configuration([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
-        except UnknownLineError as error:
-            raise NotHereError(f"The library engine cannot make this: {error}. Use engine='pocket' for it.") from None
+        told = messages.configuration([*lines[name], *ip_lines.get(name, [])], [], interfaces[name])
         _add_netlink(requests, number[name], told)
     requests.add(UNTIL, MOMENT.pack(QUEUES_AT_NS))
     for name in nodes:
@@ -187,10 +184,7 @@ def make_requests(
     for direction in plan["directions"]:
         requests.add(ENTER, requests.number(direction["src"]))
         requests.add(WAIT, direction["interface"].encode())
-    # Node by node, as the agent reads them.
-    shaped = shaped_directions(plan)
-    order = list(dict.fromkeys(hop["src"] for hop in shaped))
-    for direction in sorted(shaped, key=lambda hop: order.index(hop["src"])):
+    for direction in shaped_directions(plan):
         add_queue(requests, direction)
     requests.add(SEED, _SEED.pack(~plan["seed"] & LARGEST_SEED))
     for place, item in enumerate(plan["traffic"]):
@@ -316,7 +310,7 @@ def add_steps(requests: Requests, steps: Iterable[Step], at_ns: int | None = Non
         requests.batches.setdefault(place, []).append([line for line, _message in told])
 
 
-def add_command(requests: Requests, node: str, told: Iterable[commands.Message | commands.Setting]) -> None:
+def add_command(requests: Requests, node: str, told: Iterable[Line | commands.Setting]) -> None:
     """What a command does in a node, now.
 
     Raises RunError when it names an interface that the node has not.
@@ -328,7 +322,7 @@ def add_command(requests: Requests, node: str, told: Iterable[commands.Message |
             _add_setting(requests, each.key, each.value)
             continue
         try:
-            made = each.make(own)
+            made = each.message(own)
         except KeyError as error:
             raise RunError(f"In {node}, `{each.line}` names {error}, which is no interface of it.") from None
         _add_netlink(requests, requests.nodes.index(node), [(each.line, made)])
@@ -341,14 +335,9 @@ def add_taps(requests: Requests, plan: Plan, item: CaptureItem) -> list[int]:
     """
     first = len(requests.taps)
     for place in item["directions"]:
-        hop = plan["directions"][place]
-        wired, arriving = has_wire(hop["shape"]), hop["dst_interface"]
-        for node, device, outgoing, end in (
-            (hop["src"], hop["interface"], True, f"{hop['interface']}.out"),
-            (hop["dst"], wire_device(arriving) if wired else arriving, wired, f"{arriving}.in"),
-        ):
+        for node, device, leaves, end in capture_ends(plan["directions"][place]):
             requests.add(ENTER, requests.number(node))
-            requests.add(TAP, _TAP.pack(outgoing, item["snap_bytes"], device.encode()))
+            requests.add(TAP, _TAP.pack(leaves, item["snap_bytes"], device.encode()))
             requests.taps.append(f"{item['name']}.{end}")
     return list(range(first, len(requests.taps)))
 

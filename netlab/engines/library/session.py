@@ -182,7 +182,6 @@ class LibrarySession:
         asked.refuse_programs([item])
         place = len(self._plan["traffic"])
         self._plan["traffic"].append(item)
-        self._answers.add_item(item)
         self._commands.add(item)
         self._send_frame_by_frame()
         asked.add_flow(self._requests, place, item, ENDLESS_S, self._plan["seed"])
