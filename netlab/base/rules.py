@@ -3,20 +3,12 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from netlab.base.errors import one_of
 from netlab.base.values import is_integer, is_number, shown
 
 MOST_COUNTED = 2**63 - 1
 """The most bytes or packets that a kernel can be asked for."""
-
-
-class Rule(Protocol):
-    """What the value of a field has to fit."""
-
-    def problem(self, name: str, value: object) -> str | None:
-        """What is wrong with the value of the field of this name; None when nothing is."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +54,10 @@ class Range:
         if self.high >= MOST_COUNTED and not (too_large and isinstance(value, int)):
             allowed = f"{'above' if self.above else 'of at least'} {_digits(self.low)}"
         return f"{name} must be a {'whole ' * self.whole}number {allowed}, got {shown(value)}"
+
+
+Rule = Flag | Choice | Range
+"""What the value of a field has to fit: `problem` says what is wrong with it, None when nothing is."""
 
 
 def broken(rules: Mapping[str, Rule], given: object) -> Iterator[str]:

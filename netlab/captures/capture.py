@@ -6,16 +6,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from netlab.base.errors import ScenarioError, one_of
-from netlab.base.values import is_integer, read_list, shown
+from netlab.base.rules import Range, broken
+from netlab.base.values import read_list, shown
 from netlab.captures.filters import parse_filter
 from netlab.captures.frames import read_ring
 from netlab.captures.pcapng import SUFFIX, Origin, write_pcapng
 from netlab.protocol.plan import Outcome, Plan
 
 DEFAULT_SNAP_BYTES = 96
-LARGEST_SNAP_BYTES = 65_535
-SMALLEST_SNAP_BYTES = 54
-"""Ethernet, IPv4 and TCP headers without options."""
+SNAP_BYTES = Range(54, 65_535, whole=True)
+"""From Ethernet, IPv4 and TCP headers without options on."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,7 @@ class Capture:
             for end, name in (("a", self.a), ("b", self.b))
             if not isinstance(name, str)
         ]
-        if not (is_integer(self.snap_bytes) and SMALLEST_SNAP_BYTES <= self.snap_bytes <= LARGEST_SNAP_BYTES):
-            found.append(
-                f"{where}: snap_bytes must be a whole number from {SMALLEST_SNAP_BYTES} to {LARGEST_SNAP_BYTES}, "
-                f"got {shown(self.snap_bytes)}"
-            )
+        found += [f"{where}: {problem}" for problem in broken({"snap_bytes": SNAP_BYTES}, self)]
         if (
             not isinstance(self.name, str)
             or not re.fullmatch(r"[A-Za-z0-9_.-]{0,100}", self.name)

@@ -1,6 +1,8 @@
 """Which frames a capture keeps: some of tcpdump's words, applied to all frames at once."""
 
+import functools
 import ipaddress
+import operator
 import re
 from collections.abc import Callable, Mapping
 
@@ -44,27 +46,22 @@ def _misplaced(word: str) -> ScenarioError:
 
 
 def _either(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
-    keep, words = _both(words, addresses)
-    while words[:1] == ["or"]:
-        other, words = _both(words[1:], addresses)
-        keep = _any_of(keep, other)
-    return keep, words
+    def both(rest: list[str]) -> tuple[Keep, list[str]]:
+        return _joined("and", operator.and_, lambda last: _one(last, addresses), rest)
+
+    return _joined("or", operator.or_, both, words)
 
 
-def _both(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:
-    keep, words = _one(words, addresses)
-    while words[:1] == ["and"]:
-        other, words = _one(words[1:], addresses)
-        keep = _all_of(keep, other)
-    return keep, words
-
-
-def _any_of(one: Keep, two: Keep) -> Keep:
-    return lambda heads: one(heads) | two(heads)
-
-
-def _all_of(one: Keep, two: Keep) -> Keep:
-    return lambda heads: one(heads) & two(heads)
+def _joined(
+    word: str, join: Callable[[Mask, Mask], Mask], read: Callable[[list[str]], tuple[Keep, list[str]]], words: list[str]
+) -> tuple[Keep, list[str]]:
+    """What the parts keep that stand with this word between them; what is behind them is left."""
+    keep, words = read(words)
+    parts = [keep]
+    while words[:1] == [word]:
+        keep, words = read(words[1:])
+        parts.append(keep)
+    return (lambda heads: functools.reduce(join, (part(heads) for part in parts))), words
 
 
 def _one(words: list[str], addresses: Mapping[str, str] | None) -> tuple[Keep, list[str]]:

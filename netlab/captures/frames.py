@@ -294,16 +294,12 @@ def cut(frames: Frames, gso: NDArray[Any], payload_bytes: Integers) -> Frames:
     data[flags[~udp & (number + 1 < counts[of])]] &= 0xF6
     data[flags[~udp & (number > 0)]] &= 0x7F
 
-    order = np.repeat(np.arange(len(frames)), _repeats(len(frames), large, counts))
+    repeats = np.ones(len(frames), np.intp)
+    repeats[large] = counts
+    order = np.repeat(np.arange(len(frames)), repeats)
     whole = join([frames, Frames(frames.t_ns[source], lengths, data, starts, kept)])
     order[np.isin(order, large)] = len(frames) + np.arange(len(of))
     return whole.take(order)
-
-
-def _repeats(frames: int, large: Integers, counts: Integers) -> Integers:
-    repeats = np.ones(frames, np.intp)
-    repeats[large] = counts
-    return repeats
 
 
 def _put(data: Bytes, at: Integers, values: Integers, size: int) -> None:

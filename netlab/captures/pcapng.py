@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,15 +96,17 @@ def _frame_blocks(raw: bytes, at: int) -> Integers:
     ends = guessed + words[guessed + 1] // 4
     if len(guessed) and guessed[0] == 0 and np.array_equal(ends[:-1], guessed[1:]) and ends[-1] == len(words):
         return at + 4 * guessed
-    places = []
+    return np.array([place for kind, place in _blocks(raw, at) if kind == ENHANCED], np.int64)
+
+
+def _blocks(raw: bytes, at: int) -> Iterator[tuple[int, int]]:
+    """The kind of each block from a place on, and where it begins."""
     while at < len(raw):
         kind, size = _BLOCK.unpack_from(raw, at)
         if size < _LEAST_BYTES:
             raise ValueError(size)
-        if kind == ENHANCED:
-            places.append(at)
+        yield kind, at
         at += size
-    return np.array(places, np.int64)
 
 
 def _enhanced(frames: Frames, interface: Integers, flag: Integers) -> Bytes:
@@ -148,13 +150,10 @@ def read_pcapng(raw: bytes) -> Captured:
     Raises ValueError, IndexError, struct.error, TypeError when it is something else.
     """
     interfaces: list[str] = []
-    origin, at = Origin(0, {}), 0
+    origin, frames_at = Origin(0, {}), len(raw)
     if _BLOCK.unpack_from(raw)[0] != SECTION:
         raise ValueError(raw[:4])
-    while at < len(raw):
-        kind, size = _BLOCK.unpack_from(raw, at)
-        if size < _LEAST_BYTES:
-            raise ValueError(size)
+    for kind, at in _blocks(raw, 0):
         if kind == SECTION:
             (length,) = struct.unpack_from("<H", raw, at + 26)
             origin = Origin(**json.loads(raw[at + 28 : at + 28 + length]))
@@ -163,9 +162,9 @@ def read_pcapng(raw: bytes) -> Captured:
             interfaces.append(raw[at + 20 : at + 20 + length].decode())
         elif kind == ENHANCED:
             # All others stand before the frames.
+            frames_at = at
             break
-        at += size
-    data, starts = np.frombuffer(raw, np.uint8), _frame_blocks(raw, at)
+    data, starts = np.frombuffer(raw, np.uint8), _frame_blocks(raw, frames_at)
     heads = records(data, starts, _HEAD)
     tails = records(data, starts + heads["size"] - _TAIL.itemsize, _TAIL)
     frames = Frames(
