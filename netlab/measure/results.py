@@ -247,11 +247,12 @@ def frame(records: list[dict[str, Any]], columns: tuple[str, ...] = (), *, other
     if not records:
         # Most runs have neither pings nor commands, and a copy takes a twentieth of what making a table takes.
         return _empty(columns).copy()
-    more = [name for name in dict.fromkeys(name for record in records for name in record) if name not in columns]
+    more = [] if not others else dict.fromkeys(name for record in records for name in record if name not in columns)
     # Column by column from plain lists: a run has seven tables, and what pandas takes for each is most of a short run's time.
-    made = {name: _column([record.get(name) for record in records], name in TEXT, name in more) for name in columns}
-    if others:
-        made |= {name: _column([record.get(name) for record in records], name in TEXT, True) for name in more}
+    made = {
+        name: _column([record.get(name) for record in records], name in TEXT, name in more)
+        for name in (*columns, *more)
+    }
     return pd.DataFrame(made, index=range(len(records)))
 
 

@@ -87,20 +87,7 @@ class TcpMeasure(Measure[TcpItem, TcpTotals]):
             received_bytes = sample["received_bytes"] or 0
             fresh_bytes = received_bytes - before[sample["stream"]]
             before[sample["stream"]] = received_bytes
-            rows.append(
-                {
-                    "flow": sample["flow"],
-                    "stream": sample["stream"],
-                    "t_s": sample["t_s"],
-                    "goodput_mbps": rate_mbps(fresh_bytes, self.seen.plan["interval_s"]),
-                    "cwnd_segments": sample["cwnd_segments"],
-                    "ssthresh_segments": sample["ssthresh_segments"],
-                    "rtt_ms": sample["rtt_ms"],
-                    "retransmits": sample["retransmits"],
-                    "delivery_rate_mbps": sample["delivery_rate_mbps"],
-                    "ca_state": sample.get("ca_state"),
-                }
-            )
+            rows.append({**sample, "goodput_mbps": rate_mbps(fresh_bytes, self.seen.plan["interval_s"])})
         return rows
 
 
@@ -126,7 +113,7 @@ def _summed(rows: list[Row]) -> list[Row]:
                 "retransmits": total(list(retransmits.values())),
                 "rtt_ms": mean([row["rtt_ms"] for row in group]),
                 # Several connections are in several states.
-                "ca_state": group[0]["ca_state"] if len(group) == 1 else None,
+                "ca_state": group[0].get("ca_state") if len(group) == 1 else None,
             }
         )
     return found

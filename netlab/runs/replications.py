@@ -176,13 +176,13 @@ def _seeds(given: int | Iterable[int]) -> tuple[list[int], list[str]]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         return [], [f"seeds must be a whole number or a list of whole numbers, got {shown(given)}"]
     chosen = [plain(seed) for seed in given]
-    wrong = [f"seeds: {shown(seed)} is no whole number from 0 to 2**64 - 1" for seed in chosen if not _is_seed(seed)]
+    wrong = [
+        f"seeds: {shown(seed)} is no whole number from 0 to 2**64 - 1"
+        for seed in chosen
+        if not (is_integer(seed) and 0 <= seed < 2**64)
+    ]
     if not chosen:
         wrong.append("seeds must hold one seed or more, got none")
     if len(set(map(str, chosen))) < len(chosen):
         wrong.append("seeds must differ: the same seed gives the same run")
     return chosen, wrong
-
-
-def _is_seed(seed: object) -> bool:
-    return isinstance(seed, int) and is_integer(seed) and 0 <= seed < 2**64

@@ -27,7 +27,7 @@ from netlab.network.routing import Paths, plan_addresses
 from netlab.network.topology import Topology
 from netlab.network.trace import Trace
 from netlab.network.wiring import Hop, Wiring
-from netlab.protocol.plan import Address, Addressing, CaptureItem, Item, Plan
+from netlab.protocol.plan import Address, Addressing, Item, Plan
 from netlab.protocol.plan import Hop as PlannedHop
 from netlab.traffic import Flow, Tcp, Traffic
 from netlab.traffic.tcp import unlike_windows
@@ -310,7 +310,11 @@ class Scenario:
             "drain_s": self._drain_s(
                 paths, {hop.interface: max(map(_slowest_s, own)) for hop, own in zip(wiring.hops, shapes, strict=True)}
             ),
-            "captures": [self._planned_capture(item) for item in self.captures],
+            "captures": [
+                {"name": item.label, "directions": [2 * position, 2 * position + 1], "snap_bytes": item.snap_bytes}
+                for item in self.captures
+                for position in [topology.position(item.a, item.b)]
+            ],
             "changes": change.planned(topology, self.changes),
             "seed": self.seed,
             "sysctls": {**TCP_SYSCTLS, **{name: str(value) for name, value in self.sysctls.items()}},
@@ -334,10 +338,6 @@ class Scenario:
         if not isinstance(item, Flow):
             return planned
         return cast("Item", {**planned, "address": paths.address(item.src, item.dst)})
-
-    def _planned_capture(self, item: Capture) -> CaptureItem:
-        position = self.topology.position(item.a, item.b)
-        return {"name": item.label, "directions": [2 * position, 2 * position + 1], "snap_bytes": item.snap_bytes}
 
     def _drain_s(self, paths: Paths, slowest_s: Mapping[str, float]) -> float:
         """Longest time that a packet sent at the end can still take, there and back; `slowest_s` is by interface."""
