@@ -224,7 +224,7 @@ def compile_into(
     "aarch64-linux-gnu-"; a `static` program needs no C library where it runs. Raises KernelError when an option does
     not take or a step fails.
     """
-    make = _make(cross)
+    make = [*programs.make(ARCHITECTURE), *([f"CROSS_COMPILE={cross}"] if cross else [])]
     if not cross:
         headers = tree / "library-precompiled"
         shutil.copytree(HOME / "headers", headers)
@@ -238,10 +238,6 @@ def compile_into(
     shutil.copy(tree / ".config", target / "config")
     if machine == platform.machine():
         smoke_test(target / PROGRAM)
-
-
-def _make(cross: str) -> list[str]:
-    return [*programs.make(ARCHITECTURE), *([f"CROSS_COMPILE={cross}"] if cross else [])]
 
 
 def _target(tree: Path) -> str:

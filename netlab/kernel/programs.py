@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from netlab.base.errors import KernelError
@@ -99,17 +99,8 @@ def _group_ends(child: subprocess.Popen[str]) -> Iterator[None]:
 
 def _end_group(child: subprocess.Popen[str]) -> None:
     for how in (signal.SIGTERM, signal.SIGKILL):
-        try:
+        # Also when the leader has ended: its children may go on.
+        with suppress(ProcessLookupError):
             os.killpg(child.pid, how)
-        except ProcessLookupError:
-            break
-        try:
+        with suppress(subprocess.TimeoutExpired):
             child.wait(timeout=GRACE_S)
-        except subprocess.TimeoutExpired:
-            continue
-    # The leader may be gone before its children are.
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    child.wait()

@@ -196,36 +196,25 @@ def connect(host: str, port: int) -> socket.socket:
     """Connect to a server, or say in a sentence why that does not work."""
     where = f"{host} port {port}"
     try:
-        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        sock = socket.create_connection((host, port), CONNECT_S)
     except (socket.gaierror, UnicodeError):
         raise ThroughputError(f"There is no host {host!r}; check the name, or use its address.") from None
-    failure: OSError | None = None
-    for family, kind, number, _, address in addresses:
-        sock = socket.socket(family, kind, number)
-        sock.settimeout(CONNECT_S)
-        try:
-            sock.connect(address)
-        except OSError as error:
-            failure = failure or error
-            sock.close()
-            continue
-        sock.settimeout(None)
-        return sock
-    if isinstance(failure, ConnectionRefusedError):
+    except ConnectionRefusedError:
         raise ThroughputError(
             f"No server listens at {where}. Start one there with `netlab perf --server --port {port}`."
-        )
-    if isinstance(failure, TimeoutError):
+        ) from None
+    except TimeoutError:
         raise ThroughputError(
             f"{where} did not answer within {CONNECT_S:g} s: the address may be wrong, the host down, or a "
             f"firewall drops the packets. Try `ping {host}`."
-        )
-    raise ThroughputError(f"Cannot reach {where}: {_reason(failure)}. Check the address and the routes.")
+        ) from None
+    except OSError as error:
+        raise ThroughputError(f"Cannot reach {where}: {_reason(error)}. Check the address and the routes.") from None
+    sock.settimeout(None)
+    return sock
 
 
-def _reason(error: OSError | None) -> str:
-    if error is None:
-        return "no address"
+def _reason(error: OSError) -> str:
     if error.errno == errno.ETIMEDOUT or isinstance(error, TimeoutError):
         return "no answer in time"
     return error.strerror or str(error)

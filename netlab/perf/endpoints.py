@@ -159,7 +159,7 @@ class TcpSending(Endpoint):
             "cwnd_segments": info.cwnd_segments,
             "cwnd_max_segments": self._cwnd_max,
             "mss_bytes": info.snd_mss_bytes,
-            "congestion": _congestion_of(self.sock),
+            "congestion": self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode(),
             "error": _text(sender.error if sender else None),
         }
 
@@ -208,7 +208,6 @@ class UdpSending(Endpoint):
     """Sends datagrams; what is omitted is a stream of its own before the one that counts."""
 
     sends = True
-    sender_class = UdpSender
 
     def __init__(self, index: int, request: TestRequest, sock: socket.socket, stream_id: int) -> None:
         super().__init__(index, request, sock)
@@ -224,7 +223,7 @@ class UdpSending(Endpoint):
 
     def _send(self, stream_id: int, end_s: float | None) -> None:
         request = self.request
-        sender = self.sender_class(
+        sender = UdpSender(
             self.sock,
             None,
             rate_bps=request.rate_bps or 0,
@@ -475,10 +474,6 @@ class Side:
         for endpoint in self._endpoints.values():
             endpoint.close()
         self._channel.close()
-
-
-def _congestion_of(sock: socket.socket) -> str:
-    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
 
 
 def _text(error: OSError | None) -> str | None:
