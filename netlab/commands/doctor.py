@@ -75,19 +75,12 @@ def machine() -> list[Requirement]:
 
 def packages() -> list[Requirement]:
     """The Python packages that only notebooks need."""
-    found = []
-    for name in PACKAGES:
-        there = importlib.util.find_spec(name) is not None
-        found.append(
-            Requirement(
-                name,
-                there,
-                "installed" if there else "not installed",
-                "Run `make lab`, or pip install netlab's requirements.",
-                False,
-            )
-        )
-    return found
+    remedy = "Run `make lab`, or pip install netlab's requirements."
+    there = {name: importlib.util.find_spec(name) is not None for name in PACKAGES}
+    return [
+        Requirement(name, found, "installed" if found else "not installed", remedy, required=False)
+        for name, found in there.items()
+    ]
 
 
 def pocket() -> list[Requirement]:

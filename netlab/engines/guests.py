@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -165,13 +165,14 @@ class Waiting:
         process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
         try:
             if process is not None:
-                try:
-                    os.killpg(process.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-                process.wait()
+                self._end(process)
         finally:
             self._resources.close()
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
     def _ended(self) -> RunError:
         return RunError(f"{self.what} has ended. {last_words(self.folder, self.log)}")

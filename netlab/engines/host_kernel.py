@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from netlab.base.errors import EngineError
@@ -89,22 +89,21 @@ def lacking() -> tuple[str, ...]:
 
 def links() -> Requirement:
     """Whether it has what every link is made of."""
-    try:
-        missing = [name for name in NEEDED if refusals()[name]]
-    except EngineError as error:
-        return Requirement("kernel", False, "not known", str(error))
-    seen = f"lacks {', '.join(missing)}" if missing else f"{platform.release()} has what links are made of"
-    return Requirement("kernel", not missing, seen, remedy(missing))
+    return _having("kernel", NEEDED, f"{platform.release()} has what links are made of")
 
 
 def features() -> Requirement:
     """What `lacking` says, and what to do. A scenario needs few of them, so none is required."""
+    return _having("kernel features", (*DISCIPLINES, *CONGESTION_CONTROLS), "all that netlab uses", required=False)
+
+
+def _having(name: str, parts: Sequence[str], all_there: str, *, required: bool = True) -> Requirement:
     try:
-        missing = lacking()
+        missing = [part for part in parts if refusals()[part]]
     except EngineError as error:
-        return Requirement("kernel features", False, "not known", str(error), required=False)
-    seen = f"lacks {', '.join(missing)}" if missing else "all that netlab uses"
-    return Requirement("kernel features", not missing, seen, remedy(missing), required=False)
+        return Requirement(name, False, "not known", str(error), required)
+    seen = f"lacks {', '.join(missing)}" if missing else all_there
+    return Requirement(name, not missing, seen, remedy(missing), required)
 
 
 def remedy(missing: Collection[str]) -> str:

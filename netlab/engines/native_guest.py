@@ -80,18 +80,17 @@ class NativeGuest(Waiting):
             return peer
         raise self._ended()
 
-    def close(self) -> None:
-        """End it: the agent goes when its sockets are closed, also where it is another user's, who cannot be sent a signal."""
-        if self.closed:
-            return
-        self.closed = True
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """The agent goes when its sockets are closed, also where it is another user's, who cannot be sent a signal."""
         for end in (getattr(self, "_gate", None), getattr(self, "_urgent", None)):
             if end is not None:
                 end.close()
-        process: subprocess.Popen[bytes] | None = getattr(self, "process", None)
-        if process is not None:
-            _wait_for_the_end(process)
-        self._resources.close()
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            # It may be another user's. What kills unshare(1) takes the agent along.
+            process.kill() if os.geteuid() == 0 else process.terminate()
+            process.wait()
 
 
 def _start_agent(folder: Path, log: Path) -> subprocess.Popen[bytes]:
@@ -106,13 +105,3 @@ def _start_agent(folder: Path, log: Path) -> subprocess.Popen[bytes]:
             cwd="/",
             start_new_session=True,
         )
-
-
-def _wait_for_the_end(process: subprocess.Popen[bytes]) -> None:
-    """Wait for an agent that was told to end, or has."""
-    try:
-        process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        # It may be another user's. What kills unshare(1) takes the agent along.
-        process.kill() if os.geteuid() == 0 else process.terminate()
-        process.wait()

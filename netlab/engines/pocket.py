@@ -1,7 +1,6 @@
 """The pocket engine: boot a User-Mode Linux kernel of our own, as an ordinary process without privileges."""
 
 import threading
-from collections.abc import Sequence
 
 from netlab import kernel
 from netlab.base import scratch
@@ -52,7 +51,7 @@ class PocketEngine:
             return run_in(guest, plan, on_progress, cancel)
 
 
-def machine_requirements(which: Sequence[str] = TOOLS) -> list[Requirement]:
+def machine_requirements() -> list[Requirement]:
     """What the pocket engine needs and finds on this machine."""
     found: list[Requirement] = []
     try:
@@ -60,7 +59,7 @@ def machine_requirements(which: Sequence[str] = TOOLS) -> list[Requirement]:
         found.append(Requirement("pocket kernel", True, f"{here.release} at {here.path}"))
     except KernelError as error:
         found.append(Requirement("pocket kernel", False, "none is built", str(error)))
-    found += [tool(name, "Ask your administrator for the package iproute2.") for name in which]
+    found += [tool(name, "Ask your administrator for the package iproute2.") for name in TOOLS]
     try:
         found.append(Requirement("scratch directory", True, str(scratch.base())))
     except EngineError as error:
