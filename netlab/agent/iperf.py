@@ -35,19 +35,16 @@ def report(number: int, duration_s: float, count_bytes: int) -> str:
     >>> report(3, 5.0, 5_900_000)
     '[  3]  0.0- 5.0 sec  5.63 MBytes  9.44 Mbits/sec'
     """
-    rate = 8 * count_bytes / duration_s if duration_s > 0 else 0.0
-    size, size_unit = next(
-        (
-            (count_bytes / scale, unit)
-            for scale, unit in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
-            if count_bytes >= scale
-        ),
-        (float(count_bytes), ""),
-    )
-    speed, speed_unit = next(
-        ((rate / scale, unit) for scale, unit in ((1e9, "G"), (1e6, "M"), (1e3, "K")) if rate >= scale), (rate, "")
-    )
+    size, size_unit = _scaled(count_bytes, 1024)
+    speed, speed_unit = _scaled(8 * count_bytes / duration_s if duration_s > 0 else 0.0, 1000)
     return f"[{number:3}]  0.0-{duration_s:4.1f} sec  {size:.2f} {size_unit}Bytes  {speed:.2f} {speed_unit}bits/sec"
+
+
+def _scaled(value: float, step: int) -> tuple[float, str]:
+    for power, unit in ((3, "G"), (2, "M"), (1, "K")):
+        if value >= step**power:
+            return value / step**power, unit
+    return value, ""
 
 
 def say(line: str) -> None:

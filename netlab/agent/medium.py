@@ -13,6 +13,7 @@ import struct
 import threading
 import time
 from dataclasses import dataclass
+from typing import cast
 
 from netlab.agent.dcf import Dcf
 from netlab.agent.namespaces import visit
@@ -30,6 +31,7 @@ IFF_TAP = 0x0002
 IFF_NO_PI = 0x1000
 MOST_FRAME_BYTES = 1 << 16
 TIMER_ABSTIME = 1
+COUNTED = ("frames", "collisions", "errors", "given_up", "drops")
 RING_FRAMES = 20_000
 """The TAP's own ring must not drop: between two looks of the thread a host may send a whole window."""
 
@@ -117,10 +119,7 @@ class Medium:
         """The queue of each end, in the form of `netlab.agent.sampling`."""
         return {
             end.interface: Qdisc(
-                0,
-                "fifo",
-                0,
-                0,
+                kind="fifo",
                 sent_bytes=station.sent_bytes,
                 sent_packets=station.frames,
                 backlog_packets=len(station.waiting),
@@ -133,14 +132,7 @@ class Medium:
     def totals(self) -> list[StationTotals]:
         """What each end counted."""
         return [
-            {
-                "interface": end.interface,
-                "frames": station.frames,
-                "collisions": station.collisions,
-                "errors": station.errors,
-                "given_up": station.given_up,
-                "drops": station.drops,
-            }
+            cast("StationTotals", {"interface": end.interface} | {name: getattr(station, name) for name in COUNTED})
             for end, station in zip(self._ends, self._dcf.stations, strict=True)
         ]
 

@@ -36,21 +36,10 @@ def _tell_once(note: str) -> None:
 class Bridge(LinuxBridge):  # type: ignore[misc]
     """What a script gets when it asks for an OpenFlow switch."""
 
-    def __init__(
-        self,
-        name: str,
-        failMode: str = "secure",  # noqa: N803 (Mininet's names)
-        datapath: str = "kernel",
-        inband: bool = False,
-        protocols: Any = None,
-        reconnectms: int = 1000,
-        stp: bool = False,
-        batch: bool = False,
-        **params: Any,
-    ) -> None:
-        for word in ("dpopts", "verbose"):
+    def __init__(self, name: str, failMode: str = "secure", **params: Any) -> None:  # noqa: N803 (Mininet's names)
+        for word in ("datapath", "inband", "protocols", "reconnectms", "batch", "dpopts", "verbose"):
             params.pop(word, None)
-        super().__init__(name, stp=stp, **params)
+        super().__init__(name, **params)
 
     def start(self, controllers: Any) -> None:
         """Start the bridge."""

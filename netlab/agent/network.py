@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 if sys.version_info >= (3, 12):
     # Mininet wants one name of distutils, which Python 3.12 dropped, and only for Open vSwitch, which is not used here.
@@ -53,11 +53,7 @@ class HeldNamespace:
 
 
 class Host(HeldNamespace, Node):  # type: ignore[misc]
-    """An end system."""
-
-
-class Router(HeldNamespace, Node):  # type: ignore[misc]
-    """A node that forwards."""
+    """A host or a router."""
 
 
 class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
@@ -68,25 +64,11 @@ class Bridge(HeldNamespace, Switch):  # type: ignore[misc]
 
 
 class BatchedLink(Link):  # type: ignore[misc]
-    """A veth pair that is made together with all others (`messages.pairs`)."""
+    """A veth pair that is made together with all others (`messages.pairs`), or two TAPs, between which a medium passes frames on."""
 
     @classmethod
     def makeIntfPair(cls, *_given: Any, **_named: Any) -> None:  # noqa: N802 (Mininet's name)
         """Nothing to do yet."""
-
-
-class MediumLink(Link):  # type: ignore[misc]
-    """A TAP at each end; `netlab.agent.medium` passes frames on between them."""
-
-    files: ClassVar[dict[str, int]] = {}
-
-    @classmethod
-    def makeIntfPair(  # noqa: N802 (Mininet's name)
-        cls, intfname1: str, intfname2: str, _addr1: object, _addr2: object, node1: Any, node2: Any, **_named: Any
-    ) -> None:
-        """Make both TAPs."""
-        cls.files[intfname1] = open_tap(intfname1, node1.pid)
-        cls.files[intfname2] = open_tap(intfname2, node2.pid)
 
 
 class PlannedIntf(Intf):  # type: ignore[misc]
@@ -109,13 +91,10 @@ class Network:
         self.mininet = Mininet(build=False, controller=None, link=BatchedLink, intf=PlannedIntf)
         self.media: list[Medium] = []
         self.nodes: dict[str, Any] = {}
-        for name in plan["hosts"]:
+        for name in [*plan["hosts"], *plan["routers"]]:
             self.nodes[name] = self.mininet.addHost(name, cls=Host, ip=None)
-        for name in plan["routers"]:
-            self.nodes[name] = self.mininet.addHost(name, cls=Router, ip=None)
         for number, name in enumerate(plan["switches"], start=1):
             self.nodes[name] = self.mininet.addSwitch(name, cls=Bridge, dpid=f"{number:x}", inNamespace=True)
-        MediumLink.files = {}
         macs = plan["macs"]
         for forward, backward in zip(plan["directions"][::2], plan["directions"][1::2], strict=True):
             self.mininet.addLink(
@@ -123,10 +102,11 @@ class Network:
                 forward["dst"],
                 addr1=macs[forward["interface"]],
                 addr2=macs[backward["interface"]],
-                cls=BatchedLink if forward["shape"]["medium"] is None else MediumLink,
             )
         self._routing = {name: Routing(node.pid) for name, node in self.nodes.items()}
+        self._files: dict[str, int] = {}
         for name, interface in self._taps():
+            self._files[interface] = open_tap(interface, self.pid(name))
             with visit(self.pid(name)):
                 self._routing[name].interfaces.note(interface, socket.if_nametoindex(interface))
         self._make_links()
@@ -156,7 +136,8 @@ class Network:
             lines[name] += own_lines
         for name, node in self.nodes.items():
             with visit(node.pid):
-                self._set_sysctls(name)
+                for key, value in messages.settings(self.plan, name).items():
+                    set_sysctl(key, value, name)
             routing = self._routing[name]
             routing.tell(messages.configuration([*lines[name], *ip_lines.get(name, [])], [], routing.interfaces))
         if self.plan["clock"] == "virtual":
@@ -168,7 +149,7 @@ class Network:
         self._wait_for_links()
         hops = self.plan["directions"]
         self.media = [
-            Medium(forward, backward, MediumLink.files, self.plan["seed"])
+            Medium(forward, backward, self._files, self.plan["seed"])
             for forward, backward in zip(hops[::2], hops[1::2], strict=True)
             if forward["shape"]["medium"] is not None
         ]
@@ -188,10 +169,6 @@ class Network:
                         if time.monotonic() > deadline_s:
                             raise RunError(f"The interface {interface} did not come up.")
                         time.sleep(0.02)
-
-    def _set_sysctls(self, name: str) -> None:
-        for key, value in messages.settings(self.plan, name).items():
-            set_sysctl(key, value, name)
 
     def pid(self, name: str) -> int:
         """Process that holds the namespace of a node."""

@@ -85,11 +85,7 @@ class Prompt(CLI):  # type: ignore[misc]
             else:
                 output(OFFER.format(name))
 
-    do_gterm = do_xterm
-
-    def do_x(self, line: str) -> None:
-        """As xterm."""
-        self.do_xterm(line)
+    do_gterm = do_x = do_xterm
 
 
 def network(plan: dict[str, Any], pids: dict[str, int]) -> Mininet:

@@ -25,10 +25,10 @@ _QUEUE = struct.Struct("=IIIII")
 class Qdisc:
     """Counters of one qdisc since it was made; backlog is now."""
 
-    interface_index: int
-    kind: str
-    handle: int
-    parent: int
+    interface_index: int = 0
+    kind: str = ""
+    handle: int = 0
+    parent: int = 0
     sent_bytes: int = 0
     sent_packets: int = 0
     backlog_packets: int = 0
@@ -74,10 +74,10 @@ class QueueReader:
             if name is None:
                 continue
             if qdisc.kind == "tbf":
-                outer = found.setdefault(name, Qdisc(qdisc.interface_index, "", 0, 0))
+                outer = found.setdefault(name, Qdisc(qdisc.interface_index))
                 outer.sent_bytes, outer.sent_packets = qdisc.sent_bytes, qdisc.sent_packets
             elif qdisc.handle == QUEUE_HANDLE:
-                inner = found.setdefault(name, Qdisc(qdisc.interface_index, "", 0, 0))
+                inner = found.setdefault(name, Qdisc(qdisc.interface_index))
                 inner.kind = qdisc.kind
                 inner.backlog_bytes, inner.backlog_packets = qdisc.backlog_bytes, qdisc.backlog_packets
                 inner.drops, inner.marks = qdisc.drops, qdisc.marks

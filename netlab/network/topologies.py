@@ -5,13 +5,14 @@ from typing import Any
 
 from netlab.base.errors import ScenarioError, unknown_name
 from netlab.base.values import is_integer, plain, shown
-from netlab.network.link import Link, takes_link_fields
+from netlab.network.link import Link, LinkShape, takes_link_fields
 from netlab.network.topology import Topology
 
 __all__ = ["chain", "dumbbell", "portfolio", "slow_middle", "three_pcs", "two_routers"]
 
 DEFAULT_QUEUE_PACKETS = 100
 MOST_PAIRS = 1000
+OF_A_QUEUE = ("rate_mbps", "queue_packets", "queue_bytes", "aqm", "aqm_options")
 PORTFOLIO_DELAYS_MS = (10, 20, 10)
 
 
@@ -50,13 +51,7 @@ def three_pcs(
     rate_mbps: float | None = 5, queue_packets: int | None = DEFAULT_QUEUE_PACKETS, **bottleneck: Any
 ) -> Topology:
     """Hosts h1 and h2 share a switch on router r1; h3 is behind r1's limited interface r1-eth1 (`epfl` figure 1)."""
-    unlimited: dict[str, Any] = {
-        "rate_mbps": None,
-        "queue_packets": None,
-        "queue_bytes": None,
-        "aqm": "fifo",
-        "aqm_options": {},
-    }
+    unlimited = {name: getattr(LinkShape(), name) for name in OF_A_QUEUE}
     queue = _queue(rate_mbps, queue_packets, bottleneck)
     return Topology(
         hosts=["h1", "h2", "h3"],
