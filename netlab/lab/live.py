@@ -260,9 +260,8 @@ class Lab:
         pace: float | None = None,
         quantities: tuple[str, ...] = watch.DEFAULT,
         interfaces: tuple[str, ...] | None = None,
-        since_s: float | None = None,
     ) -> None:
-        """Let network time pass and show a figure that grows with it.
+        """Let network time pass and show a figure that grows with it, from the start of the first flow on.
 
         Parameters
         ----------
@@ -272,8 +271,6 @@ class Lab:
             Columns of `intervals` to show, a strip each: goodput_mbps, cwnd_segments, rtt_ms, ...
         interfaces : tuple of str, optional
             Queues to show, such as "r1-eth1"; those that hold packets when left out.
-        since_s : float, optional
-            Network time in s from which to show; from the start of the first flow when left out.
 
         Raises
         ------
@@ -282,7 +279,7 @@ class Lab:
         """
         self._check_advance(duration_s, pace)
         watch.check(quantities, interfaces, self._queue_interfaces())
-        figure = watch.Growing(quantities, interfaces, since_s)
+        figure = watch.Growing(quantities, interfaces)
         figure.show()
         self.advance(duration_s, pace=pace, on_step=lambda: figure.draw_now_and_then(lambda: self.run))
         figure.finish(self.run)

@@ -42,13 +42,10 @@ class Growing:
     """A figure in a notebook that is drawn again with all that was measured so far.
 
     It has a strip for each of `quantities`, columns of `run.intervals`, and `interfaces` as `netlab.plots.time_series`
-    takes them; `since_s` None is from the start of the first flow.
+    takes them.
     """
 
-    def __init__(
-        self, quantities: tuple[str, ...], interfaces: tuple[str, ...] | None, since_s: float | None = None
-    ) -> None:
-        self._since_s = since_s
+    def __init__(self, quantities: tuple[str, ...], interfaces: tuple[str, ...] | None) -> None:
         self._quantities = quantities
         self._interfaces = interfaces
         self._drawn_s = 0.0
@@ -79,9 +76,7 @@ class Growing:
 
         Raises NetlabError when a quantity is not known.
         """
-        since_s = self._since_s
-        if since_s is None:
-            since_s = 0.0 if run.flows.empty else float(run.flows.start_s.min())
+        since_s = 0.0 if run.flows.empty else float(run.flows.start_s.min())
         run = replace(
             run, intervals=run.intervals[run.intervals.t_s >= since_s], queues=run.queues[run.queues.t_s >= since_s]
         )
