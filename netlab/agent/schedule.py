@@ -61,7 +61,9 @@ def _queue(interface: str, shape: Shape, up: bool, clock: str) -> list[Attached]
     found = shaping.queue_qdiscs(interface, shape, clock)
     if up or not found:
         return found
-    return [shaping.draining(interface, shape, clock), *found[1:]]
+    # What it holds goes at once.
+    draining = {**shape, "rate_mbps": shaping.DRAINING_MBPS, "segmentation_offload": shaping.offloads(shape)}
+    return [shaping.queue_qdiscs(interface, cast("Shape", draining), clock)[0], *found[1:]]
 
 
 def _replaced(interface: str, before: list[Attached], after: list[Attached]) -> list[Queueing]:

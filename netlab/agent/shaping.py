@@ -86,14 +86,6 @@ def queue_qdiscs(interface: str, shape: Shape, clock: str) -> list[Attached]:
     return [Attached(interface, bucket), Attached(interface, queue, inner=True)]
 
 
-def draining(interface: str, shape: Shape, clock: str) -> Attached:
-    """The rate limit of an interface whose link is down: what it holds goes at once."""
-    found = queue_qdiscs(
-        interface, {**shape, "rate_mbps": DRAINING_MBPS, "segmentation_offload": offloads(shape)}, clock
-    )
-    return found[0]
-
-
 def wire_qdisc(
     device: str, shape: Shape, clock: str, seed: int | None = None, *, every_option: bool = False
 ) -> Attached:
@@ -125,20 +117,13 @@ def wire_qdisc(
     return Attached(device, wire)
 
 
-def wire_seed(seed: int, src: str, dst: str, nth: int) -> int:
-    """Where the draws of one direction of a link start, the `nth` between these nodes: a run's other links do not move
-    them.
-    """
-    return random.Random(f"{seed} {src} {dst} {nth}").getrandbits(64)  # noqa: S311 (no secret)
-
-
 def wire_seeds(directions: list[Hop], seed: int) -> list[int]:
-    """Those of all directions."""
+    """Where the draws of each direction start: a run's other links do not move them."""
     parallel: Counter[tuple[str, str]] = Counter()
     found = []
     for direction in directions:
-        ends = direction["src"], direction["dst"]
-        found.append(wire_seed(seed, *ends, parallel[ends]))
+        ends = src, dst = direction["src"], direction["dst"]
+        found.append(random.Random(f"{seed} {src} {dst} {parallel[ends]}").getrandbits(64))  # noqa: S311 (no secret)
         parallel[ends] += 1
     return found
 

@@ -286,12 +286,7 @@ class Lab:
 
     def _queue_interfaces(self) -> list[str]:
         """Interfaces whose queue is sampled: those of links with a rate, now or earlier."""
-        shapes = [shape for link in self.topology.links for shape in (link.forward, link.backward)]
-        now = [
-            d["interface"]
-            for d, shape in zip(self._plan["directions"], shapes, strict=True)
-            if shape.rate_mbps is not None
-        ]
+        now = [hop.interface for hop in self.topology.hops() if hop.shape.is_shaped]
         return list(dict.fromkeys([*now, *(row["interface"] for row in self._queues)]))
 
     def start(self, item: Traffic) -> LiveFlow:

@@ -107,7 +107,7 @@ class Host:
         # Its modules are Linux's, and a live network without programs needs none of them.
         from netlab.lab import terminal
 
-        return terminal.serve(self._session, self.name)
+        return terminal.Terminal(self._session, self.name)
 
 
 class Process:

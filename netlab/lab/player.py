@@ -26,7 +26,7 @@ def play(session: Session, pid: int, *, paced: bool) -> int:
     offered: list[terminal.Terminal] = []
 
     def offer(found: re.Match[str]) -> str:
-        offered.append(terminal.serve(session, found[1]))
+        offered.append(terminal.Terminal(session, found[1]))
         return f"In another shell, type: {offered[-1].command}\r\n"
 
     typed = b""

@@ -39,7 +39,7 @@ LEFT = "\r\n[netlab: nobody has typed for {:.0f} minutes; the network stands sti
 
 
 class Terminal:
-    """A terminal that waits to be joined."""
+    """A terminal of a node, which is offered as soon as it is made, and waits to be joined."""
 
     def __init__(self, session: Session, node: str) -> None:
         self._session = session
@@ -115,11 +115,6 @@ class Terminal:
                     data = b""
                 gone = not data
                 keys = data.decode(errors="replace")
-
-
-def serve(session: Session, node: str) -> Terminal:
-    """Offer a terminal of a node."""
-    return Terminal(session, node)
 
 
 def offered(node: str | None = None) -> list[Path]:
