@@ -1,9 +1,10 @@
 """Play Linux's own TCP tests (packetdrill scripts of the kernel's source) in the pocket kernel; write docs/conformance.md.
 
-    PACKETDRILL=path/to/packetdrill python benchmarks/packetdrill.py [NAME ...]     # all, or those named
+    PACKETDRILL=path/to/packetdrill python benchmarks/packetdrill.py [--put-back] [NAME ...]     # all, or those named
 
 The scripts come from the `linux-source` package that `netlab kernel build` took. The program is in no package registry:
-docs/conformance.md says where it comes from.
+docs/conformance.md says where it comes from. One script tests a change that Linux took back: `--put-back` builds a kernel with
+the change (about 5 minutes) and plays that script there.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import netlab as nl
 from netlab import kernel
-from netlab.kernel import cache
+from netlab.kernel import building, cache
 
 TARGET = Path(__file__).parent.parent / "docs" / "conformance.md"
 FOLDER = "tools/testing/selftests/net/packetdrill"
@@ -45,26 +47,28 @@ ssize_t send(int fd, const void *data, size_t size, int flags)
 }}
 """
 
-# Why a script fails here, where that is known.
-REASONS = {
-    "tcp_advmss_pmtu_ipv4": (
-        "The script tests a change that Linux 7.3.4 took back (its ChangeLog: 'Revert \"net: advertise TCP MSS from the configured "
-        "MTU, not the learned PMTU\"'); it was left in the source. With `ipv4_default_advmss()` looking at the interface's MTU again, "
-        "in a kernel that was built for this alone, it passes."
-    ),
-}
+# The change that one script tests, and Linux took back: the file, its line, and the line with the change.
+TAKEN_BACK = "tcp_advmss_pmtu_ipv4"
+CHANGE = (
+    "net/ipv4/route.c",
+    "advmss = max_t(unsigned int, ipv4_mtu(dst) - header_size,",
+    "advmss = max_t(unsigned int, (dst_metric_raw(dst, RTAX_MTU) ?: READ_ONCE(dst_dev_rcu(dst)->mtu)) - header_size,",
+)
 
 PAGE = """# Linux's own tests of TCP, in virtual time
 
 The kernel's source has tests of its TCP: scripts for *packetdrill*, which plays one end of a connection packet by packet and
 looks at what Linux sends, and when. `benchmarks/packetdrill.py` plays them in the pocket kernel, in a host of a live network.
 
-**{passed} of {number} scripts for IPv4 pass** (Linux {release}, {wall_s:.0f} s). Scripts for IPv6 alone are left out, because the
+**{passed} of {number} scripts for IPv4 pass{where}** (Linux {release}, {wall_s:.0f} s). Scripts for IPv6 alone are left out, because the
 kernel is built without it. Each call of `send()` takes {call_us} us, because calls take time on a real clock and one script
 (`tcp_eor_no-coalesce-retrans`) counts on it: RACK ignores an ACK that comes sooner than the smallest RTT, and the first RTT of that
 script lasts as long as its ten calls.
 
-{failures}
+{failures}`tcp_advmss_pmtu_ipv4` tests a change that Linux 7.3.4 took back (its ChangeLog: 'Revert "net: advertise TCP MSS from the
+configured MTU, not the learned PMTU"') and left in the source, so the kernel that netlab runs cannot pass it. With `--put-back`
+that script is played again in a kernel of the same source whose `ipv4_default_advmss()` looks at the configured MTU.
+
 The program is in no package registry. It is `gtests/net/packetdrill` of <https://github.com/google/packetdrill>, tried at
 2c4001c4d6fc (2026-05-14); `./configure && make packetdrill` builds it. It also needs `ethtool`.
 
@@ -77,12 +81,27 @@ The library kernel has no programs, so these scripts are not played there. Its T
 """
 
 
-def scripts(place: Path) -> Path:
-    """The folder with the kernel's scripts, unpacked into `place`."""
+def unpacked(place: Path, part: str) -> Path:
+    """The kernel's source, of which a part is unpacked into `place`."""
     package = max(cache.sources().glob("linux-source-*.deb"), key=lambda path: path.stat().st_mtime)
-    outer = f"dpkg-deb --fsys-tarfile '{package}' | tar -xO --wildcards '*/linux-source-*.tar.xz' | tar -xJ --wildcards '*/{FOLDER}/*'"
+    outer = f"dpkg-deb --fsys-tarfile '{package}' | tar -xO --wildcards '*/linux-source-*.tar.xz' | tar -xJ --wildcards '*/{part}'"
     subprocess.run(["bash", "-o", "pipefail", "-c", outer], cwd=place, check=True)
-    return next(place.glob(f"*/{FOLDER}"))
+    return next(place.glob("linux-source-*"))
+
+
+def with_change(place: Path) -> Path:
+    """A kernel with the change that was taken back: built once, and kept beside netlab's own in a cache of its own."""
+    own = cache.root() / "taken-back"
+    for made in own.glob("kernels/*/linux"):
+        return made
+    source, (name, line, changed) = unpacked(place, "*"), CHANGE
+    text = (source / name).read_text()
+    if text.count(line) != 1:
+        sys.exit(f"{name} of this source has not the one line {line!r}.")
+    (source / name).write_text(text.replace(line, changed))
+    os.environ["NETLAB_CACHE"] = str(own)
+    building.build(source, kinds=(building.POCKET,))
+    return next(own.glob("kernels/*/linux"))
 
 
 def about(text: str) -> str:
@@ -92,44 +111,54 @@ def about(text: str) -> str:
     return re.split(r"(?<=[.:]) ", " ".join(words.split()))[0].replace("|", "/")[:160]
 
 
-def main(names: list[str]) -> int:
+def play(paths: list[Path], words: str) -> dict[str, str]:
+    """Why each script fails, "" where it passes, by name."""
+    found = {}
+    with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:
+        for path in paths:
+            said = str(lab["h1"].run(f"cd {path.parent} && {words} {path.name} 2>&1; echo status=$?"))
+            line = next((line for line in said.splitlines() if line.startswith(path.name)), "no line of its own")
+            found[path.stem] = "" if "status=0" in said else line.partition(": ")[2] or line
+            print(f"{path.stem}: {found[path.stem] or 'passes'}", flush=True)
+    return found
+
+
+def main(given: list[str]) -> int:
     """Play the scripts and write the page; returns how many failed."""
+    names = [name for name in given if name != "--put-back"]
     program = shutil.which(os.environ.get("PACKETDRILL", "packetdrill"))
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if program is None or missing:
         sys.exit(
             f"Set PACKETDRILL to the program (docs/conformance.md says how it is built). Missing: {missing or 'packetdrill'}"
         )
-    rows, failures, began_s = [], [], time.monotonic()
+    release, where = kernel.find().release, ""
     with tempfile.TemporaryDirectory(dir=Path.home()) as place:
-        folder, calls = scripts(Path(place)), Path(place) / "calls.so"
+        source, calls = unpacked(Path(place), f"{FOLDER}/*"), Path(place) / "calls.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", calls], input=CALLS, text=True, check=True)
-        chosen = [path for path in sorted(folder.glob("*.pkt")) if not names or path.name in names]
-        with nl.live(nl.topologies.dumbbell(pairs=1), seed=1) as lab:
-            for path in chosen:
-                text = path.read_text()
-                if "--ip_version=ipv6" in text:
-                    continue
-                said = lab["h1"].run(
-                    f"cd {folder} && LD_PRELOAD={calls} unshare -n {Path(program).resolve()} {WORDS} {path.name} 2>&1; echo status=$?"
-                )
-                passed = "status=0" in str(said)
-                rows.append(f"| `{path.stem}` | {about(text)} | {'passes' if passed else '**fails**'} |")
-                if not passed:
-                    line = next(
-                        (line for line in str(said).splitlines() if line.startswith(path.name)), "no line of its own"
-                    )
-                    failures.append(
-                        f"- `{path.stem}`: {line.partition(': ')[2] or line}. {REASONS.get(path.stem, '')}".rstrip()
-                    )
-                print(rows[-1], flush=True)
-    wall_s = time.monotonic() - began_s
-    text = "What fails:\n\n" + "\n".join(failures) + "\n" if failures else ""
-    counts = {"passed": len(rows) - len(failures), "number": len(rows), "wall_s": wall_s, "call_us": CALL_US}
+        words = f"LD_PRELOAD={calls} unshare -n {Path(program).resolve()} {WORDS}"
+        paths = {path.stem: path for path in sorted((source / FOLDER).glob("*.pkt")) if not names or path.name in names}
+        chosen = [path for path in paths.values() if "--ip_version=ipv6" not in path.read_text()]
+        began_s = time.monotonic()
+        failures = play(chosen, words)
+        wall_s = time.monotonic() - began_s
+        results = {name: "**fails**" if why else "passes" for name, why in failures.items()}
+        if "--put-back" in given and failures.get(TAKEN_BACK):
+            os.environ["NETLAB_KERNEL"] = str(with_change(Path(place)))
+            if not play([paths[TAKEN_BACK]], words)[TAKEN_BACK]:
+                results[TAKEN_BACK] = f"fails: {failures.pop(TAKEN_BACK)}; **passes with the change that it tests**"
+                where = ", one of them in a kernel with the change that it tests"
+        rows = [f"| `{path.stem}` | {about(path.read_text())} | {results[path.stem]} |" for path in chosen]
+    failed = {name: why for name, why in failures.items() if why}
+    said = "".join(f"- `{name}`: {why}.\n" for name, why in failed.items())
+    counts: dict[str, Any] = {"passed": len(rows) - len(failed), "number": len(rows), "wall_s": wall_s, "where": where}
     if not names:
-        TARGET.write_text(PAGE.format(**counts, release=kernel.find().release, failures=text, rows="\n".join(rows)))
-    print("{passed} of {number} pass, {wall_s:.0f} s".format(**counts))
-    return len(failures)
+        failing = f"What fails:\n\n{said}\n" if said else ""
+        TARGET.write_text(
+            PAGE.format(**counts, call_us=CALL_US, release=release, failures=failing, rows="\n".join(rows))
+        )
+    print("{passed} of {number} pass{where}, {wall_s:.0f} s".format(**counts))
+    return len(failed)
 
 
 if __name__ == "__main__":
