@@ -32,8 +32,8 @@ def filled(text: str) -> str:
 def with_unit(number: float, unit: str) -> str:
     """Write a number with four significant digits and its unit.
 
-    >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes")
-    ('4.798 Mbit/s', '0.0403', '1066 bytes')
+    >>> with_unit(4.79846, "Mbit/s"), with_unit(0.0403, ""), with_unit(1066, "bytes"), with_unit(1, "bytes")
+    ('4.798 Mbit/s', '0.0403', '1066 bytes', '1 byte')
     """
     magnitude = abs(number)
     if number == 0 or 1e-4 <= magnitude < 1e7:
@@ -42,7 +42,8 @@ def with_unit(number: float, unit: str) -> str:
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         text = f"{number:.4g}"
-    return f"{text} {unit}".rstrip()
+    words = len(unit) > 2 and unit.isalpha() and unit.endswith("s")
+    return f"{text} {unit[:-1] if words and text == '1' else unit}".rstrip()
 
 
 def is_stub(answer: object) -> bool:
