@@ -69,12 +69,13 @@ def traced(name: str) -> Topology:
 
 def side_by_side(first: object, second: object) -> Scenario:
     """Two lossy links of the same kind beside each other: `first` has one for itself (h1), `second` the other (h2)."""
-    links = [
-        Link(src, dst, rate_mbps=RATE_MBPS, delay_ms=BASE_RTT_MS / 2, queue_packets=QUEUE_PACKETS, loss_rate=LOSS_RATE)
-        for src, dst in (("h1", "h3"), ("h2", "h4"))
-    ]
+    # The queue is in a router: in its own host TCP would leave only a few packets in a queue (TCP small queues).
+    slow: dict[str, Any] = {"delay_ms": BASE_RTT_MS / 2, "queue_packets": QUEUE_PACKETS, "loss_rate": LOSS_RATE}
+    links = [Link(router, dst, rate_mbps=RATE_MBPS, **slow) for router, dst in (("r1", "h3"), ("r2", "h4"))]
     return Scenario(
-        Topology(hosts=["h1", "h2", "h3", "h4"], links=links),
+        Topology(
+            hosts=["h1", "h2", "h3", "h4"], routers=["r1", "r2"], links=[Link("h1", "r1"), Link("h2", "r2"), *links]
+        ),
         [Tcp("h1", "h3", congestion=first), Tcp("h2", "h4", congestion=second)],
         duration_s=LOSSY_S,
     )

@@ -184,7 +184,7 @@ class Checks:
         self.selective_repeat = Transfer(
             name="selective repeat",
             cases=SELECTIVE_REPEAT,
-            right="Only what is lost goes again. The price is a buffer at the receiver, and a timer for each piece.",
+            right="Only what was not acknowledged goes again. The price is a buffer at the receiver, and a timer for each piece.",
             hints=[
                 "Keep early pieces in a dictionary by their number. Deliver while the one that you wait for is in it.",
                 "Answer every datagram with its own number, also one from behind the window.",

@@ -20,15 +20,14 @@ from netlab.chapters.reliable_transfer.programs import (
 from netlab.chapters.reliable_transfer.settings import LOSS_RATE, RATE_MBPS, RTT_MS, TIMEOUT_MS, network, transfer
 from netlab.course.page_style import spaced
 from netlab.engines import lasting
-from netlab.measure.results import Run
 from netlab.runs import sweeps
 from netlab.runs.replications import Interval, interval
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Program, Tcp, Traffic
 
 SEEDS = 5
-TRANSFER_S = lasting(5, real_s=3)
-TOGETHER_S = lasting(6, real_s=6)
+TRANSFER_S = lasting(10, real_s=3)
+TOGETHER_S = lasting(20, real_s=8)
 WIDE_SPAN = 127
 STOP_AND_WAIT = Protocol(StopAndWaitSender, InOrderReceiver)
 GO_BACK_N = Protocol(GoBackNSender, InOrderReceiver)
@@ -125,15 +124,17 @@ def span_table(found: pd.DataFrame, wide: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def together(protocol: Protocol, window: int = 32) -> dict[str, Interval]:
-    """The goodput of Linux's TCP alone, and together with a transfer, on a path that loses nothing by itself."""
-    path = network(loss_rate=0.0)
-    mine = Program("h1", "h2", *protocol.ends(window))
-    cases: dict[str, list[Traffic]] = {"alone": [], "together": [mine]}
+def together(protocol: Protocol, window: int = 32) -> pd.DataFrame:
+    """Linux's TCP alone, beside a second TCP and beside a transfer, on a path that loses nothing by itself; a row for each run."""
+    cases: dict[str, list[Traffic]] = {
+        "nobody": [],
+        "a second TCP": [Tcp("h1", "h2", congestion="cubic")],
+        "selective repeat": [Program("h1", "h2", *protocol.ends(window))],
+    }
     runs = sweeps.sweep(
         {
             (case, seed): Scenario(
-                path,
+                network(loss_rate=0.0),
                 # Nothing else differs from seed to seed: this path loses nothing at random.
                 [Tcp("h1", "h2", congestion="cubic", start_s=0.1 * seed), *others],
                 duration_s=TOGETHER_S,
@@ -144,8 +145,29 @@ def together(protocol: Protocol, window: int = 32) -> dict[str, Interval]:
             for seed in range(1, SEEDS + 1)
         }
     )
-    return {case: interval([_tcp_mbps(runs[case, seed]) for seed in range(1, SEEDS + 1)]) for case in cases}
+    rows = []
+    for (case, _), run in runs.items():
+        tcp, *others = (row for _, row in run.flows.iterrows())
+        row = {"beside": case, "tcp_mbps": tcp["goodput_mbps"], "rtt_ms": tcp["rtt_ms"]}
+        for other in others:
+            row["other_mbps"] = other["goodput_mbps"]
+            if other["kind"] == "program":
+                row["sent_for_each"] = other["sent_datagrams"] * PIECE_BYTES / other["received_bytes"]
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def _tcp_mbps(run: Run) -> float:
-    return float(run.flows.loc[run.flows["kind"] == "tcp", "goodput_mbps"].iloc[0])
+def together_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Means of `together`, with intervals for the goodputs."""
+    rows = []
+    for case, runs in found.groupby("beside", sort=False):
+        is_alone = runs["other_mbps"].isna().all()
+        rows.append(
+            {
+                "beside TCP": case,
+                "TCP (Mbit/s)": f"{interval(runs['tcp_mbps']):.2f}",
+                "the other (Mbit/s)": "" if is_alone else f"{interval(runs['other_mbps']):.2f}",
+                "RTT (ms)": f"{runs['rtt_ms'].mean():.0f}",
+            }
+        )
+    return spaced(pd.DataFrame(rows))

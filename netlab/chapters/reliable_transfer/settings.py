@@ -33,9 +33,12 @@ NUMBERS = OwnNumbers(
 
 
 def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: float = LOSS_RATE) -> Topology:
-    """Two hosts and a link between them that loses data at random, and no ACK."""
+    """Two hosts and a link between them that loses data at random, and no ACK.
+
+    Its queue is in a router: in its own host TCP would leave only a few packets in a queue (TCP small queues).
+    """
     link = Link(
-        "h1",
+        "r1",
         "h2",
         rate_mbps=rate_mbps,
         delay_ms=rtt_ms / 2,
@@ -43,7 +46,7 @@ def network(rate_mbps: float = RATE_MBPS, rtt_ms: float = RTT_MS, loss_rate: flo
         queue_packets=QUEUE_PACKETS,
         reverse={"rate_mbps": None, "queue_packets": None, "loss_rate": 0.0},
     )
-    return Topology(hosts=["h1", "h2"], links=[link])
+    return Topology(hosts=["h1", "h2"], routers=["r1"], links=[Link("h1", "r1"), link])
 
 
 def transfer(

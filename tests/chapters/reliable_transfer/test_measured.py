@@ -22,8 +22,8 @@ pytestmark = pytest.mark.library
     ],
 )
 def test_a_transfer_delivers_all_once_at_the_formulas_rate(name: str, protocol: Protocol, window: int) -> None:
-    """8 s with 2 % of loss: some 10 to 50 losses, so a scatter of a fifth."""
-    flow = nl.run(settings.transfer(*protocol.ends(window), duration_s=8, seed=3)).flows.iloc[0]
+    """40 s with 2 % of loss: half of the time is spent after some 60 losses, so a scatter of a tenth."""
+    flow = nl.run(settings.transfer(*protocol.ends(window), duration_s=40, seed=3)).flows.iloc[0]
     assert flow[["duplicates", "missing_bytes", "wrong_bytes"]].sum() == 0
     agrees("goodput (Mbit/s)", flow["goodput_mbps"], experiments.theory_mbps(name, float(window)), relative=0.25)
 
@@ -42,3 +42,11 @@ def test_a_window_that_counts_what_is_in_flight_does_not_stand_still() -> None:
     found = [nl.run(settings.transfer(*ends, duration_s=5)).flows["goodput_mbps"].iloc[0] for ends in (wide, narrow)]
     agrees("goodput (Mbit/s)", found[0], experiments.theory_mbps("selective repeat", 32.0), relative=0.05)
     assert found[1] < 0.8 * found[0]
+
+
+def test_a_timer_shorter_than_the_round_trip_fills_a_shared_link_with_copies() -> None:
+    found = experiments.together(experiments.SELECTIVE_REPEAT).groupby("beside").mean()
+    both_mbps = found["tcp_mbps"] + found["other_mbps"]
+    assert found.loc["selective repeat", "rtt_ms"] > settings.TIMEOUT_MS
+    assert found.loc["selective repeat", "sent_for_each"] > 2
+    assert both_mbps["selective repeat"] < 0.75 * both_mbps["a second TCP"]

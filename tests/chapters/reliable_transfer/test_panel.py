@@ -34,7 +34,7 @@ def test_the_panel_draws_a_run_of_its_scheme_beside_the_formula(scheme: str, sen
     scenario = asked[-1]
     (program,) = scenario.traffic
     assert scenario.problems() == [] and scenario.seed == 3
-    assert scenario.topology.links[0].forward.loss_rate == pytest.approx(0.04)
+    assert scenario.topology.links[-1].forward.loss_rate == pytest.approx(0.04)
     assert type(program.sender).__name__ == sender and program.sender.window == 16
     (strip,) = by_role(panel, "residual")[-1:]
     assert strip.y == pytest.approx((0.0,), abs=1e-9), "the fake measures what theory says"
