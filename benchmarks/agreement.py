@@ -258,7 +258,7 @@ def table(files: list[Path]) -> str:
     end = [] if outside or explained or by_chance else ["Every quantity is within its tolerance."]
     if explained:
         end.append(
-            f"Outside, where native agrees with *shaped*: {'; '.join(explained)}. A likely reason: when these disciplines cut "
+            f"Outside, where native agrees with *shaped*: {'; '.join(explained)}. A guess: when these disciplines cut "
             "a flow, the link stands still for a moment; a bucket of 10 ms saves that time, one of a frame and a third loses it."
         )
     if by_chance:

@@ -123,7 +123,7 @@ chapter.check.best(best_window)
 # ## A window that moves
 #
 # Nobody tells a sender the rate and the RTT of its path. It has to find out, and to leave room for others. The oldest rule that does
-# both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two such flows come closer with each loss, because
+# both is **AIMD**: add one segment for each RTT without loss, halve the window after a loss. Two such flows come closer with each loss that both have, because
 # halving takes more from the larger one and adding gives both the same (Chiu and Jain, 1989).
 #
 # ### Exercise 2: AIMD
@@ -293,7 +293,7 @@ nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control
 # <!-- BEGIN SOLUTION -->
 # Beside CUBIC mine starves: CUBIC fills the queue until it overflows, my control sees the delay, takes it for its own and shrinks. On the steady link it gets
 # [[less than a third of what CUBIC gets = bool(beside.flows["goodput_mbps"].iloc[0] < beside.flows["goodput_mbps"].iloc[1] / 3)]]. It also fails where the shortest RTT is wrong: a flow that begins while another one's queue is there takes that queue for the path and adds
-# its own to it. And when the path gets longer, as after a change of route, everything looks like a queue. CUBIC looks at losses alone and has none of these problems; it pays with a full queue.
+# its own to it. And when the path gets longer, as after a change of route, everything looks like a queue. After slow start CUBIC looks at losses alone and has none of these problems; it pays with a full queue.
 #
 # Rubric:
 #
@@ -305,7 +305,7 @@ nl.plots.time_series(beside, ("cwnd_segments",), interfaces=(), title="A control
 # %% [markdown] id="summary"
 # ## Summary
 #
-# A window below the bandwidth-delay product wastes rate, a window above it makes delay, and power has its peak between. Controls that wait for losses fill any queue;
+# A window below the bandwidth-delay product wastes rate, a window above it makes delay, and there power has its peak. Controls that wait for losses fill any queue;
 # those that look at delay can keep it short, and starve beside the others. "This one is better" needs an interval, and
 # it holds for the networks and neighbours that were tried.
 

@@ -236,6 +236,8 @@ class Number(Check):
     """A sentence that a right answer earns: what to take along."""
     measured: bool = False
     """Measuring the number, or reading it off the page, is the exercise: it may stand above the check."""
+    whole: bool = False
+    """Whether the answer is a whole number, such as a count; then `tolerance` is less than one."""
     harmless: Callable[[float], bool] | None = None
     """Takes a number and tells whether the cells below run with it, right or wrong: of a design, the student shall
     see what comes of it."""
@@ -261,7 +263,10 @@ class Number(Check):
         expected = self.right_number()
         got = with_unit(number, self.unit)
         if close(number, expected, self.tolerance):
-            return self._result(Status.PASSED, f"{got} is right (within {_tolerance_text(self)}).", self.right)
+            if self.whole and number != int(number):
+                return self._result(Status.FAILED, f"got {got}; a whole number is asked for.")
+            within = "" if self.whole else f" (within {_tolerance_text(self)})"
+            return self._result(Status.PASSED, f"{got} is right{within}.", self.right)
         misconceptions = [(_wrong_number(trap, {}), trap.sentence) for trap in self.misconceptions]
         return self._result(Status.FAILED, f"got {got}.", diagnose(number, expected, self.tolerance, misconceptions))
 

@@ -97,6 +97,12 @@ def test_a_tolerance_is_said_with_two_digits() -> None:
     assert "is right (within 0.057 %)" in str(check.judge(704))
 
 
+def test_a_whole_number_is_right_without_a_tolerance_and_a_broken_one_is_not() -> None:
+    check = Number(name="calls", expected=9, unit="calls", tolerance=0.4 / 9, whole=True)
+    assert "9 calls is right." in str(check.judge(9))
+    assert "a whole number is asked for" in str(check.judge(9.3))
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

@@ -128,7 +128,10 @@ class Checks:
             values=lambda table: table.set_index("seed")["delay_ms"],
             expected=lambda table: by_formula_ms(own.busy_rate_mbps, PAYLOAD_BYTES, _offered(table)),
             unit="ms",
-            right="To halve the interval, the runs must last four times as long. At 95 % all of that is four times as long again.",
+            right=(
+                "To halve the interval, the runs must last four times as long. At a load of 95 % they must last five times as long "
+                "for the same per cent."
+            ),
             plot='my_table.plot(kind="scatter", x="seed", y="delay_ms")',
             hints=[
                 "Start with 10 seeds of 10 s. How wide is the interval? It shrinks with the root of the time.",
@@ -154,6 +157,7 @@ class Checks:
             exactly=exactly,
             unit="calls",
             tolerance=0.4 / int(exactly),
+            whole=True,
             measured=True,
             harmless=lambda number: number == int(number) and 1 <= number < 1 / _load_of_a_call(service_ms),
             misconceptions=slips(

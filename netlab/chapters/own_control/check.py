@@ -288,7 +288,7 @@ class Checks:
             measured=True,
             misconceptions=slips(
                 bdp_bytes / FRAME_BYTES / 2,
-                "The one-way delay is half of the way: an acknowledgement comes back after the whole RTT.",
+                "This takes the one-way delay. An acknowledgement comes back after the whole RTT.",
                 bdp_bytes * BITS_PER_BYTE / FRAME_BYTES,
                 "The rate is in bits, and segments have bytes.",
                 bdp_bytes,
@@ -348,7 +348,7 @@ class Checks:
                     "Does each object keep a flow of its own? Does it add the same for each RTT, whatever its window?",
                 ),
             ],
-            right="Additive increase and multiplicative decrease: so two flows come closer with each loss (Chiu and Jain).",
+            right="Additive increase and multiplicative decrease: so two flows come closer with each loss that both have (Chiu and Jain).",
             hints=[
                 "One segment for each RTT: each acknowledgement adds delivered_segments / cwnd_segments.",
                 "Grow only where ack.may_grow says so, and double per RTT while cwnd_segments < ssthresh_segments.",
