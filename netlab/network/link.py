@@ -140,7 +140,8 @@ class LinkShape:
         for name in ("loss_rate", "duplicate_rate"):
             value = getattr(self, name)
             if not _is_share(value):
-                hint = f"; for {value:g} % write {value / 100:g}" if is_number(value) and 1 < value <= 100 else ""
+                percent = value if is_number(value) and 1 < value <= 100 else 2 if "%" in str(value) else None
+                hint = f"; for {percent:g} % write {percent / 100:g}" if percent else ""
                 yield f"{name} must be in [0, 1], got {shown(value)}{hint}"
         yield from self._queue_problems()
         yield from media.problems(self.medium, self.medium_options)

@@ -111,6 +111,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"delay_ms": 1e-7}, "delay_ms must be 0 or a number from 0.001 to 250000, got 1e-07"),
         ({"delay_ms": [10]}, "delay_ms must be 0 or a number from 0.001 to 250000, got [10]"),
         ({"loss_rate": 2.0}, "loss_rate must be in [0, 1], got 2.0; for 2 % write 0.02"),
+        ({"loss_rate": "5%"}, "loss_rate must be in [0, 1], got '5%'; for 2 % write 0.02"),
         ({"loss_rate": math.inf}, "loss_rate must be in [0, 1], got inf"),
         ({"duplicate_rate": "1"}, "duplicate_rate must be in [0, 1], got '1'"),
         ({"rate_mbps": 1, "queue_packets": 2.5}, "queue_packets must be a whole number from 1 to 1000000, got 2.5"),
