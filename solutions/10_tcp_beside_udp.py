@@ -312,7 +312,7 @@ chapter.check.my_run(my_run)
 
 # %% id="my_run-table" tags=["folded"]
 if my_run is not ...:
-    print(chapter.settings.fair_table(my_run, own.my_video_mbps).to_string(index=False))
+    print(chapter.settings.fair_table(my_run, own.my_video_mbps).to_string(index=False, col_space=8))
 
 # %% [markdown] id="summary"
 # ## Summary

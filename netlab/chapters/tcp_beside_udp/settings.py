@@ -201,7 +201,7 @@ def loss_table() -> pd.DataFrame:
             "waiting": 1000 * theory.backoff_mbps(theory.MSS_BYTES, LOSSY_MS, rate),
             "timeouts per loss": run.streams["timeouts"].sum() / run.streams["retransmits"].sum(),
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("loss rate")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(columns="loss rate")
 
 
 def seen_losses(runs: Sequence[Run]) -> dict[str, float]:
@@ -236,7 +236,7 @@ def cliff_table(table: pd.DataFrame, wait: Callable[[float, float], float]) -> p
                 "mean wait (s)": waits,
             }
         )
-    )
+    ).rename_axis(columns="loss rate")
 
 
 def loss_figure(table: pd.DataFrame, title: str) -> go.Figure:
