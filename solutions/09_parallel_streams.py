@@ -288,7 +288,7 @@ two_prediction.compare(draws["h1, both"].mean(), theory=2 * quarter_mbps)
 
 # %% [markdown] id="case5-why"
 # **Why do they differ?** The shares are random. Which flow a loss hits is chance, and 25 s are some 270 round trips of [[93 = float(np.mean([run.flows["rtt_ms"].mean() for run in case5_runs.values()])) | .0f]] ms (60 ms and the queue),
-# too few for chance to even out: in five draws of 100 s each the four differed a third as much. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The intervals [[contain the quarter or come near it = bool(((table["mean"] - table["theory"]).abs() < table["+-"] + 0.3).all())]]; the published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
+# too few for chance to even out: in five draws of 100 s each the four differed a third as much. (Their sum may exceed 28.69: each flow counts its own time, and they do not start together.) The quarter lies in [[three of the four intervals = int(((table["mean"] - table["theory"]).abs() < table["+-"]).iloc[:4].sum()) | 3 .. 3]]. (Of four such intervals at least one misses in nearly a fifth of all cases.) The published four [[scatter no more than ours = bool(table["published"].iloc[:4].std() < draws.iloc[:, :4].std(axis=1).mean())]]. `h1` has about half
 # of the link with two of four connections. For the kernel that is fair. For `h2` and `h3` it is not. On a full link **every
 # bit that K buys is taken from somebody**. (After the summary: up to 16 connections.)
 

@@ -85,7 +85,7 @@ class Checks:
             ],
             right="A window that fits the path does what several small ones do.",
             hints=[
-                "The bandwidth-delay product is what a busy link has in flight during a round trip.",
+                "The bandwidth-delay product is what is in flight when the link is just full and the queue empty.",
                 "Bytes = the link's goodput limit in bit/s, times the round trip in s, over 8; int(...) makes it whole.",
                 (
                     "nl.run(settings.wan(own.run_delay_ms, rate_mbps=own.run_mbps), [nl.Tcp('h1', 'h2', window_bytes=...)], "
@@ -111,7 +111,7 @@ class Checks:
                 filling(big_limit_mbps) * 8,
                 "A segment has bytes, a rate counts bits: a byte has 8 bits.",
                 filling(big_limit_mbps) * math.sqrt(own.big_loss_rate),
-                "Divide one connection's rate by the square root of the loss rate, not by the loss rate.",
+                "One connection's rate has the square root of the loss rate in it, not the loss rate itself.",
             ),
             right="Each further connection brings as much as the first, until the link is full.",
             hints=[

@@ -39,7 +39,7 @@ SECONDS = 10.0
 def panel() -> PanelParts:
     """Host h1 opens K connections beside a neighbour's: what limits each of them, and who pays for one more?
 
-    The link has 50 Mbit/s and 20 ms of round trip. Its queue serves all packets in turn or, at choice, all hosts.
+    The link has 50 Mbit/s and 20 ms of round trip. Its queue serves packets in the order of their arrival or, at choice, the hosts in turn.
 
     A run takes 10 s of network time, of which the first quarter is not counted.
     """
