@@ -320,7 +320,7 @@ if my_run is not ...:
 # 1. Beside UDP, which does not slow down, TCP gets what is left. Where nothing is left, it gets almost nothing.
 # 2. The square-root formula is for losses of a few per cent; from 40 % on what counts is how long the timers wait, and at one half
 #    only the longest timer limits their mean wait.
-# 3. What decides is the queue: drop-tail favours flows that do not respond to losses, a fair queue protects flows that ask for less than their share.
+# 3. What decides is the queue: drop-tail favours flows that do not respond to losses, a fair queue gives each flow its share, whatever the others send.
 
 # %% [markdown] id="panel-text"
 # ## Optional: explore

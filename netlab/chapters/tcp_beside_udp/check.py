@@ -47,7 +47,10 @@ class Checks:
             values=lambda table: table.loc[table["kind"] == "tcp", "goodput_mbps"],
             expected=lambda _table: settings.left_mbps(SENSOR_MBPS + own.beside_mbps, RATE_MBPS, PAYLOAD_BYTES),
             unit="Mbit/s",
-            right="TCP gets more than UDP leaves when all of UDP arrives. Look at the columns loss_rate and goodput_mbps of the UDP flows.",
+            right=(
+                "G counts all of UDP. What the full queue drops of it, TCP gets in addition, and the link stays full: look at the "
+                "columns loss_rate and goodput_mbps of the UDP flows."
+            ),
             hints=[
                 'my_table[my_table["kind"] == "tcp"] are the rows of the update, one for each seed.',
                 "Theory: UDP offers sensor and video together, and each datagram of 1000 bytes takes 1042 of the link.",
@@ -148,7 +151,7 @@ class Checks:
                 ),
                 Condition(
                     lambda run: _goodput_mbps(run, "udp", "h1") >= _SAFE_SENSOR_MBPS,
-                    "The sensor must keep what it sends.",
+                    f"The sensor must get {_SAFE_SENSOR_MBPS} of its 1 Mbit/s at least, counted from 10 s on.",
                     "It asks for less than its fair share, so a fair queue has no reason to drop it.",
                     lambda run: f"{_goodput_mbps(run, 'udp', 'h1'):.4g} Mbit/s",
                 ),
