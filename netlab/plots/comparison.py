@@ -232,7 +232,7 @@ class Comparison:
         colour = COLOURS[number % len(COLOURS)]
         gap = self._gap(series)
         hovertext = self._hovertext(series, gap)
-        intervals = {"type": "data", "array": series.half_widths, "thickness": 2, "width": 8}
+        bars, has_bars = {"type": "data", "thickness": 2, "width": 8}, series.half_widths is not None
         figure.add_scatter(
             x=series.x.tolist(),
             y=series.y.tolist(),
@@ -242,7 +242,7 @@ class Comparison:
             hovertext=hovertext,
             hoverinfo="text",
             meta={"role": "measured"},
-            error_y=intervals if series.half_widths is not None else None,
+            error_y={**bars, "array": series.half_widths} if has_bars else None,
             row=1,
             col=1,
         )
@@ -270,6 +270,7 @@ class Comparison:
             hovertext=hovertext,
             hoverinfo="text",
             meta={"role": "residual"},
+            error_y={**bars, "array": finite(self._half(series))} if has_bars else None,
             row=2,
             col=1,
         )
@@ -295,9 +296,14 @@ class Comparison:
             )
 
     def _gap(self, series: _Series) -> Array:
+        return self._in_strip(series, series.y - series.theory_at_x)
+
+    def _half(self, series: _Series) -> Array:
+        return np.abs(self._in_strip(series, np.asarray(series.half_widths or [0.0] * len(series.y))))
+
+    def _in_strip(self, series: _Series, values: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap: Array = series.y - series.theory_at_x
-            return gap / series.theory_at_x * 100 if self._residual == "percent" else gap
+            return values / series.theory_at_x * 100 if self._residual == "percent" else values
 
     def _hovertext(self, series: _Series, gap: Array) -> list[str]:
         unit = " %" if self._residual == "percent" else ""
@@ -310,8 +316,8 @@ class Comparison:
         ]
 
     def _scale_strip(self, figure: go.Figure) -> None:
-        gaps = np.concatenate([self._gap(series) for series in self._series])
-        largest = max(np.abs(gaps[np.isfinite(gaps)]), default=0.0)
+        gaps = np.concatenate([np.abs(self._gap(series)) + self._half(series) for series in self._series])
+        largest = max(gaps[np.isfinite(gaps)], default=0.0)
         if self._residual == "percent":
             half = 1.25 * max(largest, SMALLEST_RESIDUAL_RANGE)
         else:

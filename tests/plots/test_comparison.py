@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import plotly.io as pio
 import pytest
 from IPython.core.formatters import IPythonDisplayFormatter
@@ -67,11 +68,16 @@ def test_hover_says_what_a_point_is():
         assert part in text
 
 
-def test_a_points_interval_is_a_bar_through_it_and_through_no_residual():
-    figure = udp_comparison(half_widths=[0.1, 0.2, 0.3]).figure
-    barred = [trace for trace in figure.data if trace.error_y.array is not None]
-    assert barred == role(figure, "measured")
-    assert [trace.error_y.array for trace in barred] == [(0.1, 0.2, 0.3)]
+@pytest.mark.parametrize("residual", ["absolute", "percent"])
+def test_a_points_interval_is_a_bar_through_it_and_through_its_residual(residual):
+    halves = np.array([0.1, 0.2, 0.3])
+    figure = udp_comparison(half_widths=halves, residual=residual).figure
+    [measured], [residuals] = role(figure, "measured"), role(figure, "residual")
+    assert [trace for trace in figure.data if trace.error_y.array is not None] == [measured, residuals]
+    assert measured.error_y.array == tuple(halves)
+    theory_at_x = np.array(measured.y) / (1 + np.array(residuals.y) / 100)
+    assert residuals.error_y.array == pytest.approx(halves if residual == "absolute" else 100 * halves / theory_at_x)
+    assert figure.layout.yaxis2.range[1] > max(np.abs(residuals.y) + residuals.error_y.array)
 
 
 def test_faded_runs_grow_fainter_and_leave_the_legend():

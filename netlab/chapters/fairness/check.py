@@ -65,13 +65,13 @@ class Checks:
                 lambda: root * rtt_ms,
                 "This is the round-trip time that the short flows need. A part of it comes from the other host.",
                 lambda: root * rtt_ms / 2,
-                "This makes the host's delay longer by that factor. It is the round-trip time that must be.",
+                "This makes h2's delay longer by that factor. It is the round-trip time that must grow by it.",
                 lambda: 1.5 * rtt_ms,
                 "This doubles the short flows' round-trip time. Twice the loss rate does not halve Reno's rate.",
                 lambda: (root - 1) * rtt_ms,
-                "This is what must be added to h2's delay. Asked for is its whole delay.",
+                "This is what must be added to h2's delay. The exercise asks for its whole delay.",
             ),
-            right="Nobody's fairness was changed for it: the long flow gains because the others were made slower.",
+            right="No sender and no queue was changed for it: the long flow gains because the others were made slower.",
             hints=[
                 "Write G = c / (T * sqrt(p)) for the long flow and for a short one. The long one has twice the p.",
                 "They are equal when the short flow's round-trip time is larger by the root of 2.",
@@ -84,13 +84,13 @@ class Checks:
             conditions=[
                 Condition(
                     lambda run: [link["rate_mbps"] for link in slow_links(run)] == [rate_mbps, rate_mbps],
-                    "Both slow links must have the rate that the exercise asks for.",
+                    f"Both slow links must have {rate_mbps} Mbit/s.",
                     "Look at rate_mbps of your network.",
                     lambda run: [link["rate_mbps"] for link in slow_links(run)],
                 ),
                 Condition(
                     lambda run: rtt_ms - 1 < _delays_ms(run) < rtt_ms + 40,
-                    "With empty queues the round-trip time must be what the exercise asks for.",
+                    f"With empty queues the round-trip time must be {rtt_ms} ms.",
                     "Look at base_rtt_ms of your network.",
                     lambda run: f"{_delays_ms(run):.4g} ms",
                 ),

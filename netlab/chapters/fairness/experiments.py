@@ -253,6 +253,7 @@ def crossing_figure(found: pd.DataFrame) -> plots.Comparison:
         title="A flow over two links beside flows over one",
         cases=["Reno", "CUBIC"],
     ).add("measured", [0, 1], means, [0, 1], expected, half_widths=halves)
+    comparison.figure.for_each_trace(lambda trace: trace.update(name="sender's own"), selector={"name": "theory"})
     for level, name in ((1.0, "max-min"), (0.5, "proportional")):
         comparison.figure.add_hline(
             y=level,

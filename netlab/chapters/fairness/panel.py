@@ -13,7 +13,7 @@ from netlab.plots.theme import COLOURS
 from netlab.widgets import PanelParts, Settings, choice, panel_maker, slider, toggle
 
 HEARD = {"drop-tail": "synchronized", "gentle RED": "random", "one for each flow": ""}
-"""Each queue, and who hears of its losses."""
+"""Each queue, and the kind of losses that its theory assumes."""
 FARTHEST_MS = 1500
 MOST_PACKETS = 300
 WIDEST = FARTHEST_MS / NEAR_MS

@@ -63,10 +63,10 @@ def test_each_condition_is_looked_for_in_what_ran(opened: SimpleNamespace) -> No
     own, crossing = opened.own, opened.settings.crossing
     fair = {"queue_packets": 300, "aqm": "fq"}
     cases = {
-        "the rate that the exercise asks for": stand_in(
+        f"Both slow links must have {own.rate_mbps} Mbit/s.": stand_in(
             crossing(own.rate_mbps + 1, own.base_rtt_ms, **fair), (2, 2, 2)
         ),
-        "the round-trip time must be what the exercise asks for. Seen: 300 ms.": stand_in(
+        f"the round-trip time must be {own.base_rtt_ms} ms. Seen: 300 ms.": stand_in(
             opened.network, (1.9, 1.9, 1.9), base_ms=300
         ),
         "h1 to h3, h1 to h2, h2 to h3": stand_in(opened.network, (1.9, 1.9, 1.9), pairs=(*THREE[:2], ("h2", "h1"))),
