@@ -18,17 +18,10 @@ WRAPS = 600
 
 
 def schedule(says: str, pieces: int, window: int | None = None, **more: Any) -> dict[str, Any]:
-    """One schedule.
+    """One schedule, and what to look at when a program does not survive it.
 
-    Parameters
-    ----------
-    says : str
-        What to look at when a program does not survive it.
-    pieces, window
-        How much is sent, and with which window.
-    more
-        `lost`, `twice`: names of datagrams; `late_s`: names, and how much later they come; `until_s`: when the transfer is
-        broken off; `most_sent`, `latest_s`: what it may need at most.
+    Of `more` there are `lost` and `twice`: names of datagrams; `late_s`: names, and how much later they come; `until_s`: when the
+    transfer is broken off; `most_sent`, `latest_s`: what it may need at most.
     """
     made = {"says": says, "pieces": pieces, "window": window, "lost": [], "twice": [], "late_s": {}, "until_s": None}
     return {**made, "most_sent": None, "latest_s": None, **more}
@@ -148,6 +141,11 @@ def every(first: int, step: int, last: int, name: str) -> list[str]:
     return [f"{name} {number}" for number in range(first, last + 1, step)]
 
 
+def _four(says: str, latest_s: float | None = 1.5, **more: Any) -> dict[str, Any]:
+    """A schedule of twelve pieces and a window of four."""
+    return schedule(says, 12, 4, latest_s=latest_s, **more)
+
+
 STOP_AND_WAIT = [
     schedule("Nothing is lost here, so the simplest program must do.", 5, most_sent=5, latest_s=0.5),
     *_kept(5),
@@ -188,72 +186,41 @@ STOP_AND_WAIT = [
 ]
 
 GO_BACK_N = [
-    schedule(
+    _four(
         "Nothing is lost, and no datagram is late. When the window moves, the oldest piece in flight is another one, and the timer must "
         "be for that one.",
-        12,
-        4,
         most_sent=12,
         latest_s=0.3,
     ),
     *_kept(12, 4),
-    schedule(
-        "After a loss all pieces in flight go again, and the window moves on.",
-        12,
-        4,
-        lost=["data 2"],
-        most_sent=17,
-        latest_s=1.5,
+    _four("After a loss all pieces in flight go again, and the window moves on.", lost=["data 2"], most_sent=17),
+    _four(
+        "The piece is lost twice. Is the timer set again when all goes again?", lost=["data 2", "data 6"], most_sent=21
     ),
-    schedule(
-        "The piece is lost twice. Is the timer set again when all goes again?",
-        12,
-        4,
-        lost=["data 2", "data 6"],
-        most_sent=21,
-        latest_s=1.5,
-    ),
-    schedule(
+    _four(
         "An ACK says which piece the receiver waits for, so a later one makes up for one that is lost.",
-        12,
-        4,
         lost=["ack 2", "ack 5", "ack 6"],
         most_sent=12,
         latest_s=0.4,
     ),
-    schedule(
+    _four(
         "The last piece is lost. An ACK for an earlier one must not switch the timer off: it is for the oldest piece in flight.",
-        12,
-        4,
         lost=["data 12"],
         most_sent=13,
-        latest_s=1.5,
     ),
-    schedule(
+    _four(
         "An old ACK comes after newer ones. It must not move the window back, or the sender forgets what is in flight.",
-        12,
-        4,
         late_s={"ack 1": 0.11},
         lost=["data 11"],
         most_sent=14,
-        latest_s=1.5,
     ),
-    schedule(
+    _four(
         "An ACK that says the same as the one before it does not move the window. It must leave the timer alone.",
-        12,
-        4,
         lost=["data 2"],
         late_s={"data 4": 0.2},
         latest_s=0.65,
     ),
-    schedule(
-        "All ACKs of a window are lost, so all of it is sent twice.",
-        12,
-        4,
-        lost=every(1, 1, 4, "ack"),
-        most_sent=16,
-        latest_s=1.5,
-    ),
+    _four("All ACKs of a window are lost, so all of it is sent twice.", lost=every(1, 1, 4, "ack"), most_sent=16),
     schedule(
         "Sequence numbers wrap. How far an ACK moves the window is a difference modulo 256.",
         WRAPS,
@@ -263,26 +230,18 @@ GO_BACK_N = [
 ]
 
 SELECTIVE_REPEAT = [
-    schedule("Nothing is lost: deliver each piece as it comes.", 12, 4, most_sent=12, latest_s=0.3),
+    _four("Nothing is lost: deliver each piece as it comes.", most_sent=12, latest_s=0.3),
     *_kept(12, 4),
-    schedule(
-        "One piece is lost, and one must go again. Are the pieces that came early kept?",
-        12,
-        4,
-        lost=["data 2"],
-        most_sent=13,
-        latest_s=1.5,
+    _four(
+        "One piece is lost, and one must go again. Are the pieces that came early kept?", lost=["data 2"], most_sent=13
     ),
-    schedule(
+    _four(
         "The ACK is lost, so a piece comes again that was delivered long ago. It needs its ACK again, or the sender never moves on.",
-        12,
-        4,
         lost=["ack 2"],
         most_sent=13,
-        latest_s=1.5,
     ),
-    schedule("The pieces arrive in another order.", 12, 4, late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12),
-    schedule("The path makes copies.", 12, 4, twice=["data 3", "data 4", "ack 6"], most_sent=12),
+    _four("The pieces arrive in another order.", late_s={"data 1": 0.03, "data 7": 0.02}, most_sent=12, latest_s=None),
+    _four("The path makes copies.", twice=["data 3", "data 4", "ack 6"], most_sent=12, latest_s=None),
     schedule(
         "Sequence numbers wrap. An old piece that comes again is behind the window, up to 128 numbers here. A receiver that keeps it "
         "delivers it one round of numbers later.",
