@@ -26,14 +26,8 @@ def write(
 ) -> None:
     """Write the page and the tables into a directory.
 
-    Raises NetlabError when the page cannot be made; the tables are there.
-
-    Parameters
-    ----------
-    pseudonyms : bool
-        The page has no name, no class's name and no line of anybody's code.
-    before : mapping, optional
-        Scores of the last time, by student, which the page shows the difference to.
+    With pseudonyms the page has no name, no class's name and no line of anybody's code. It shows the difference to the scores
+    `before`. Raises NetlabError when it cannot be made; the tables are there.
     """
     words = _words(contest, pseudonyms=pseudonyms, before=before or {})
     kept.write_whole(output / SCORES, scores_csv(contest))

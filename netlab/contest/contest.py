@@ -77,25 +77,12 @@ def hold(
 ) -> Contest:
     """Let every hand-in compete.
 
+    Submissions are files and directories of files; without `entries`, the class list, the files' names are the students'. A result is
+    kept in `output` (whose claim is `claim`) as soon as it is there; with `keep`, one of the same code, seed and kernel is taken. `jobs`
+    is how many compete side by side, by default one for each CPU.
+
     Raises NetlabError when this machine cannot wall student code off, or has no library kernel. Raises
     ContestInterrupted after Ctrl-C; with `keep` the next one goes on from there.
-
-    Parameters
-    ----------
-    submissions : sequence of Path
-        Files, and directories of files.
-    output : Path
-        Where each result is kept as soon as it is there.
-    entries : sequence of Entry
-        The class list; empty takes the files' names.
-    seed : str
-        What the networks are drawn from.
-    keep : bool
-        Take results that are there of the same code, seed and kernel.
-    claim : Claim, optional
-        Whose `output` is.
-    jobs : int, optional
-        How many compete side by side; None is one for each CPU.
     """
     sandbox.require_walls()
     stopping.clear()
@@ -168,12 +155,7 @@ def _taken(entrant: Entrant) -> str:
     return f"{code['name']} (line {code['line']}{others})"
 
 
-def _done(
-    work: Work,
-    jobs: int | None,
-    tell: Progress,
-    trials: Sequence[Trial],
-) -> dict[str, dict[str, Any]]:
+def _done(work: Work, jobs: int | None, tell: Progress, trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
     """What came of each piece of work."""
     whole = len(work) * len(trials)
     done = iter(range(1, whole + 1))

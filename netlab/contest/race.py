@@ -46,17 +46,9 @@ def read(student: str, path: str, file: str, digest: str) -> Entrant:
 
 
 def enter(entrant: Entrant, trials: Sequence[Trial], tell: Callable[[], None]) -> dict[str, Any]:
-    """Let a hand-in compete in the sandbox.
+    """Let a hand-in compete in the sandbox; `tell` is called after each network.
 
-    Parameters
-    ----------
-    tell : callable
-        Called after each network.
-
-    Returns
-    -------
-    dict
-        Plain data: the status, a sentence on what went wrong, the class, the score in each network, the window over time.
+    Returns plain data: the status, a sentence on what went wrong, the class, the score in each network, the window over time.
     """
     found: dict[str, Any] = {"student": entrant.student, "file": entrant.file, "status": RACED, "sentence": ""}
     if "error" in entrant.code:

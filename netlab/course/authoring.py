@@ -96,19 +96,15 @@ def chapters(root: Path) -> list[Chapter]:
     return [Chapter(path) for path in sorted((root / "solutions").glob("[0-9][0-9]_*.py"))]
 
 
-def how_tos(root: Path) -> list[Chapter]:
-    """Return the pages under `root` that say how to do something and ask nothing."""
-    return [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
-
-
 def projects(root: Path) -> list[Chapter]:
     """Return the notebooks under `root` in which students ask a question of their own; a person reads the answers."""
     return [Chapter(path) for path in sorted((root / "solutions").glob("project*.py"))]
 
 
 def pages(root: Path) -> list[Chapter]:
-    """Return all that becomes notebooks."""
-    return chapters(root) + how_tos(root) + projects(root)
+    """Return all that becomes notebooks, also what says how to do something and asks nothing."""
+    how_tos = [Chapter(path) for path in sorted((root / "solutions").glob("how_to_*.py"))]
+    return chapters(root) + how_tos + projects(root)
 
 
 def topic_of(source: Path) -> str:

@@ -180,14 +180,7 @@ def _keep_passed(source: str, target: str, ids: Sequence[str]) -> None:
 def merge(old: Notebook, theirs: Notebook, new: Notebook) -> tuple[Notebook, int, dict[str, tuple[str, str]]]:
     """Return the new notebook with a student's work in it, how many cells of theirs it holds, and those that it has no place for.
 
-    Parameters
-    ----------
-    old : notebook
-        What the student started from.
-    theirs : notebook
-        What the student has made of it.
-    new : notebook
-        What netlab brings now.
+    `old` is what the student started from, `theirs` what they have made of it, `new` what netlab brings now.
     """
     before = {cell.get("id"): _source(cell) for cell in old["cells"]}
     mine = {cell.get("id"): cell for cell in theirs["cells"]}

@@ -37,12 +37,7 @@ class AuthoringError(NetlabError):
 def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Replace the solutions in a code cell by stubs.
 
-    Raises AuthoringError with file and line.
-
-    Parameters
-    ----------
-    first_line : int
-        Line of `file` on which the cell's first line stands.
+    Raises AuthoringError with the line of `file`, on whose `first_line` the cell begins.
 
     Examples
     --------
@@ -103,10 +98,7 @@ def strip_code(source: str, file: str = "cell", first_line: int = 1) -> str:
 def strip_markdown(source: str, file: str = "cell", first_line: int = 1) -> str:
     """Replace the solutions in a Markdown cell by room for the student's own words.
 
-    Raises
-    ------
-    AuthoringError
-        When the marks are unbalanced; with file and line.
+    Raises AuthoringError when the marks are unbalanced; with file and line.
 
     Examples
     --------

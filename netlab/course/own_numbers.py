@@ -16,15 +16,7 @@ MOST_TRIES = 1000
 
 
 class StudentValues(SimpleNamespace):
-    """The numbers of one student's copy, each an attribute; what follows from them too, but it is not printed.
-
-    Parameters
-    ----------
-    drawn : mapping of str to Any
-        The numbers of the copy.
-    derived : mapping of str to Any
-        What follows from them; often an exercise's answer.
-    """
+    """The numbers of one student's copy, each an attribute; what follows from them, often an answer, too, but it is not printed."""
 
     __slots__ = ("_drawn",)
 
@@ -43,16 +35,9 @@ class StudentValues(SimpleNamespace):
 class OwnNumbers:
     """What may be drawn for the exercises of a chapter.
 
-    Raises NetlabError when a number has no or equal values, or the lesson fails with the printed ones.
-
-    Parameters
-    ----------
-    choices : mapping of str to sequence
-        The values of each number; the first of each is the printed one.
-    holds : callable, optional
-        Takes the numbers (an `StudentValues`) and returns whether the lesson holds with them.
-    derive : callable, optional
-        Takes the numbers and returns further ones that follow from them, by name.
+    `choices` has the values of each number, the printed one first. `holds` takes the numbers and returns whether the lesson holds with
+    them, `derive` further ones that follow from them, by name. Raises NetlabError when a number has no or equal values, or the lesson
+    fails with the printed ones.
 
     Examples
     --------
@@ -88,16 +73,9 @@ class OwnNumbers:
         return self._choices[name]
 
     def draw(self, token: str = "", accept: Callable[[StudentValues], bool] | None = None) -> StudentValues:
-        """Return the numbers of a token; without one the printed numbers.
+        """Return the numbers of a token, any text: always the same ones for the same; without a token the printed ones.
 
-        Raises NetlabError when no combination fulfils the conditions.
-
-        Parameters
-        ----------
-        token : str
-            Any text; the same text gives the same numbers.
-        accept : callable, optional
-            A further condition on what is drawn.
+        `accept` is a further condition on them. Raises NetlabError when no combination fulfils the conditions.
         """
         if not token:
             return self._at(0)

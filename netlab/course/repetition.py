@@ -157,22 +157,10 @@ def repetition(
     compared: str = "theory",
     slips: Mapping[str, Values] | None = None,
 ) -> Repetition:
-    """Make the check of a repeated measurement.
+    """Make the check of a repeated measurement; what is not named here is as `Repetition` has it.
 
-    Parameters
-    ----------
-    name, right, hints
-        As for every check.
-    scenario, values, expected, unit
-        As `Repetition` has them.
-    made_by : str
-        How the student makes the scenario, as code.
-    plot, axis : str
-        How the student draws the values, as code, and the title of the axis: for the last hint.
-    compared : str
-        What `expected` gives, in words.
-    slips : mapping, optional
-        As `Repetition` has them.
+    `made_by` is how the student makes the scenario, as code. `plot` and `axis` are how they draw the values, as code, and the title of
+    the axis, for the last hint. `compared` says what `expected` gives.
     """
     figure = (
         f"my_figure = {plot}, then my_figure.add_hrect(y0=mean - half, y1=mean + half, opacity=0.2) and "

@@ -334,29 +334,14 @@ def _strip_scale(half: float) -> dict[str, Any]:
 
 
 def faded(figure: go.Figure, age: int) -> list[Any]:
-    """The measured and theory traces of a figure as quiet background for a newer one; the older, the fainter.
-
-    Parameters
-    ----------
-    figure : plotly Figure
-        That of a `Comparison`, whose traces have a role.
-    age : int
-        Runs that came since, 1 or more.
-
-    Returns
-    -------
-    list of traces
-        Copies without a legend entry.
-    """
+    """Copies of a figure's measured and theory traces as background for a newer one: the fainter, the more runs (1 or more) came since."""
     kept = []
     for trace in figure.data:
         part = role(trace)
         if part in ("measured", "theory", "residual"):
             quiet = type(trace)(trace.to_plotly_json())
             quiet.update(
-                opacity=0.45 / age if part != "theory" else 0.3 / age,
-                showlegend=False,
-                meta={"role": "earlier"},
+                opacity=0.45 / age if part != "theory" else 0.3 / age, showlegend=False, meta={"role": "earlier"}
             )
             kept.append(quiet)
     return kept

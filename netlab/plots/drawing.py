@@ -186,11 +186,7 @@ def _spread(links_between: Array) -> Array:
 
 
 def _beside(
-    link: Any,
-    lines: Sequence[str],
-    place: Mapping[str, tuple[float, float]],
-    network: Topology,
-    labels: list[Array],
+    link: Any, lines: Sequence[str], place: Mapping[str, tuple[float, float]], network: Topology, labels: list[Array]
 ) -> tuple[float, float]:
     """Shift in pixels that clears a link's label from its line, to its freer side; notes it in `labels`."""
     points = np.array(list(place.values()))

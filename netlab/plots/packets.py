@@ -19,36 +19,19 @@ SEQUENCE_NUMBERS = 2**32
 
 
 class Connection(NamedTuple):
-    """One direction of a TCP connection as its capture's first node sees it.
-
-    Attributes
-    ----------
-    label : str
-    data : DataFrame
-        Segments with data, when they leave the node: t_s, first and last (bytes from the connection's first), again (whether sent before).
-    acks : DataFrame
-        Acknowledgements that arrive at it: t_s, ack, window (the last byte that the receiver has room for; nan where unknown).
-    """
+    """One direction of a TCP connection as its capture's first node sees it."""
 
     label: str
     data: pd.DataFrame
+    """Segments with data as they leave the node: t_s, first and last (bytes from the connection's first), again (whether sent before)."""
     acks: pd.DataFrame
+    """Acknowledgements that arrive at it: t_s, ack, window (the last byte that the receiver has room for; nan where unknown)."""
 
 
 def connection(packets: pd.DataFrame, src: str | None = None, dst: str | None = None) -> Connection:
-    """The connection that sends most data in a table of packets.
+    """The connection that sends most data in a table of packets, from `src` and to `dst` where these are named.
 
-    Parameters
-    ----------
-    packets : DataFrame
-        `run.packets`, or the `packets` of a live capture.
-    src, dst : str, optional
-        Only data from and to these nodes.
-
-    Raises
-    ------
-    NetlabError
-        When there is no TCP data among them.
+    Raises NetlabError when there is no TCP data among them.
     """
     chosen = packets[(packets.protocol == "tcp") & (packets.payload_bytes > 0) & packets.departs]
     for name, node in (("src", src), ("dst", dst)):
@@ -105,8 +88,10 @@ def time_sequence(
 
     Parameters
     ----------
-    packets, src, dst
-        As for `connection`.
+    packets : DataFrame
+        `run.packets`, or the `packets` of a live capture.
+    src, dst : str, optional
+        Only data from and to these nodes; by default of the connection that sends most.
     title : str
 
     Raises
@@ -180,9 +165,8 @@ def window_in_flight(
 
     Parameters
     ----------
-    packets, src, dst
-        As for `connection`.
-    title : str
+    packets, src, dst, title
+        As for `time_sequence`.
 
     Raises
     ------

@@ -21,18 +21,9 @@ STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 class Strips:
-    """Strips one above the other, with a curve for each series, over the last part of the time.
+    """Strips one above the other, one for each of some columns, with a curve for each series, over the last `window_s`.
 
-    Parameters
-    ----------
-    quantities : sequence of str
-        A strip each: names of columns, such as cwnd_segments.
-    window_s : float
-        How much of the time is shown.
-    points : int
-        The most points that are kept of a curve.
-    names : sequence of str
-        Curves that will come, in the order in which they get their colours.
+    So many points are kept of a curve at most; those of `names` will come, and get their colours in that order.
     """
 
     def __init__(self, quantities: Sequence[str], window_s: float, points: int, names: Sequence[str] = ()) -> None:

@@ -68,14 +68,7 @@ def _template() -> go.layout.Template:
             "plot_bgcolor": "rgba(0,0,0,0)",
             "separators": ".\u202f",  # 10 000, as textbooks write it
             "font": {"color": TEXT, "size": 14, "family": "system-ui, Helvetica, Arial, sans-serif"},
-            "title": {
-                "x": 0,
-                "xref": "paper",
-                "y": 1,
-                "yanchor": "top",
-                "pad": {"t": 14},
-                "font": {"size": 16},
-            },
+            "title": {"x": 0, "xref": "paper", "y": 1, "yanchor": "top", "pad": {"t": 14}, "font": {"size": 16}},
             "colorway": COLOURS,
             "xaxis": axis,
             "yaxis": axis,

@@ -65,11 +65,7 @@ def _filled(template: str, result: Replication) -> str:
         keep_trailing_newline=True,
     )
     return templates.get_template(template).render(
-        summary=summary(result),
-        introduction=INTRODUCTION,
-        titles=TITLES,
-        numbers=NUMBERS,
-        labs=_labs(result),
+        summary=summary(result), introduction=INTRODUCTION, titles=TITLES, numbers=NUMBERS, labs=_labs(result)
     )
 
 

@@ -125,25 +125,12 @@ def references() -> dict[str, str]:
 def replicate(only: str | None = None, *, fresh: bool = True, progress: bool | Progress = True) -> Replication:
     """Measure every row, then, where theirs or ours is off, run the test of the explanation.
 
-    Raises SweepError when runs failed.
-
-    Parameters
-    ----------
-    only : str, optional
-        One source instead of all.
-    fresh : bool
-        Measure again what an earlier sweep has measured.
-    progress : bool or callable
-        As for `netlab.sweep`.
+    With `only` it is of one source; if `fresh`, what an earlier sweep has measured is measured again. Raises SweepError when runs failed.
     """
     began_s = time.monotonic()
     wanted = [row for row in published() if only in (None, row.source)]
     measured = [(row, row.measurement) for row in wanted]
-    runs = sweep(
-        {number: one.scenario for number, (_, one) in enumerate(measured)},
-        fresh=fresh,
-        progress=progress,
-    )
+    runs = sweep({number: one.scenario for number, (_, one) in enumerate(measured)}, fresh=fresh, progress=progress)
     rows = [_row(row, measurement, runs[number]) for number, (row, measurement) in enumerate(measured)]
     doubtful = {
         number: (one, one.again)

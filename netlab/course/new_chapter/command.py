@@ -66,18 +66,10 @@ def main(options: argparse.Namespace) -> int:
 
 
 def create(name: str, root: Path, title: str | None = None) -> list[Path]:
-    """Write a chapter's files, all or none, and return them, the source first.
+    """Write a chapter's files into a clone, all or none, and return them, the source first.
 
+    A name has at most 30 lowercase letters, digits and _, a letter first, a title at most 40 characters; left out it is the name's.
     Raises NetlabError when the name is bad or taken, the title is bad, or `root` is no clone that can be written.
-
-    Parameters
-    ----------
-    name : str
-        Of its folder of code; at most 30 lowercase letters, digits and _, a letter first.
-    root : Path
-        A clone of netlab.
-    title : str, optional
-        As the notebook shows it, at most 40 characters; by default made from the name.
     """
     missing = [
         place for place in ("solutions/examiners", "netlab/chapters", "tests/chapters") if not (root / place).is_dir()

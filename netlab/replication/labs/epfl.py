@@ -6,15 +6,7 @@ from netlab import theory
 from netlab.network import topologies
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.replication.measurement import (
-    Measurement,
-    Measurements,
-    Settings,
-    ends,
-    goodput,
-    loss,
-    rtt,
-)
+from netlab.replication.measurement import Measurement, Measurements, Settings, ends, goodput, loss, rtt
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Tcp, Traffic, Udp
 
@@ -201,11 +193,7 @@ def _connections() -> Measurements:
         "h3",
         rate_mbps=5,
         queue_packets=QUEUE,
-        reverse={
-            "rate_mbps": None,
-            "queue_packets": None,
-            "delay_ms": 300,
-        },
+        reverse={"rate_mbps": None, "queue_packets": None, "delay_ms": 300},
     )
     plain = topologies.three_pcs(queue_packets=QUEUE)
     topology = Topology(plain.hosts, plain.routers, plain.switches, [*plain.links[:-1], link])
@@ -260,12 +248,7 @@ def _rtt_fairness(congestion: str, h1_ms: float) -> Measurements:
     # The link is not full, and this RED drops many at a time: neither synchronized nor random.
     return {
         (src, "goodput"): Measurement(
-            scenario(),
-            goodput(f"{src}-h3 {congestion}", 60),
-            float(share),
-            sentence,
-            test,
-            holds=False,
+            scenario(), goodput(f"{src}-h3 {congestion}", 60), float(share), sentence, test, holds=False
         )
         for src, share in zip(("h1", "h2"), shares, strict=True)
     }
@@ -343,22 +326,10 @@ def _aqm(congestion: str, sentence: str, aqm: str, test: str) -> Measurements:
             + sentence
             + " has {value:.0f} kbit/s here."
         )
-        found[src, "goodput"] = Measurement(
-            scenario(aqm),
-            goodput(flow, 60),
-            half,
-            luck,
-            scenario(test),
-        )
+        found[src, "goodput"] = Measurement(scenario(aqm), goodput(flow, 60), half, luck, scenario(test))
     waiting = "What stands in the queue is the round-trip time; " + sentence + " has {value:.0f} ms."
     flow = f"h1-h3 {congestion}"
-    found["h1", "rtt"] = Measurement(
-        scenario(aqm),
-        rtt(flow),
-        None,
-        waiting,
-        scenario(test),
-    )
+    found["h1", "rtt"] = Measurement(scenario(aqm), rtt(flow), None, waiting, scenario(test))
     return found
 
 

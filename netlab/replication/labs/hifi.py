@@ -45,12 +45,6 @@ def measurements() -> Settings:
             "queue may have counted segments that offload had joined as one packet, and they sent BIC (a guess)."
         )
         found["search", f"{flows} flows and {places} places"] = {
-            ("all", "utilization"): Measurement(
-                _scenario(flows, places),
-                read,
-                None,
-                sentence,
-                _scenario(flows, rule),
-            )
+            ("all", "utilization"): Measurement(_scenario(flows, places), read, None, sentence, _scenario(flows, rule))
         }
     return found

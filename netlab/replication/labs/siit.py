@@ -3,13 +3,7 @@
 from netlab import theory
 from netlab.network.link import Link
 from netlab.network.topology import Topology
-from netlab.replication.measurement import (
-    IPERF_PAYLOAD_BYTES,
-    Measurement,
-    Measurements,
-    Settings,
-    goodput,
-)
+from netlab.replication.measurement import IPERF_PAYLOAD_BYTES, Measurement, Measurements, Settings, goodput
 from netlab.runs.scenario import Scenario
 from netlab.traffic import Command, Tcp, Traffic, Udp
 
