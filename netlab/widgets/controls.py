@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import ipywidgets
 
@@ -14,32 +15,11 @@ def slider(
 ) -> ipywidgets.FloatSlider | ipywidgets.IntSlider:
     """A slider that reports only where it comes to rest; of whole numbers when all its numbers are whole.
 
-    Parameters
-    ----------
-    label : str
-        What it sets.
-    value, low, high, step : float
-        Where it stands, from where to where it goes, and how finely.
-    unit : str
-        Unit of the value, shown behind the label.
-
-    Returns
-    -------
-    IntSlider or FloatSlider
+    It stands at `value` and goes from `low` to `high`; the unit is shown behind the label.
     """
     whole = all(isinstance(number, int) for number in (value, low, high, step))
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-    return kind(
-        value=value,
-        min=low,
-        max=high,
-        step=step,
-        description=f"{label} ({unit})" if unit else label,
-        continuous_update=False,
-        tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
-        style=LABELS,
-        layout={"width": "100%", "max_width": "46em"},
-    )
+    return kind(value=value, min=low, max=high, step=step, **_look(label, unit))
 
 
 def log_slider(
@@ -47,20 +27,7 @@ def log_slider(
 ) -> ipywidgets.FloatLogSlider:
     """A slider whose steps are ratios, for what covers several powers of ten; reports only where it comes to rest.
 
-    Parameters
-    ----------
-    label : str
-        What it sets.
-    value, low, high : float
-        Where it stands, from where to where it goes; all above 0.
-    steps_per_decade : int
-        Steps between 1 and 10, between 10 and 100, and so on.
-    unit : str
-        Unit of the value, shown behind the label.
-
-    Returns
-    -------
-    FloatLogSlider
+    `value`, `low` and `high` are above 0; there are so many steps between 1 and 10, between 10 and 100, and so on.
     """
     return ipywidgets.FloatLogSlider(
         value=value,
@@ -68,31 +35,23 @@ def log_slider(
         min=math.log10(low),
         max=math.log10(high),
         step=1 / steps_per_decade,
-        description=f"{label} ({unit})" if unit else label,
-        continuous_update=False,
         readout_format=".3g",
-        tooltip=f"{label}: drag, use the arrow keys, or click the number and type",
-        style=LABELS,
-        layout={"width": "100%", "max_width": "46em"},
+        **_look(label, unit),
     )
 
 
+def _look(label: str, unit: str) -> dict[str, Any]:
+    return {
+        "description": f"{label} ({unit})" if unit else label,
+        "continuous_update": False,
+        "tooltip": f"{label}: drag, use the arrow keys, or click the number and type",
+        "style": LABELS,
+        "layout": {"width": "100%", "max_width": "46em"},
+    }
+
+
 def choice(label: str, options: Sequence[str], value: str | None = None) -> ipywidgets.Dropdown:
-    """A list of which one is chosen.
-
-    Parameters
-    ----------
-    label : str
-        What it sets.
-    options : sequence of str
-        What there is to choose.
-    value : str, optional
-        What it starts with; by default the first.
-
-    Returns
-    -------
-    Dropdown
-    """
+    """A list of which one is chosen; it starts with `value`, by default the first."""
     return ipywidgets.Dropdown(
         options=list(options),
         value=options[0] if value is None else value,
@@ -103,20 +62,6 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> ipyw
     )
 
 
-def toggle(label: str, value: bool = False) -> ipywidgets.Checkbox:
-    """A check box.
-
-    Parameters
-    ----------
-    label : str
-        What it switches on.
-    value : bool
-        Whether it starts on.
-
-    Returns
-    -------
-    Checkbox
-    """
-    return ipywidgets.Checkbox(
-        value=value, description=label, indent=False, layout={"width": "14em", "margin": "0 0 0 2em"}
-    )
+def toggle(label: str) -> ipywidgets.Checkbox:
+    """A check box, at first off."""
+    return ipywidgets.Checkbox(description=label, indent=False, layout={"width": "14em", "margin": "0 0 0 2em"})

@@ -89,7 +89,7 @@ class Panel:
         )
         self._message = ipywidgets.HTML()
         for control in self.controls.values():
-            control.observe(self._moved, names="value")
+            control.observe(lambda _change: self._start(self._debounce_s), names="value")
         boxes = [control for control in self.controls.values() if isinstance(control, ipywidgets.Checkbox)]
         self.box = ipywidgets.VBox(
             [
@@ -128,9 +128,6 @@ class Panel:
         """Stop the run that is going on and remove the panel."""
         self._cancel.set()
         self.box.close()
-
-    def _moved(self, _change: Any) -> None:
-        self._start(self._debounce_s)
 
     def _start(self, rest_s: float) -> None:
         self._cancel.set()
@@ -204,17 +201,13 @@ class Panel:
         if not self.runs:
             self.refresh()
         bundle = self.box._repr_mimebundle_(**kwargs) or {}  # with the widget, where a kernel is behind the page
-        return {**bundle, **self._without_widgets(), "text/plain": repr(self)}
+        # Forms for pages that show no widgets: nbviewer, and JupyterLab while it does not trust the notebook.
+        forms = {"text/html": f"<p>{self._message.value}</p>"} if self.figure is None else notebook_forms(self.figure)
+        return {**bundle, **forms, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return f"Panel({values})"
-
-    def _without_widgets(self) -> dict[str, Any]:
-        """Forms for pages that show no widgets: nbviewer, and JupyterLab while it does not trust the notebook."""
-        if self.figure is None:
-            return {"text/html": f"<p>{self._message.value}</p>"}
-        return notebook_forms(self.figure)
 
 
 PanelParts = tuple[Mapping[str, ipywidgets.ValueWidget], Scenario, Draw]
